@@ -1,0 +1,142 @@
+{{/*
+Names, labels and the image. What a pod template contains must not depend on the
+chart's version: an upgrade of the chart alone would roll every Darkroom.
+*/}}
+
+{{- define "darkroom.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/*
+The name of every resource, unless a suffix says otherwise. It is also a Service
+name, so at most 63 characters that start with a letter and hold no dot, while a
+release name may start with a digit and hold dots.
+*/}}
+{{- define "darkroom.fullname" -}}
+{{- $name := .Values.fullnameOverride -}}
+{{- if not $name -}}
+  {{- $base := default .Chart.Name .Values.nameOverride -}}
+  {{- $name = .Release.Name | replace "." "-" -}}
+  {{- if not (contains $base $name) -}}
+    {{- $name = printf "%s-%s" $name $base -}}
+  {{- end -}}
+  {{- if regexMatch "^[0-9]" $name -}}
+    {{- $name = printf "%s-%s" $base $name -}}
+  {{- end -}}
+{{- end -}}
+{{- $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/*
+The Secret with inline credentials. Secret names may have 253 characters, so the
+suffix always fits.
+*/}}
+{{- define "darkroom.credentialsName" -}}
+{{- printf "%s-credentials" (include "darkroom.fullname" .) -}}
+{{- end -}}
+
+{{/*
+The Service that leads nowhere. Where the suffix does not fit into 63 characters,
+a hash keeps two long names apart that begin alike.
+*/}}
+{{- define "darkroom.blockedName" -}}
+{{- $full := include "darkroom.fullname" . -}}
+{{- if gt (len $full) 55 -}}
+{{- printf "%s-%s-blocked" (trunc 46 $full | trimSuffix "-") (sha256sum $full | trunc 8) -}}
+{{- else -}}
+{{- printf "%s-blocked" $full -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "darkroom.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "darkroom.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Immutable in a Deployment, hence nothing that may ever change. */}}
+{{- define "darkroom.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "darkroom.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end -}}
+
+{{/*
+Labels of an object's metadata. The chart's own labels win over commonLabels:
+Helm finds what it owns by app.kubernetes.io/managed-by, other parts by the
+selector labels.
+*/}}
+{{- define "darkroom.labels" -}}
+{{- $own := include "darkroom.selectorLabels" . | fromYaml -}}
+{{- $_ := set $own "app.kubernetes.io/component" "server" -}}
+{{- $_ := set $own "app.kubernetes.io/part-of" "darkroom" -}}
+{{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service -}}
+{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-") -}}
+{{- $version := include "darkroom.imageTag" . | trunc 63 | trimAll "._-" -}}
+{{- if $version -}}
+{{- $_ := set $own "app.kubernetes.io/version" $version -}}
+{{- end -}}
+{{- merge $own (.Values.commonLabels | default dict) | toYaml -}}
+{{- end -}}
+
+{{/*
+Labels of the pods: podLabels, but never in place of those that selectors rely on.
+*/}}
+{{- define "darkroom.podLabels" -}}
+{{- $own := include "darkroom.selectorLabels" . | fromYaml -}}
+{{- $_ := set $own "app.kubernetes.io/component" "server" -}}
+{{- merge $own (.Values.podLabels | default dict) | toYaml -}}
+{{- end -}}
+
+{{/*
+The image tag; empty when only a digest is given. Darkroom's release tags are
+semantic versions with a leading "v", which people forget. Tags cannot hold the
+"+" of build metadata; "-" takes its place, as is the custom. Whatever is no
+semantic version (latest, a commit) is a tag of somebody's own and used as it is.
+*/}}
+{{- define "darkroom.imageTag" -}}
+{{- $tag := .Values.image.tag -}}
+{{- if and (not $tag) (not .Values.image.digest) -}}
+  {{- $tag = .Chart.AppVersion -}}
+{{- end -}}
+{{- $semantic := "^v?(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)[.](0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?$" -}}
+{{- if regexMatch $semantic $tag -}}
+  {{- $tag = printf "v%s" (trimPrefix "v" $tag) -}}
+{{- end -}}
+{{- $tag | replace "+" "-" -}}
+{{- end -}}
+
+{{- define "darkroom.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (include "darkroom.imageTag" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* "true" when some host is routed to the pods, by an Ingress or an HTTPRoute. */}}
+{{- define "darkroom.routed" -}}
+{{- if and .Values.hosts (or .Values.gateway.enabled .Values.ingress.enabled) -}}true{{- end -}}
+{{- end -}}
+
+{{/*
+"true" when more than one pod is sure to run. A number of pods that somebody else
+owns (replicaCount null) is not known here, and a budget for a single pod would
+block the drain of its node for ever.
+*/}}
+{{- define "darkroom.severalPods" -}}
+{{- if .Values.autoscaling.enabled -}}
+  {{- if gt (int64 .Values.autoscaling.minReplicas) 1 -}}true{{- end -}}
+{{- else if not (kindIs "invalid" .Values.replicaCount) -}}
+  {{- if gt (int64 .Values.replicaCount) 1 -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A probe: the timing comes from values, what is asked does not. */}}
+{{- define "darkroom.probe" -}}
+httpGet:
+  path: /ping
+  port: http
+{{ toYaml . }}
+{{- end -}}

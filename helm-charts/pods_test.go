@@ -1,0 +1,125 @@
+package charts
+
+import (
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+func TestPodsMeetTheRestrictedStandard(t *testing.T) {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+	for name, values := range cases(t) {
+		t.Run(name, func(t *testing.T) {
+			rendered := objectsOf(t, values)
+			template := deploymentOf(t, values).Spec.Template
+			pods := []corev1.Pod{{ObjectMeta: template.ObjectMeta, Spec: template.Spec}}
+			for _, pod := range all[*corev1.Pod](rendered) {
+				pods = append(pods, *pod)
+			}
+			if len(pods) != 2 {
+				t.Fatalf("want the pods of Darkroom and of helm test, got %d", len(pods))
+			}
+			for _, pod := range pods {
+				for _, result := range evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec) {
+					if !result.Allowed {
+						t.Errorf("pod %q: %s: %s", pod.Name, result.ForbiddenReason, result.ForbiddenDetail)
+					}
+				}
+				if !*pod.Spec.Containers[0].SecurityContext.ReadOnlyRootFilesystem {
+					t.Errorf("pod %q: the root file system is writable", pod.Name)
+				}
+				if *pod.Spec.AutomountServiceAccountToken {
+					t.Errorf("pod %q: gets a token for the Kubernetes API", pod.Name)
+				}
+			}
+		})
+	}
+}
+
+func TestReplicasBelongToOneOwner(t *testing.T) {
+	for name, test := range map[string]struct {
+		values string
+		want   int32 // -1: the field is left out
+		scaler bool
+	}{
+		"by default":                    {"", 1, false},
+		"as asked for":                  {`{replicaCount: 4}`, 4, false},
+		"none at all":                   {`{replicaCount: 0}`, 0, false},
+		"left to somebody else":         {`{replicaCount: null}`, -1, false},
+		"left to the autoscaler":        {`{replicaCount: 4, autoscaling: {enabled: true}}`, -1, true},
+		"left to the autoscaler (null)": {`{replicaCount: null, autoscaling: {enabled: true}}`, -1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := int32(-1)
+			if replicas := deploymentOf(t, test.values).Spec.Replicas; replicas != nil {
+				got = *replicas
+			}
+			if got != test.want {
+				t.Errorf("want replicas %d, got %d", test.want, got)
+			}
+			if scalers := all[*autoscalingv2.HorizontalPodAutoscaler](objectsOf(t, test.values)); (len(scalers) == 1) != test.scaler {
+				t.Errorf("want an autoscaler: %t, got %d", test.scaler, len(scalers))
+			}
+		})
+	}
+}
+
+func TestDisruptionBudgetOnlyWhereAPodMayGo(t *testing.T) {
+	for name, test := range map[string]struct {
+		values string
+		want   bool
+	}{
+		"one pod, whose node could never be drained": {"", false},
+		"no pod":                            {`{replicaCount: 0}`, false},
+		"several pods":                      {`{replicaCount: 2}`, true},
+		"several pods, not wanted":          {`{replicaCount: 2, podDisruptionBudget: {enabled: false}}`, false},
+		"an unknown number":                 {`{replicaCount: null}`, false},
+		"autoscaling from one":              {`{replicaCount: 5, autoscaling: {enabled: true, minReplicas: 1}}`, false},
+		"autoscaling from two":              {`{autoscaling: {enabled: true, minReplicas: 2}}`, true},
+		"autoscaling from two, null beside": {`{replicaCount: null, autoscaling: {enabled: true, minReplicas: 2}}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			budgets := all[*policyv1.PodDisruptionBudget](objectsOf(t, test.values))
+			if got := len(budgets) == 1; got != test.want {
+				t.Errorf("want a budget: %t, got %d", test.want, len(budgets))
+			}
+		})
+	}
+}
+
+func TestPodStopsAfterRoutersHaveNoticed(t *testing.T) {
+	if sleep := containerOf(t, "").Lifecycle.PreStop.Sleep; sleep == nil || sleep.Seconds != 10 {
+		t.Errorf("want a native sleep of 10 seconds, got %v", sleep)
+	}
+	if lifecycle := containerOf(t, `{preStopSleepSeconds: 0}`).Lifecycle; lifecycle != nil {
+		t.Errorf("want no hook for 0 seconds, got %v", lifecycle)
+	}
+}
+
+func TestProbesAskForPing(t *testing.T) {
+	container := containerOf(t, "")
+	for name, probe := range map[string]*corev1.Probe{
+		"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe,
+	} {
+		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != "/ping" || probe.HTTPGet.Port.StrVal != "http" {
+			t.Errorf("%s probe: %v", name, probe)
+		}
+	}
+	if probe := containerOf(t, `{startupProbe: null}`).StartupProbe; probe != nil {
+		t.Errorf("want no startup probe for null, got %v", probe)
+	}
+}
+
+func TestMemoryIsLimitedByDefault(t *testing.T) {
+	if limits := containerOf(t, "").Resources.Limits; limits.Memory().IsZero() {
+		t.Error("one picture of 9999x9999 takes 1.4 GB; without a limit it takes the node's memory")
+	}
+}

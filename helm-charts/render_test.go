@@ -1,0 +1,172 @@
+package charts
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	releaseName      = "photos"
+	releaseNamespace = "gallery"
+)
+
+// oldestKubernetes is the first release that kubeVersion in Chart.yaml admits.
+var oldestKubernetes = chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}
+
+// tryRender does what `helm template` does, values.schema.json included.
+func tryRender(darkroom *chart.Chart, name, values string) (*release.Release, error) {
+	parsed, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		return nil, err
+	}
+	install := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
+	install.ClientOnly = true
+	install.DryRun = true
+	install.ReleaseName = name
+	install.Namespace = releaseNamespace
+	install.KubeVersion = &oldestKubernetes
+	return install.Run(darkroom, parsed)
+}
+
+func render(t *testing.T, values string) *release.Release {
+	t.Helper()
+	rendered, err := tryRender(mustLoad(t), releaseName, values)
+	if err != nil {
+		t.Fatalf("render: %v\nvalues:\n%s", err, values)
+	}
+	return rendered
+}
+
+// manifest is everything that is rendered, test hooks included, in a fixed order.
+func manifest(rendered *release.Release) string {
+	documents := []string{strings.TrimSpace(rendered.Manifest)}
+	for _, hook := range rendered.Hooks {
+		documents = append(documents, "# Source: "+hook.Path+"\n"+strings.TrimSpace(hook.Manifest))
+	}
+	return strings.Join(documents, "\n---\n") + "\n"
+}
+
+// objects are the rendered objects, decoded strictly: an unknown, misplaced or
+// repeated field fails the test.
+type objects []client.Object
+
+func decode(t *testing.T, rendered *release.Release) objects {
+	t.Helper()
+	var decoded objects
+	decoder := strictDecoder(t)
+	documents := releaseutil.SplitManifests(manifest(rendered))
+	keys := make([]string, 0, len(documents))
+	for key := range documents {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		document := documents[key]
+		if strings.Contains(document, "kind: ServiceMonitor") {
+			decoded = append(decoded, decodeServiceMonitor(t, document))
+			continue
+		}
+		object, _, err := decoder.Decode([]byte(document), nil, nil)
+		if err != nil {
+			t.Fatalf("decode: %v\n%s", err, document)
+		}
+		decoded = append(decoded, object.(client.Object))
+	}
+	return decoded
+}
+
+func strictDecoder(t *testing.T) runtime.Decoder {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, gatewayv1.Install} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+}
+
+// serviceMonitor is the part of the Prometheus Operator's type that the chart uses.
+type serviceMonitor struct {
+	// A Service stands in for the metadata, which is all that it needs of a Kubernetes object.
+	corev1.Service `json:",inline"`
+	Spec           struct {
+		Endpoints []struct {
+			Port     string `json:"port"`
+			Path     string `json:"path"`
+			Interval string `json:"interval,omitempty"`
+		} `json:"endpoints"`
+		NamespaceSelector struct {
+			MatchNames []string `json:"matchNames"`
+		} `json:"namespaceSelector"`
+		Selector struct {
+			MatchLabels map[string]string `json:"matchLabels"`
+		} `json:"selector"`
+	} `json:"spec"`
+}
+
+func decodeServiceMonitor(t *testing.T, document string) *serviceMonitor {
+	t.Helper()
+	monitor := &serviceMonitor{}
+	if err := yaml.UnmarshalStrict([]byte(document), monitor); err != nil {
+		t.Fatalf("decode: %v\n%s", err, document)
+	}
+	return monitor
+}
+
+// all returns the objects of one type.
+func all[T client.Object](rendered objects) []T {
+	var found []T
+	for _, object := range rendered {
+		if typed, ok := object.(T); ok {
+			found = append(found, typed)
+		}
+	}
+	return found
+}
+
+// only returns the single object of a type.
+func only[T client.Object](t *testing.T, rendered objects) T {
+	t.Helper()
+	found := all[T](rendered)
+	if len(found) != 1 {
+		t.Fatalf("want one %T, got %d", *new(T), len(found))
+	}
+	return found[0]
+}
+
+// objectsOf renders and decodes.
+func objectsOf(t *testing.T, values string) objects {
+	t.Helper()
+	return decode(t, render(t, values))
+}
+
+func deploymentOf(t *testing.T, values string) *appsv1.Deployment {
+	t.Helper()
+	return only[*appsv1.Deployment](t, objectsOf(t, values))
+}
+
+func containerOf(t *testing.T, values string) corev1.Container {
+	t.Helper()
+	return deploymentOf(t, values).Spec.Template.Spec.Containers[0]
+}
+
+func environmentOf(t *testing.T, values string) map[string]string {
+	t.Helper()
+	return only[*corev1.ConfigMap](t, objectsOf(t, values)).Data
+}

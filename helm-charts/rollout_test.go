@@ -1,0 +1,102 @@
+package charts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestPodsAreReplacedOnlyWhenTheyWouldDiffer(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after string
+		want          bool
+	}{
+		"configuration":               {"", `{logLevel: warn}`, true},
+		"inline credential":           {inlineS3, strings.Replace(inlineS3, "not-a-real-key", "rotated", 1), true},
+		"image":                       {"", `{image: {tag: 0.4.1}}`, true},
+		"the operator's annotation":   {"", `{podAnnotations: {deployments.example.com/credentials: "2"}}`, true},
+		"number of pods":              {"", `{replicaCount: 3}`, false},
+		"hosts":                       {"", `{hosts: [a.example.com]}`, false},
+		"labels":                      {"", `{commonLabels: {team: a}}`, false},
+		"ServiceMonitor":              {`{metrics: {enabled: true}}`, `{metrics: {enabled: true, serviceMonitor: {enabled: true}}}`, false},
+		"Service":                     {"", `{service: {port: 8080}}`, false},
+		"values of another source":    {"", `{source: {bucket: {name: left-over}, pathPrefix: /p}}`, false},
+		"slash at the end of the URL": {`{source: {baseUrl: "https://a.example"}}`, `{source: {baseUrl: "https://a.example/"}}`, false},
+		"order of default parameters": {`{defaultParams: {a: "1", b: "2"}}`, `{defaultParams: {b: "2", a: "1"}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := deploymentOf(t, test.before).Spec.Template
+			after := deploymentOf(t, test.after).Spec.Template
+			diff := cmp.Diff(before, after)
+			if (diff != "") != test.want {
+				t.Errorf("want new pods: %t, difference:\n%s", test.want, diff)
+			}
+		})
+	}
+}
+
+func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
+	upgraded := mustLoad(t)
+	upgraded.Metadata.Version = "9.9.9"
+	rendered, err := tryRender(upgraded, releaseName, inlineS3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := deploymentOf(t, inlineS3)
+	after := only[*appsv1.Deployment](t, decode(t, rendered))
+	if cmp.Diff(before.Labels, after.Labels) == "" {
+		t.Error("the chart's version shows nowhere: this test would pass for any chart")
+	}
+	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
+		t.Errorf("(-before +after):\n%s", diff)
+	}
+}
+
+func TestChecksumOfSecretOnlyForInlineCredentials(t *testing.T) {
+	for values, want := range map[string]bool{"": false, inlineS3: true, secretS3: false} {
+		annotations := deploymentOf(t, values).Spec.Template.Annotations
+		if _, got := annotations["checksum/secret"]; got != want {
+			t.Errorf("want checksum/secret: %t, annotations %v for %s", want, annotations, values)
+		}
+	}
+}
+
+func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
+	const values = `{podLabels: {team: pictures, app.kubernetes.io/name: other}, commonLabels: {owner: somebody, app.kubernetes.io/managed-by: somebody}, hosts: [a.example.com]}`
+	rendered := objectsOf(t, values)
+	deployment := only[*appsv1.Deployment](t, rendered)
+	want := map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": releaseName}
+	if diff := cmp.Diff(want, deployment.Spec.Selector.MatchLabels); diff != "" {
+		t.Errorf("selector, which can never change (-want +got):\n%s", diff)
+	}
+	want["app.kubernetes.io/component"], want["team"] = "server", "pictures"
+	if diff := cmp.Diff(want, deployment.Spec.Template.Labels); diff != "" {
+		t.Errorf("labels of the pods (-want +got):\n%s", diff)
+	}
+	test := only[*corev1.Pod](t, rendered)
+	for _, service := range all[*corev1.Service](rendered) {
+		if matches(service.Spec.Selector, test.Labels) {
+			t.Errorf("Service %s counts in the pod of helm test", service.Name)
+		}
+	}
+	for _, object := range rendered {
+		if object == test {
+			continue
+		}
+		if labels := object.GetLabels(); labels["owner"] != "somebody" || labels["app.kubernetes.io/managed-by"] != "Helm" {
+			t.Errorf("labels of %T %s: %v", object, object.GetName(), labels)
+		}
+	}
+}
+
+func matches(selector, labels map[string]string) bool {
+	for key, value := range selector {
+		if labels[key] != value {
+			return false
+		}
+	}
+	return true
+}
