@@ -1,0 +1,107 @@
+package values
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// maxNameLength is Helm's limit for release names; a release is named after its
+// Darkroom.
+const maxNameLength = 53
+
+// nameFormat is that of Service names, because the Service is named so too.
+var nameFormat = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+
+var specPath = field.NewPath("spec")
+
+// builder gathers chart values and every error on the way, and fails once, in build.
+type builder struct {
+	values map[string]any
+	errs   field.ErrorList
+}
+
+func newBuilder() *builder {
+	return &builder{values: map[string]any{}}
+}
+
+// build returns the values, or an *InvalidError with all that was found wrong.
+func (b *builder) build(name string) (chartutil.Values, error) {
+	if len(b.errs) > 0 {
+		return nil, &InvalidError{Name: name, Fields: b.errs}
+	}
+	return b.values, nil
+}
+
+// set puts a value at a path of keys, making the maps on the way.
+func (b *builder) set(value any, path ...string) {
+	at := b.values
+	for _, key := range path[:len(path)-1] {
+		next, ok := at[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			at[key] = next
+		}
+		at = next
+	}
+	at[path[len(path)-1]] = value
+}
+
+// setString is set for a string that is left out when empty.
+func (b *builder) setString(value string, path ...string) {
+	if value != "" {
+		b.set(value, path...)
+	}
+}
+
+// setPlain is set for a Kubernetes type: it is put in the plain types of JSON,
+// as templates and schema expect.
+func (b *builder) setPlain(value any, path ...string) {
+	plain, err := plain(value)
+	if err != nil {
+		b.errs = append(b.errs, field.InternalError(specPath, fmt.Errorf("value %v: %w", path, err)))
+		return
+	}
+	b.set(plain, path...)
+}
+
+func plain(value any) (any, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var out any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (b *builder) required(path *field.Path, detail string) {
+	b.errs = append(b.errs, field.Required(path, detail))
+}
+
+func (b *builder) invalid(path *field.Path, value any, detail string) {
+	b.errs = append(b.errs, field.Invalid(path, value, detail))
+}
+
+// name makes every object carry the Darkroom's own name. Helm's convention
+// (release-chart) would give the Darkrooms "a" and "a-darkroom" one name.
+func (b *builder) name(name string) {
+	path := field.NewPath("metadata", "name")
+	switch {
+	case name == "":
+		b.required(path, "the Darkroom needs a name")
+	case len(name) > maxNameLength:
+		b.errs = append(b.errs, field.TooLong(path, name, maxNameLength))
+	case !nameFormat.MatchString(name):
+		b.invalid(path, name, "must start with a letter and hold only lower-case letters, digits and '-': it becomes the name of a Service")
+	}
+	b.set(name, "fullnameOverride")
+	b.set(map[string]any{v1alpha1.LabelDarkroom: name}, "commonLabels")
+}

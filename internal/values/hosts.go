@@ -1,0 +1,41 @@
+package values
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+var subDomainFormat = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
+
+// Host returns the host of a sub-domain.
+func Host(subDomain, baseDomain string) string {
+	return subDomain + "." + baseDomain
+}
+
+// hosts joins the sub-domains with the base domain; sorted, because the order
+// means nothing and must not change the release.
+func (b *builder) hosts(subDomains []string, baseDomain string) {
+	path := specPath.Child("subDomains")
+	if len(subDomains) == 0 {
+		b.required(path, "at least one name at which pictures are served, for example photos")
+	}
+	hosts := make([]string, 0, len(subDomains))
+	for i, subDomain := range subDomains {
+		host := Host(subDomain, baseDomain)
+		switch {
+		case !subDomainFormat.MatchString(subDomain):
+			b.invalid(path.Index(i), subDomain, "must be a DNS name: labels of lower-case letters, digits and '-', joined by dots, for example photos or img.photos")
+		case len(host) > validation.DNS1123SubdomainMaxLength:
+			b.invalid(path.Index(i), subDomain, fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host), validation.DNS1123SubdomainMaxLength))
+		case slices.Contains(hosts, host):
+			b.errs = append(b.errs, field.Duplicate(path.Index(i), subDomain))
+		}
+		hosts = append(hosts, host)
+	}
+	slices.Sort(hosts)
+	b.setPlain(hosts, "hosts")
+}

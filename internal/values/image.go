@@ -1,0 +1,64 @@
+package values
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+var (
+	versionFormat    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}$`)
+	repositoryFormat = regexp.MustCompile(`^[a-z0-9]([a-zA-Z0-9._:/-]*[a-zA-Z0-9])?$`)
+	tagged           = regexp.MustCompile(`:[^/]*$`)
+)
+
+// image chooses repository, tag and digest. What the Darkroom names comes first,
+// then the operator's image, then the chart's. The tag and digest of the
+// operator's image belong to its repository: a Darkroom that names a repository
+// or a version of its own does not get them.
+func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
+	image := spec.Image
+	if image == nil {
+		image = &v1alpha1.Image{}
+	}
+	if spec.Version != "" && !versionFormat.MatchString(spec.Version) {
+		b.invalid(specPath.Child("version"), spec.Version, "must be a version such as 0.4.2 or an image tag")
+	}
+	if image.Repository != "" && (!repositoryFormat.MatchString(image.Repository) || tagged.MatchString(image.Repository)) {
+		b.invalid(specPath.Child("image", "repository"), image.Repository,
+			"must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version")
+	}
+
+	repository, tag, digest := image.Repository, spec.Version, ""
+	if repository == "" && options.Image != "" {
+		reference := parseReference(options.Image)
+		repository = reference.repository
+		if tag == "" {
+			tag, digest = reference.tag, reference.digest
+		}
+	}
+	b.setString(repository, "image", "repository")
+	b.setString(tag, "image", "tag")
+	b.setString(digest, "image", "digest")
+	b.setString(string(image.PullPolicy), "image", "pullPolicy")
+	if len(image.PullSecrets) > 0 {
+		b.setPlain(image.PullSecrets, "image", "pullSecrets")
+	}
+}
+
+type reference struct {
+	repository, tag, digest string
+}
+
+// parseReference splits repository[:tag][@digest]. A colon before the last slash
+// is the port of a registry.
+func parseReference(image string) reference {
+	var r reference
+	image, r.digest, _ = strings.Cut(image, "@")
+	r.repository = image
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		r.repository, r.tag = image[:colon], image[colon+1:]
+	}
+	return r
+}

@@ -1,0 +1,39 @@
+package values
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// DefaultBaseDomain is the base domain of an operator that was given none.
+const DefaultBaseDomain = "darkroom.example.com"
+
+// Options are what the operator's own settings add to every Darkroom.
+type Options struct {
+	// BaseDomain is appended to each sub-domain. Empty means DefaultBaseDomain.
+	BaseDomain string
+	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
+	// leaves it to the cluster's default class.
+	IngressClassName string
+	// Image replaces the chart's default image; a full reference with a tag, a
+	// digest or both. Empty keeps the chart's.
+	Image string
+}
+
+// Validate tells which option is wrong, and how it should look.
+func (o Options) Validate() error {
+	if problems := validation.IsDNS1123Subdomain(o.BaseDomain); o.BaseDomain != "" && len(problems) > 0 {
+		return fmt.Errorf("base domain %q: must be a DNS name such as %s: %s",
+			o.BaseDomain, DefaultBaseDomain, strings.Join(problems, "; "))
+	}
+	if problems := validation.IsDNS1123Subdomain(o.IngressClassName); o.IngressClassName != "" && len(problems) > 0 {
+		return fmt.Errorf("ingress class %q: must be the name of an IngressClass: %s",
+			o.IngressClassName, strings.Join(problems, "; "))
+	}
+	if strings.ContainsAny(o.Image, " \t\r\n") {
+		return fmt.Errorf("image %q: must be an image reference without spaces", o.Image)
+	}
+	return nil
+}

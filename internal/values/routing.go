@@ -1,0 +1,57 @@
+package values
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// maxRouteHosts is how many hosts an HTTPRoute can hold (Gateway API v1).
+const maxRouteHosts = 16
+
+// routing has the hosts routed by an Ingress, or by an HTTPRoute when the
+// Darkroom names Gateways.
+func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options) {
+	if spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled {
+		b.set(true, "networkPolicy", "enabled")
+	}
+	if spec.Gateway != nil {
+		if spec.Ingress != nil {
+			b.errs = append(b.errs, field.Forbidden(specPath.Child("gateway"), "ingress and gateway exclude each other: set one of them"))
+		}
+		if len(spec.SubDomains) > maxRouteHosts {
+			b.errs = append(b.errs, field.TooMany(specPath.Child("subDomains"), len(spec.SubDomains), maxRouteHosts))
+		}
+		b.gateway(spec.Gateway)
+		return
+	}
+
+	ingress := spec.Ingress
+	if ingress == nil {
+		ingress = &v1alpha1.Ingress{}
+	}
+	className := ingress.ClassName
+	if className == "" {
+		className = options.IngressClassName
+	}
+	b.setString(className, "ingress", "className")
+	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
+	if len(ingress.Annotations) > 0 {
+		b.setPlain(ingress.Annotations, "ingress", "annotations")
+	}
+}
+
+func (b *builder) gateway(gateway *v1alpha1.Gateway) {
+	path := specPath.Child("gateway", "parentRefs")
+	if len(gateway.ParentRefs) == 0 {
+		b.required(path, "at least one Gateway, for example [{name: public}]")
+	}
+	for i, ref := range gateway.ParentRefs {
+		if ref.Name == "" {
+			b.required(path.Index(i).Child("name"), "the name of a Gateway")
+		}
+	}
+	b.set(false, "ingress", "enabled")
+	b.set(true, "gateway", "enabled")
+	b.setPlain(gateway.ParentRefs, "gateway", "parentRefs")
+}

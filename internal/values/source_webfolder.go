@@ -1,0 +1,23 @@
+package values
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// webFolder reads pictures from below a URL. Darkroom joins that URL and the
+// path of the picture, so a trailing slash would come out double.
+func (b *builder) webFolder(path *field.Path, source *v1alpha1.Source) {
+	path = path.Child("baseUrl")
+	switch {
+	case source.BaseURL == "":
+		b.required(path, "needed when source.type is WebFolder, for example https://example.com/images")
+	case !absoluteURL.MatchString(source.BaseURL):
+		b.invalid(path, withoutUserinfo(source.BaseURL), "must be an absolute http or https URL without user, query or fragment, for example https://example.com/images")
+	default:
+		b.set(strings.TrimRight(source.BaseURL, "/"), "source", "baseUrl")
+	}
+}

@@ -1,0 +1,56 @@
+package values
+
+import (
+	"context"
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Translator turns Darkrooms into chart values. It has the signature of the
+// values translator of helm-operator-plugins. It is safe for concurrent use.
+type Translator struct {
+	options Options
+}
+
+// New returns a translator with the operator's options, or what is wrong with them.
+func New(options Options) (*Translator, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	if options.BaseDomain == "" {
+		options.BaseDomain = DefaultBaseDomain
+	}
+	return &Translator{options: options}, nil
+}
+
+// Translate is Values for a resource as the Helm reconciler has it.
+func (t *Translator) Translate(_ context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
+	darkroom := &v1alpha1.Darkroom{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, darkroom); err != nil {
+		return nil, fmt.Errorf("read Darkroom %s/%s: %w", resource.GetNamespace(), resource.GetName(), err)
+	}
+	return t.Values(darkroom)
+}
+
+// Values returns the chart values of a Darkroom: only what differs from the
+// chart's defaults, in the plain types of JSON. The error is an *InvalidError
+// that names every wrong field.
+func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, error) {
+	b := newBuilder()
+	b.name(darkroom.Name)
+	b.image(&darkroom.Spec, t.options)
+	b.source(&darkroom.Spec.Source)
+	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain)
+	b.replicas(&darkroom.Spec)
+	b.resources(darkroom.Spec.Resources)
+	b.serving(&darkroom.Spec)
+	b.routing(&darkroom.Spec, t.options)
+	b.podTemplate(darkroom.Spec.PodTemplate)
+	b.environment(&darkroom.Spec)
+	return b.build(darkroom.Name)
+}

@@ -1,0 +1,121 @@
+package values
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// defaultMemoryLimit is the chart's. One picture asked for at 9999×9999 takes
+// 1.4 GB (measured with Darkroom v0.4.2), so no pod goes without a limit.
+var defaultMemoryLimit = resource.MustParse("2Gi")
+
+// replicas leaves the number of pods either to the resource or to an autoscaler.
+func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
+	autoscaling := spec.Autoscaling
+	if autoscaling == nil {
+		replicas := int64(1)
+		if spec.Replicas != nil {
+			replicas = int64(*spec.Replicas)
+		}
+		if replicas < 0 {
+			b.invalid(specPath.Child("replicas"), replicas, "must not be negative")
+		}
+		b.set(replicas, "replicaCount")
+		return
+	}
+
+	path := specPath.Child("autoscaling")
+	least := int64(1)
+	if autoscaling.MinReplicas != nil {
+		least = int64(*autoscaling.MinReplicas)
+	}
+	most := int64(autoscaling.MaxReplicas)
+	switch {
+	case least < 1:
+		b.invalid(path.Child("minReplicas"), least, "must be at least 1")
+	case most < 1:
+		b.invalid(path.Child("maxReplicas"), most, "must be at least 1")
+	case least > most:
+		b.invalid(path.Child("minReplicas"), least, "must not be more than maxReplicas")
+	}
+	b.set(true, "autoscaling", "enabled")
+	b.set(least, "autoscaling", "minReplicas")
+	b.set(most, "autoscaling", "maxReplicas")
+	if target := autoscaling.TargetCPUUtilizationPercentage; target != nil {
+		if *target < 1 {
+			b.invalid(path.Child("targetCPUUtilizationPercentage"), *target, "must be at least 1 per cent")
+		}
+		b.set(int64(*target), "autoscaling", "targetCPUUtilizationPercentage")
+	}
+}
+
+// resources lays the Darkroom's over the chart's defaults, which Helm merges key
+// by key. Two merges would contradict themselves and are settled here: a limit
+// below the default request drops that request, and a memory request above the
+// default limit lifts the limit.
+func (b *builder) resources(resources *corev1.ResourceRequirements) {
+	if resources == nil {
+		return
+	}
+	requests, limits := maps.Clone(resources.Requests), maps.Clone(resources.Limits)
+	if _, limited := limits[corev1.ResourceMemory]; !limited {
+		if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(defaultMemoryLimit) > 0 {
+			if limits == nil {
+				limits = corev1.ResourceList{}
+			}
+			limits[corev1.ResourceMemory] = requested
+		}
+	}
+	path := specPath.Child("resources")
+	for name, request := range requests {
+		if limit, limited := limits[name]; limited && request.Cmp(limit) > 0 {
+			b.invalid(path.Child("requests").Key(string(name)), request.String(), "must not be more than the limit of "+limit.String())
+		}
+	}
+
+	for name, quantity := range limits {
+		b.set(quantity.String(), "resources", "limits", string(name))
+		if _, requested := requests[name]; !requested && (name == corev1.ResourceCPU || name == corev1.ResourceMemory) {
+			b.set(nil, "resources", "requests", string(name))
+		}
+	}
+	for name, quantity := range requests {
+		b.set(quantity.String(), "resources", "requests", string(name))
+	}
+	if len(resources.Claims) > 0 {
+		b.setPlain(resources.Claims, "resources", "claims")
+	}
+}
+
+// podTemplate passes on what the Darkroom has no field for.
+func (b *builder) podTemplate(template *v1alpha1.PodTemplate) {
+	if template == nil {
+		return
+	}
+	if len(template.Annotations) > 0 {
+		b.setPlain(template.Annotations, "podAnnotations")
+	}
+	if len(template.Labels) > 0 {
+		b.setPlain(template.Labels, "podLabels")
+	}
+	if len(template.NodeSelector) > 0 {
+		b.setPlain(template.NodeSelector, "nodeSelector")
+	}
+	if len(template.Tolerations) > 0 {
+		b.setPlain(template.Tolerations, "tolerations")
+	}
+	if template.Affinity != nil {
+		b.setPlain(template.Affinity, "affinity")
+	}
+	if len(template.TopologySpreadConstraints) > 0 {
+		b.setPlain(template.TopologySpreadConstraints, "topologySpreadConstraints")
+	}
+	if template.ServiceAccountName != "" {
+		b.set(false, "serviceAccount", "create")
+		b.set(template.ServiceAccountName, "serviceAccount", "name")
+	}
+}
