@@ -1,0 +1,161 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// FieldManager owns the fields that the release sets in its objects.
+const FieldManager = "darkroom-operator"
+
+// Marks by which Helm knows the objects of a release; `helm upgrade` and
+// `helm uninstall` by hand check them.
+const (
+	labelManagedBy             = "app.kubernetes.io/managed-by"
+	managedByHelm              = "Helm"
+	annotationReleaseName      = "meta.helm.sh/release-name"
+	annotationReleaseNamespace = "meta.helm.sh/release-namespace"
+)
+
+// ErrForeignObject says that an object of the release's name and kind exists and
+// belongs to somebody else. It is never overwritten.
+var ErrForeignObject = errors.New("exists and does not belong to this Darkroom")
+
+// applyParallelism bounds the writes under way for one release.
+const applyParallelism = 8
+
+// applier writes the objects of one release.
+type applier struct {
+	client client.Client
+	reader client.Reader // not cached
+	live   LiveLookup
+	drift  *drift
+	owner  client.Object
+	key    types.NamespacedName
+}
+
+// apply writes objects by server-side apply. Those in trusted were applied for
+// this release before; the others are written only if nobody else has an object
+// of that name. It returns the names of the objects that changed.
+func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured, trusted map[objectKey]bool) error {
+	for _, wave := range waves(objects) {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(applyParallelism)
+		for _, object := range wave {
+			group.Go(func() error {
+				if !trusted[keyOf(object)] {
+					if err := a.checkOwnership(ctx, object); err != nil {
+						return err
+					}
+				}
+				_, err := a.applyOne(ctx, object)
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyOne writes an object and tells its resourceVersion.
+func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+	live := a.marked(object)
+	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(live),
+		client.FieldOwner(FieldManager), client.ForceOwnership)
+	if meta.IsNoMatchError(err) {
+		return "", fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
+			keyOf(object), object.GetKind(), object.GetAPIVersion(), err)
+	}
+	if err != nil {
+		return "", fmt.Errorf("apply %s: %w", keyOf(object), err)
+	}
+	a.drift.record(a.key, object, live)
+	return live.GetResourceVersion(), nil
+}
+
+// marked returns a copy of an object with Helm's marks and the owner reference.
+func (a *applier) marked(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := object.DeepCopy()
+	labels := out.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[labelManagedBy] = managedByHelm
+	out.SetLabels(labels)
+	annotations := out.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[annotationReleaseName] = a.key.Name
+	annotations[annotationReleaseNamespace] = a.key.Namespace
+	out.SetAnnotations(annotations)
+	out.SetOwnerReferences([]metav1.OwnerReference{ownerReference(a.owner)})
+	return out
+}
+
+// checkOwnership makes sure that an object is missing, or belongs to this release.
+func (a *applier) checkOwnership(ctx context.Context, object *unstructured.Unstructured) error {
+	existing := &metav1.PartialObjectMetadata{}
+	existing.SetGroupVersionKind(object.GroupVersionKind())
+	err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), existing)
+	switch {
+	case isGone(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for %s: %w", keyOf(object), err)
+	case a.owns(existing):
+		return nil
+	}
+	return fmt.Errorf("%s %w: rename the Darkroom, or delete that object if nobody needs it", keyOf(object), ErrForeignObject)
+}
+
+func (a *applier) owns(object metav1.Object) bool {
+	annotations := object.GetAnnotations()
+	return annotations[annotationReleaseName] == a.key.Name && annotations[annotationReleaseNamespace] == a.key.Namespace
+}
+
+// remove deletes objects. Where the value is false the object is deleted only if
+// it belongs to this release.
+func (a *applier) remove(ctx context.Context, objects map[objectKey]bool) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(applyParallelism)
+	for key, known := range objects {
+		group.Go(func() error {
+			object := &metav1.PartialObjectMetadata{}
+			object.SetGroupVersionKind(key.GroupVersionKind)
+			object.SetNamespace(a.key.Namespace)
+			object.SetName(key.name)
+			if !known {
+				err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), object)
+				if isGone(err) || err == nil && !a.owns(object) {
+					return nil
+				}
+				if err != nil {
+					return fmt.Errorf("look for %s: %w", key, err)
+				}
+			}
+			err := a.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
+			if err != nil && !isGone(err) {
+				return fmt.Errorf("delete %s: %w", key, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// isGone tells that an object is missing, or that its very kind is.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) || meta.IsNoMatchError(err)
+}

@@ -1,0 +1,83 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// LiveLookup returns an object as a cache has it: nil and no error for a kind
+// that is not cached, and the API's error NotFound for an object that is missing.
+type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key types.NamespacedName) (metav1.Object, error)
+
+// Reconcile makes the objects of a deployed release what they should be. While
+// nothing differs it costs no request.
+func (c *actionClient) Reconcile(release *helmrelease.Release) error {
+	objects, err := parseManifest(release.Manifest, c.key.Namespace)
+	if err != nil {
+		return fmt.Errorf("repair release %s: %w", c.key, err)
+	}
+	c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
+
+	applier := c.applier()
+	var repaired []string
+	for _, object := range objects {
+		changed, err := applier.repair(c.ctx, object)
+		if err != nil {
+			return fmt.Errorf("repair release %s: %w", c.key, err)
+		}
+		if changed {
+			repaired = append(repaired, keyOf(object).String())
+		}
+	}
+	if len(repaired) > 0 {
+		c.Recorder.Event(c.darkroom, false, EventRepaired, "Repaired after a change by hand: "+strings.Join(repaired, ", "))
+	}
+	return nil
+}
+
+// repair applies an object unless the cache shows it as it should be. It tells
+// whether the object was missing or other than wanted.
+func (a *applier) repair(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	key := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+	live, err := a.live(ctx, object.GroupVersionKind(), key)
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return false, fmt.Errorf("look for %s: %w", keyOf(object), err)
+	}
+	if live != nil && !missing && a.drift.unchanged(a.key, object, live) {
+		return false, nil
+	}
+	resourceVersion, err := a.applyOne(ctx, object)
+	if err != nil {
+		return false, err
+	}
+	return missing || live != nil && live.GetResourceVersion() != resourceVersion, nil
+}
+
+// expire forgets what is remembered of a release once in a period, give or take
+// a tenth, so that it is verified against the API server and not the caches.
+func (d *drift) expire(release types.NamespacedName, now time.Time, period time.Duration) {
+	if period <= 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	due, known := d.verifyAt[release]
+	if known && now.Before(due) {
+		return
+	}
+	if known {
+		delete(d.applied, release)
+	}
+	d.verifyAt[release] = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
+}

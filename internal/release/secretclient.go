@@ -1,0 +1,70 @@
+package release
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// secretClient has Helm's driver write Secrets that belong to a Darkroom: they
+// carry an owner reference, by which they go even if the operator is gone. It
+// also gives the driver, which knows no context, that of the reconcile.
+type secretClient struct {
+	corev1client.SecretInterface
+	ctx   context.Context //nolint:containedctx // Helm's driver passes context.Background().
+	owner client.Object
+
+	// resourceVersion is that of the Secret written last.
+	resourceVersion string
+}
+
+// Create implements corev1client.SecretInterface.
+func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts metav1.CreateOptions) (*corev1.Secret, error) {
+	c.own(secret)
+	return c.record(c.SecretInterface.Create(c.ctx, secret, opts))
+}
+
+// Update implements corev1client.SecretInterface.
+func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
+	c.own(secret)
+	return c.record(c.SecretInterface.Update(c.ctx, secret, opts))
+}
+
+// List implements corev1client.SecretInterface.
+func (c *secretClient) List(_ context.Context, opts metav1.ListOptions) (*corev1.SecretList, error) {
+	return c.SecretInterface.List(c.ctx, opts)
+}
+
+func (c *secretClient) record(secret *corev1.Secret, err error) (*corev1.Secret, error) {
+	if err == nil {
+		c.resourceVersion = secret.ResourceVersion
+	}
+	return secret, err
+}
+
+func (c *secretClient) own(secret *corev1.Secret) {
+	if c.owner != nil {
+		secret.OwnerReferences = []metav1.OwnerReference{ownerReference(c.owner)}
+	}
+}
+
+// oneSecret shows Helm's driver a Secret that was read already.
+type oneSecret struct {
+	corev1client.SecretInterface
+	secret *corev1.Secret
+}
+
+// List implements corev1client.SecretInterface.
+func (c *oneSecret) List(context.Context, metav1.ListOptions) (*corev1.SecretList, error) {
+	return &corev1.SecretList{Items: []corev1.Secret{*c.secret}}, nil
+}
+
+// ownerReference says that the Darkroom controls an object.
+func ownerReference(owner client.Object) metav1.OwnerReference {
+	return *metav1.NewControllerRef(owner, v1alpha1.GroupVersionKind)
+}

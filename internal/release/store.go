@@ -1,0 +1,250 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Labels of Helm's release Secrets.
+const (
+	labelOwner   = "owner"
+	labelName    = "name"
+	labelVersion = "version"
+	labelStatus  = "status"
+	ownerHelm    = "helm"
+)
+
+// Store keeps releases where Helm does: each revision in a Secret of the
+// release's namespace. The last revision of each release is remembered; a cache
+// of the Secrets' metadata tells whether it still is the last one.
+type Store struct {
+	secrets corev1client.SecretsGetter
+	index   client.Reader
+
+	mu   sync.Mutex
+	last map[types.NamespacedName]*revision
+}
+
+// revision is a release as stored in a certain version of its Secret.
+type revision struct {
+	release         *helmrelease.Release
+	secretName      string
+	resourceVersion string
+}
+
+// NewStore returns a store that writes by secrets, and reads metadata of Secrets
+// from index: a cache, limited to Secrets that carry the label LabelDarkroom.
+func NewStore(secrets corev1client.SecretsGetter, index client.Reader) *Store {
+	return &Store{secrets: secrets, index: index, last: map[types.NamespacedName]*revision{}}
+}
+
+// Last returns the newest revision of a release, or driver.ErrReleaseNotFound.
+// It costs no request while the cache shows the Secret as this store last saw it.
+func (s *Store) Last(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
+	indexed, err := s.revisions(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	known := s.remembered(key)
+	if known == nil && len(indexed) == 0 {
+		return nil, driver.ErrReleaseNotFound
+	}
+	if known != nil && len(indexed) > 0 {
+		newest := indexed[len(indexed)-1]
+		if newest.Name == known.secretName && newest.ResourceVersion == known.resourceVersion {
+			return copyRelease(known.release), nil
+		}
+	}
+	// The cache is behind, or somebody else wrote: ask the API server.
+	return s.readLast(ctx, key)
+}
+
+func (s *Store) readLast(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
+	list, err := s.secrets.Secrets(key.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + key.Name,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list revisions of release %s: %w", key, err)
+	}
+	var newest *corev1.Secret
+	for i := range list.Items {
+		if newest == nil || versionOf(&list.Items[i]) > versionOf(newest) {
+			newest = &list.Items[i]
+		}
+	}
+	if newest == nil {
+		s.Forget(key)
+		return nil, driver.ErrReleaseNotFound
+	}
+	release, err := decode(newest)
+	if err != nil {
+		return nil, fmt.Errorf("decode Secret %s/%s: %w: delete this Secret to have the release installed anew over its objects",
+			newest.Namespace, newest.Name, err)
+	}
+	s.remember(key, &revision{release: release, secretName: newest.Name, resourceVersion: newest.ResourceVersion})
+	return copyRelease(release), nil
+}
+
+// History returns all revisions of a release, the newest first.
+func (s *Store) History(ctx context.Context, key types.NamespacedName) ([]*helmrelease.Release, error) {
+	releases, err := driver.NewSecrets(s.secretClient(ctx, key, nil)).Query(map[string]string{labelName: key.Name, labelOwner: ownerHelm})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(releases, func(a, b *helmrelease.Release) int { return b.Version - a.Version })
+	return releases, nil
+}
+
+// Create stores a new revision, owned by the resource.
+func (s *Store) Create(ctx context.Context, owner client.Object, release *helmrelease.Release) error {
+	return s.write(ctx, owner, release, (*driver.Secrets).Create)
+}
+
+// Update stores a revision anew.
+func (s *Store) Update(ctx context.Context, owner client.Object, release *helmrelease.Release) error {
+	return s.write(ctx, owner, release, (*driver.Secrets).Update)
+}
+
+func (s *Store) write(ctx context.Context, owner client.Object, release *helmrelease.Release,
+	write func(*driver.Secrets, string, *helmrelease.Release) error,
+) error {
+	key := types.NamespacedName{Namespace: release.Namespace, Name: release.Name}
+	secrets := s.secretClient(ctx, key, owner)
+	if err := write(driver.NewSecrets(secrets), secretName(release), release); err != nil {
+		// What is stored now is not known for sure: the answer may have been lost.
+		s.Forget(key)
+		return fmt.Errorf("store revision %d of release %s: %w", release.Version, key, err)
+	}
+	if known := s.remembered(key); known == nil || known.release.Version <= release.Version {
+		s.remember(key, &revision{
+			release:         copyRelease(release),
+			secretName:      secretName(release),
+			resourceVersion: secrets.resourceVersion,
+		})
+	}
+	return nil
+}
+
+// Prune deletes the oldest revisions so that at most keep remain; 0 keeps all.
+// The deployed revision and the newest one are never deleted.
+func (s *Store) Prune(ctx context.Context, key types.NamespacedName, keep int) error {
+	if keep <= 0 {
+		return nil
+	}
+	indexed, err := s.revisions(ctx, key)
+	if err != nil {
+		return err
+	}
+	surplus := len(indexed) - keep
+	for i := 0; i < surplus; i++ {
+		oldest := &indexed[i]
+		if oldest.Labels[labelStatus] == helmrelease.StatusDeployed.String() {
+			continue
+		}
+		if err := s.delete(ctx, key.Namespace, oldest.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete removes every revision of a release.
+func (s *Store) Delete(ctx context.Context, key types.NamespacedName) error {
+	list, err := s.secrets.Secrets(key.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + key.Name,
+	})
+	if err != nil {
+		return fmt.Errorf("list revisions of release %s: %w", key, err)
+	}
+	for i := range list.Items {
+		if err := s.delete(ctx, key.Namespace, list.Items[i].Name); err != nil {
+			return err
+		}
+	}
+	s.Forget(key)
+	return nil
+}
+
+// Forget drops what is remembered of a release.
+func (s *Store) Forget(key types.NamespacedName) {
+	s.mu.Lock()
+	delete(s.last, key)
+	s.mu.Unlock()
+}
+
+func (s *Store) delete(ctx context.Context, namespace, name string) error {
+	err := s.secrets.Secrets(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete release Secret %s/%s: %w", namespace, name, err)
+	}
+	return nil
+}
+
+// revisions returns the metadata of a release's Secrets from the cache, the
+// newest last.
+func (s *Store) revisions(ctx context.Context, key types.NamespacedName) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	err := s.index.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{labelOwner: ownerHelm, labelName: key.Name})
+	if err != nil {
+		return nil, fmt.Errorf("list revisions of release %s: %w", key, err)
+	}
+	slices.SortFunc(list.Items, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
+	return list.Items, nil
+}
+
+func (s *Store) remembered(key types.NamespacedName) *revision {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last[key]
+}
+
+func (s *Store) remember(key types.NamespacedName, r *revision) {
+	s.mu.Lock()
+	s.last[key] = r
+	s.mu.Unlock()
+}
+
+// secretClient is what Helm's own driver writes by, so that releases are encoded
+// as Helm does.
+func (s *Store) secretClient(ctx context.Context, key types.NamespacedName, owner client.Object) *secretClient {
+	return &secretClient{SecretInterface: s.secrets.Secrets(key.Namespace), ctx: ctx, owner: owner}
+}
+
+// secretName is Helm's name for the Secret of a revision.
+func secretName(release *helmrelease.Release) string {
+	return fmt.Sprintf("%s.%s.v%d", storage.HelmStorageType, release.Name, release.Version)
+}
+
+func versionOf(secret metav1.Object) int {
+	version, err := strconv.Atoi(secret.GetLabels()[labelVersion])
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// decode reads a release from its Secret by way of Helm's driver.
+func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
+	release, err := driver.NewSecrets(&oneSecret{secret: secret}).List(func(*helmrelease.Release) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if len(release) == 0 {
+		return nil, errors.New("it holds no readable release")
+	}
+	return release[0], nil
+}
