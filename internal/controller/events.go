@@ -1,0 +1,37 @@
+package controller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// EventRefused is the reason of the event on a Darkroom that cannot be translated
+// until somebody changes it.
+const EventRefused = "Refused"
+
+// actionReconcile is the machine-readable action of all events.
+const actionReconcile = "Reconcile"
+
+// maxNoteLength is the API's limit for the note of an event, in bytes.
+const maxNoteLength = 1024
+
+// recorder records events on Darkrooms and logs what they say.
+type recorder struct {
+	events events.EventRecorder
+}
+
+// Event implements release.Recorder.
+func (r *recorder) Event(darkroom client.Object, warning bool, reason, message string) {
+	kind := corev1.EventTypeNormal
+	if warning {
+		kind = corev1.EventTypeWarning
+	}
+	if len(message) > maxNoteLength {
+		message = message[:maxNoteLength-len("…")] + "…"
+	}
+	ctrl.Log.WithName("helm").Info(message, "reason", reason,
+		"namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
+	r.events.Eventf(darkroom, nil, kind, reason, actionReconcile, "%s", message)
+}

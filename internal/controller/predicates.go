@@ -1,0 +1,74 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+)
+
+// wantedChanged lets through what changes what is wanted of a Darkroom: its
+// specification, its annotations and labels, its deletion. Status does not count.
+func wantedChanged() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, after := e.ObjectOld, e.ObjectNew
+			return before.GetGeneration() != after.GetGeneration() ||
+				!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
+				!maps.Equal(before.GetLabels(), after.GetLabels()) ||
+				before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
+		},
+		// What is to be done for a Darkroom that is gone was done before it went.
+		DeleteFunc: func(event.DeleteEvent) bool { return true },
+	}
+}
+
+// helmReported lets through what the Helm reconciler says of a Darkroom.
+func helmReported() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, wasDarkroom := e.ObjectOld.(*v1alpha1.Darkroom)
+			after, isDarkroom := e.ObjectNew.(*v1alpha1.Darkroom)
+			return wasDarkroom && isDarkroom && !equality.Semantic.DeepEqual(helmPart(before.Status), helmPart(after.Status))
+		},
+	}
+}
+
+// objectTouched lets through objects of a release that were deleted, or edited in
+// more than their status. A new object is let through only if it is a revision of
+// the release that somebody may have made by hand.
+func objectTouched() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(e event.CreateEvent) bool { return release.IsRevision(e.Object) },
+		UpdateFunc:  func(e event.UpdateEvent) bool { return release.Touched(e.ObjectOld, e.ObjectNew) },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+// helmConditions are the conditions that the Helm reconciler writes.
+var helmConditions = []string{
+	v1alpha1.ConditionInitialized,
+	v1alpha1.ConditionDeployed,
+	v1alpha1.ConditionReleaseFailed,
+	v1alpha1.ConditionIrreconcilable,
+	v1alpha1.ConditionPaused,
+}
+
+// helmPart is the part of a status that the Helm reconciler owns.
+func helmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
+	part := v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease}
+	for _, conditionType := range helmConditions {
+		if condition := v1alpha1.FindCondition(status.Conditions, conditionType); condition != nil {
+			part.Conditions = append(part.Conditions, *condition)
+		}
+	}
+	part.Conditions = slices.Clip(part.Conditions)
+	return part
+}

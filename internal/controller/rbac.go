@@ -1,0 +1,31 @@
+package controller
+
+// What the manager may do; controller-gen makes config/rbac from it, and
+// docs/security.md says why each line is there.
+
+// The Darkrooms themselves. The finalizer is patched, the status applied.
+// +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/status,verbs=get;patch
+// +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/finalizers,verbs=update
+
+// The objects of the chart, written by server-side apply.
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps;services;serviceaccounts,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses;networkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=monitoring.coreos.com,resources=servicemonitors,verbs=get;list;watch;create;patch;delete
+
+// Helm's releases are Secrets, and so are inline credentials.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch;delete
+
+// Why pods are not ready.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list
+
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// Who may read the metrics.
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create

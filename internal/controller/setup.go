@@ -1,0 +1,135 @@
+package controller
+
+import (
+	"fmt"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// Options are the settings of the controllers.
+type Options struct {
+	// Chart is what releases are made of.
+	Chart *chart.Chart
+	// Values are the operator's additions to every Darkroom.
+	Values values.Options
+	// MaxConcurrentReconciles is how many Darkrooms each controller handles at one time.
+	MaxConcurrentReconciles int
+	// ReconcilePeriod is the time between two looks at an unchanged Darkroom; 0
+	// means that only changes are looked at.
+	ReconcilePeriod time.Duration
+	// VerifyPeriod is the time between two verifications of a release past the
+	// caches; 0 means never.
+	VerifyPeriod time.Duration
+	// MaxHistory is how many revisions are kept of each release; 0 keeps all.
+	MaxHistory int
+}
+
+// NewScheme returns a scheme with all types that the controllers read.
+func NewScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(gatewayv1.Install(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// Add adds the Helm controller and the status controller to a manager whose
+// caches are limited by CacheOptions.
+func Add(mgr manager.Manager, options Options) error {
+	if err := release.CheckChart(options.Chart); err != nil {
+		return err
+	}
+	translator, err := values.New(options.Values)
+	if err != nil {
+		return err
+	}
+	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make Kubernetes client: %w", err)
+	}
+	capabilities, err := release.NewCapabilities(clientset.Discovery())
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(capabilities); err != nil {
+		return err
+	}
+	kinds, err := watchedKinds(mgr.GetRESTMapper())
+	if err != nil {
+		return fmt.Errorf("find out which kinds the cluster knows: %w", err)
+	}
+
+	releases := release.NewClients(release.Config{
+		Client:       mgr.GetClient(),
+		Reader:       mgr.GetAPIReader(),
+		Live:         liveLookup(mgr.GetClient(), kinds),
+		Store:        release.NewStore(clientset.CoreV1(), mgr.GetClient()),
+		Renderer:     release.NewRenderer(capabilities.Get),
+		Recorder:     &recorder{events: mgr.GetEventRecorder("darkroom-operator")},
+		MaxHistory:   options.MaxHistory,
+		VerifyPeriod: options.VerifyPeriod,
+	})
+	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, options.ReconcilePeriod)
+	if err != nil {
+		return err
+	}
+	if err := addHelm(mgr, helm, kinds, options.MaxConcurrentReconciles); err != nil {
+		return fmt.Errorf("add Helm controller: %w", err)
+	}
+	if err := addStatus(mgr, kinds, options); err != nil {
+		return fmt.Errorf("add status controller: %w", err)
+	}
+	return nil
+}
+
+func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, concurrency int) error {
+	controller := ctrl.NewControllerManagedBy(mgr).
+		Named("darkroom-helm").
+		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: concurrency}).
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(wantedChanged()))
+	for _, kind := range kinds {
+		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
+	}
+	return controller.Complete(reconciler)
+}
+
+func addStatus(mgr manager.Manager, kinds []watched, options Options) error {
+	baseDomain := options.Values.BaseDomain
+	if baseDomain == "" {
+		baseDomain = values.DefaultBaseDomain
+	}
+	reconciler := &status.Reconciler{
+		Client:     mgr.GetClient(),
+		Pods:       mgr.GetAPIReader(),
+		BaseDomain: baseDomain,
+		Clock:      clock.RealClock{},
+	}
+	controller := ctrl.NewControllerManagedBy(mgr).
+		Named("darkroom-status").
+		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles}).
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(predicate.Or(wantedChanged(), helmReported())))
+	for _, kind := range kinds {
+		if kind.typed != nil {
+			controller.Owns(kind.object())
+		}
+		reconciler.Routes = reconciler.Routes || kind.kind == httpRoute
+	}
+	return controller.Complete(reconciler)
+}

@@ -1,0 +1,132 @@
+package controller
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+)
+
+// Kinds that a cluster may lack.
+var (
+	httpRoute      = gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")
+	serviceMonitor = schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}
+)
+
+// watched is a kind of object that belongs to Darkrooms.
+type watched struct {
+	kind schema.GroupVersionKind
+	// typed is set for kinds whose content the status controller reads. Of the
+	// others only metadata is cached; of Secrets in particular never the data.
+	typed client.Object
+}
+
+// object returns an empty object, as the caches hold this kind.
+func (w watched) object() client.Object {
+	if w.typed != nil {
+		return w.typed.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
+	}
+	metadata := &metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(w.kind)
+	return metadata
+}
+
+// watchedKinds returns the kinds that Darkrooms are made of, as far as the
+// cluster knows them. A kind that is installed later is watched from the next
+// start on; until then its objects are verified by applying them.
+func watchedKinds(mapper meta.RESTMapper) ([]watched, error) {
+	kinds := []watched{
+		{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), typed: &appsv1.Deployment{}},
+		{kind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), typed: &networkingv1.Ingress{}},
+		{kind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
+		{kind: corev1.SchemeGroupVersion.WithKind("Secret")},
+		{kind: corev1.SchemeGroupVersion.WithKind("Service")},
+		{kind: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
+		{kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")},
+		{kind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")},
+		{kind: networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")},
+	}
+	for _, optional := range []watched{
+		{kind: httpRoute, typed: &gatewayv1.HTTPRoute{}},
+		{kind: serviceMonitor},
+	} {
+		known, err := isServed(mapper, optional.kind)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			kinds = append(kinds, optional)
+		}
+	}
+	return kinds, nil
+}
+
+func isServed(mapper meta.RESTMapper, kind schema.GroupVersionKind) (bool, error) {
+	_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// CacheOptions limits the caches: to some namespaces (none means all), to the
+// Darkrooms that a selector takes (nil means all), and to objects that carry the
+// Darkroom label. Managed fields are dropped, because nothing reads them.
+func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
+	kinds, err := watchedKinds(mapper)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	belongs, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	options := cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
+	}
+	for _, kind := range kinds {
+		options.ByObject[kind.object()] = cache.ByObject{Label: labels.NewSelector().Add(*belongs)}
+	}
+	if len(namespaces) > 0 {
+		options.DefaultNamespaces = map[string]cache.Config{}
+		for _, namespace := range namespaces {
+			options.DefaultNamespaces[namespace] = cache.Config{}
+		}
+	}
+	return options, nil
+}
+
+// liveLookup finds objects of the watched kinds in the caches.
+func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
+	prototypes := map[schema.GroupVersionKind]watched{}
+	for _, kind := range kinds {
+		prototypes[kind.kind] = kind
+	}
+	return func(ctx context.Context, kind schema.GroupVersionKind, key types.NamespacedName) (metav1.Object, error) {
+		prototype, found := prototypes[kind]
+		if !found {
+			return nil, nil //nolint:nilnil // the contract of LiveLookup for kinds that are not cached
+		}
+		object := prototype.object()
+		if err := caches.Get(ctx, key, object); err != nil {
+			return nil, err
+		}
+		return object, nil
+	}
+}

@@ -1,0 +1,66 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// FieldManager owns what this package writes.
+const FieldManager = "darkroom-status"
+
+// ownConditions are the conditions that this package writes.
+var ownConditions = []string{v1alpha1.ConditionDomainsReady, v1alpha1.ConditionReady}
+
+// withTransitionTimes sets when each condition came to its status: the time the
+// resource has already, or now where the status changes.
+func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time) {
+	for i := range conditions {
+		before := v1alpha1.FindCondition(current, conditions[i].Type)
+		if before != nil && before.Status == conditions[i].Status && !before.LastTransitionTime.IsZero() {
+			conditions[i].LastTransitionTime = before.LastTransitionTime
+		} else {
+			conditions[i].LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
+		}
+	}
+}
+
+// owned returns the part of a status that this package writes.
+func owned(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
+	status.DeployedRelease = nil
+	status.Conditions = slices.Clone(status.Conditions)
+	status.Conditions = slices.DeleteFunc(status.Conditions, func(condition v1alpha1.Condition) bool {
+		return !slices.Contains(ownConditions, condition.Type)
+	})
+	slices.SortFunc(status.Conditions, func(a, b v1alpha1.Condition) int {
+		return slices.Index(ownConditions, a.Type) - slices.Index(ownConditions, b.Type)
+	})
+	return status
+}
+
+// changed tells whether a report says something that the resource does not say yet.
+func changed(report, current v1alpha1.DarkroomStatus) bool {
+	return !equality.Semantic.DeepEqual(owned(report), owned(current))
+}
+
+// applyConfiguration is the server-side apply of a report.
+func applyConfiguration(darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus) (*unstructured.Unstructured, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
+	if err != nil {
+		return nil, fmt.Errorf("encode status: %w", err)
+	}
+	out := &unstructured.Unstructured{Object: map[string]any{"status": fields}}
+	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
+	out.SetNamespace(darkroom.Namespace)
+	out.SetName(darkroom.Name)
+	// The UID keeps the report off a Darkroom made anew under the same name.
+	out.SetUID(darkroom.UID)
+	return out, nil
+}

@@ -1,0 +1,194 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// containerName is the chart's name for the container that serves pictures.
+const containerName = "darkroom"
+
+// reasonErrorGettingValues is the Helm reconciler's word for a resource that
+// cannot be translated.
+const reasonErrorGettingValues = "ErrorGettingValues"
+
+// Observation is all that a report follows from. What is missing is nil.
+type Observation struct {
+	Darkroom   *v1alpha1.Darkroom
+	Deployment *appsv1.Deployment
+	Ingress    *networkingv1.Ingress
+	Route      *gatewayv1.HTTPRoute
+	// Hosts are those that the resource asks for.
+	Hosts []string
+	// Problem is what keeps the pods from being ready, as far as it is known.
+	Problem *Problem
+}
+
+// Problem is a cause in a word and in a sentence.
+type Problem struct {
+	Reason, Message string
+}
+
+// verdict is the answer to: is it ready, and why (not)?
+type verdict struct {
+	phase   v1alpha1.Phase
+	ready   metav1.ConditionStatus
+	reason  string
+	message string
+}
+
+// Determine returns the part of the status that this package owns. Transition
+// times are left out; see withTransitionTimes.
+func Determine(o Observation) v1alpha1.DarkroomStatus {
+	domains := determineDomains(o)
+	verdict := determineVerdict(o, domains.condition)
+	report := v1alpha1.DarkroomStatus{
+		ObservedGeneration: o.Darkroom.Generation,
+		Phase:              verdict.phase,
+		Message:            verdict.message,
+		Domains:            domains.hosts,
+		Conditions: []v1alpha1.Condition{
+			domains.condition,
+			{
+				Type:    v1alpha1.ConditionReady,
+				Status:  verdict.ready,
+				Reason:  verdict.reason,
+				Message: verdict.message,
+			},
+		},
+	}
+	for i := range report.Conditions {
+		report.Conditions[i].ObservedGeneration = o.Darkroom.Generation
+	}
+	if deployment := o.Deployment; deployment != nil {
+		report.Version = versionOf(deployment)
+		report.Address = fmt.Sprintf("http://%s.%s.svc", deployment.Name, deployment.Namespace)
+		report.Replicas = deployment.Status.Replicas
+		report.ReadyReplicas = deployment.Status.ReadyReplicas
+		report.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
+	}
+	return report
+}
+
+// determineVerdict goes from what stands above all (deletion, pause) over what
+// the Helm reconciler found to what the pods do.
+func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
+	darkroom := o.Darkroom
+	if darkroom.DeletionTimestamp != nil {
+		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
+	}
+	if darkroom.Annotations[v1alpha1.AnnotationPaused] == "true" {
+		return verdict{v1alpha1.PhasePaused, metav1.ConditionUnknown, v1alpha1.ReasonPaused,
+			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied."}
+	}
+	if failed, found := determineFailure(darkroom); found {
+		return failed
+	}
+	if o.Deployment == nil {
+		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "Nothing is installed yet."}
+	}
+	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	if deployed == nil || deployed.ObservedGeneration < darkroom.Generation {
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
+	}
+	pods := determineRollout(o.Deployment, o.Problem)
+	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, domains.Reason, domains.Message}
+	}
+	return pods
+}
+
+// determineFailure reads the Helm reconciler's conditions, as far as they speak
+// of the resource as it is now.
+func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
+	for _, conditionType := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
+		condition := v1alpha1.FindCondition(darkroom.Status.Conditions, conditionType)
+		if condition == nil || condition.Status != metav1.ConditionTrue || condition.ObservedGeneration < darkroom.Generation {
+			continue
+		}
+		reason := v1alpha1.ReasonReleaseFailed
+		if condition.Reason == reasonErrorGettingValues {
+			reason = v1alpha1.ReasonInvalid
+		}
+		return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reason, condition.Message}, true
+	}
+	return verdict{}, false
+}
+
+// determineRollout judges a Deployment as `kubectl rollout status` does, and says
+// what is wrong where something is.
+func determineRollout(deployment *appsv1.Deployment, problem *Problem) verdict {
+	wanted := int32(1)
+	if deployment.Spec.Replicas != nil {
+		wanted = *deployment.Spec.Replicas
+	}
+	status := deployment.Status
+	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
+	degraded := func(reason, message string) verdict {
+		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
+	}
+	deploying := verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "Rolling out: " + count + "."}
+
+	switch progressing := deploymentCondition(deployment, appsv1.DeploymentProgressing); {
+	case status.ObservedGeneration < deployment.Generation:
+		return deploying
+	case wanted == 0:
+		return degraded(v1alpha1.ReasonScaledToZero, "Scaled to zero: no pod serves pictures.")
+	case status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted && status.Replicas <= status.UpdatedReplicas:
+		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
+	case problem != nil:
+		return degraded(problem.Reason, sentence(problem.Message))
+	case isTrue(deploymentCondition(deployment, appsv1.DeploymentReplicaFailure)):
+		return degraded(v1alpha1.ReasonPodsRefused, sentence(deploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
+	case progressing != nil && progressing.Status == corev1.ConditionFalse:
+		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
+	case progressing != nil && progressing.Reason == "NewReplicaSetAvailable":
+		return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
+	}
+	return deploying
+}
+
+func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range deployment.Status.Conditions {
+		if deployment.Status.Conditions[i].Type == conditionType {
+			return &deployment.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func isTrue(condition *appsv1.DeploymentCondition) bool {
+	return condition != nil && condition.Status == corev1.ConditionTrue
+}
+
+// versionOf is the tag, or else the digest, of the image that serves pictures.
+func versionOf(deployment *appsv1.Deployment) string {
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		if container.Name != containerName {
+			continue
+		}
+		image, digest, _ := strings.Cut(container.Image, "@")
+		if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+			return image[colon+1:]
+		}
+		return digest
+	}
+	return ""
+}
+
+// sentence ends a message with a full stop.
+func sentence(message string) string {
+	message = strings.TrimSpace(message)
+	if message == "" || strings.HasSuffix(message, ".") {
+		return message
+	}
+	return message + "."
+}

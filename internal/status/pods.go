@@ -1,0 +1,65 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Words of the kubelet for a container that waits for something it will hardly get.
+var (
+	imageReasons  = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
+	configReasons = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
+)
+
+// DetermineProblem says what keeps pods from being ready; nil when nothing is
+// known to. Of several problems it takes the first of the newest pod, because that
+// one runs what was asked for last.
+func DetermineProblem(pods []corev1.Pod) *Problem {
+	pods = slices.Clone(pods)
+	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
+		return b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
+	})
+	for i := range pods {
+		if problem := podProblem(&pods[i]); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
+func podProblem(pod *corev1.Pod) *Problem {
+	if pod.DeletionTimestamp != nil {
+		return nil
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		waiting := container.State.Waiting
+		switch {
+		case waiting == nil:
+			continue
+		case slices.Contains(imageReasons, waiting.Reason):
+			return &Problem{v1alpha1.ReasonImagePullFailed,
+				fmt.Sprintf("Pod %s cannot get image %s: %s: %s", pod.Name, container.Image, waiting.Reason, waiting.Message)}
+		case slices.Contains(configReasons, waiting.Reason):
+			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, crash(container, waiting.Message))}
+		}
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason == corev1.PodReasonUnschedulable {
+			return &Problem{v1alpha1.ReasonUnschedulable, fmt.Sprintf("Pod %s finds no node: %s", pod.Name, condition.Message)}
+		}
+	}
+	return nil
+}
+
+// crash adds how a container ended to the message that it waits to be restarted.
+func crash(container corev1.ContainerStatus, message string) string {
+	ended := container.LastTerminationState.Terminated
+	if ended == nil {
+		return message
+	}
+	return fmt.Sprintf("it ended with code %d (%s); restarted %d times", ended.ExitCode, ended.Reason, container.RestartCount)
+}

@@ -1,0 +1,141 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// Pods of a Darkroom that is not ready are looked at after patience, and again
+// each time period: most pods are ready sooner, and cost no look.
+const (
+	podPatience = 3 * time.Second
+	podPeriod   = 5 * time.Second
+)
+
+// Reconciler writes the status of Darkrooms. Its fields are set before first use.
+type Reconciler struct {
+	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
+	// and writes status.
+	Client client.Client
+	// Pods lists pods past the caches, and only those of a Darkroom that is not ready.
+	Pods client.Reader
+	// BaseDomain is the operator's base domain.
+	BaseDomain string
+	// Routes tells that the cluster knows HTTPRoutes.
+	Routes bool
+	// Clock tells the time of transitions.
+	Clock clock.PassiveClock
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	darkroom := &v1alpha1.Darkroom{}
+	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	observation, err := r.observe(ctx, darkroom)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("observe Darkroom %s: %w", request, err)
+	}
+	again, err := r.diagnose(ctx, &observation)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("observe pods of Darkroom %s: %w", request, err)
+	}
+
+	report := Determine(observation)
+	withTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
+	if !changed(report, darkroom.Status) {
+		return again, nil
+	}
+	apply, err := applyConfiguration(darkroom, report)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
+	}
+	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(apply),
+		client.FieldOwner(FieldManager), client.ForceOwnership)
+	if client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
+	}
+	if before := darkroom.Status.Phase; before != report.Phase {
+		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)
+	}
+	return again, nil
+}
+
+// observe reads the live objects from the caches.
+func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
+	o := Observation{Darkroom: darkroom}
+	for _, subDomain := range darkroom.Spec.SubDomains {
+		o.Hosts = append(o.Hosts, values.Host(subDomain, r.BaseDomain))
+	}
+	var err error
+	if o.Deployment, err = get(ctx, r.Client, darkroom, &appsv1.Deployment{}); err != nil {
+		return o, err
+	}
+	if o.Ingress, err = get(ctx, r.Client, darkroom, &networkingv1.Ingress{}); err != nil {
+		return o, err
+	}
+	if r.Routes {
+		o.Route, err = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
+	}
+	return o, err
+}
+
+// get returns the object that has the Darkroom's name and is controlled by it, or
+// nil when there is none.
+func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v1alpha1.Darkroom, object T) (T, error) {
+	var none T
+	if err := reader.Get(ctx, client.ObjectKeyFromObject(darkroom), object); err != nil {
+		return none, client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(object, darkroom) {
+		return none, nil
+	}
+	return object, nil
+}
+
+// diagnose looks for what keeps pods from being ready, and says when to look again.
+func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Result, error) {
+	deployment := o.Deployment
+	if deployment == nil || o.Darkroom.DeletionTimestamp != nil ||
+		determineRollout(deployment, nil).ready == metav1.ConditionTrue ||
+		(deployment.Spec.Replicas != nil && *deployment.Spec.Replicas == 0) {
+		return reconcile.Result{}, nil
+	}
+	if age := r.Clock.Since(lastProgress(deployment)); age < podPatience {
+		return reconcile.Result{RequeueAfter: podPatience - age}, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	pods := &corev1.PodList{}
+	err = r.Pods.List(ctx, pods, client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	o.Problem = DetermineProblem(pods.Items)
+	return reconcile.Result{RequeueAfter: podPeriod}, nil
+}
+
+// lastProgress is when the Deployment last got anywhere.
+func lastProgress(deployment *appsv1.Deployment) time.Time {
+	if progressing := deploymentCondition(deployment, appsv1.DeploymentProgressing); progressing != nil {
+		return progressing.LastUpdateTime.Time
+	}
+	return deployment.CreationTimestamp.Time
+}
