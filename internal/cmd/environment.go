@@ -1,0 +1,33 @@
+package cmd
+
+import (
+	"os"
+	"strings"
+)
+
+// Environment variables that stand for flags which are not given.
+const (
+	envWatchNamespace = "WATCH_NAMESPACE"
+	envBaseDomain     = "BASE_DOMAIN"
+	envIngressClass   = "INGRESS_CLASS"
+	// envImage is set by OLM bundles, so that mirrors can replace the image.
+	envImage = "RELATED_IMAGE_DARKROOM"
+)
+
+func envOr(name, otherwise string) string {
+	if value, found := os.LookupEnv(name); found && value != "" {
+		return value
+	}
+	return otherwise
+}
+
+// envList splits a comma-separated variable, leaving out what is empty.
+func envList(name string) []string {
+	var list []string
+	for part := range strings.SplitSeq(os.Getenv(name), ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}

@@ -1,0 +1,51 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	"go.uber.org/zap/zapcore"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+// logging are the flags that say how to log.
+type logging struct {
+	format string
+	level  string
+}
+
+func (l *logging) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&l.format, "log-format", envOr("LOG_FORMAT", "json"), "format of the log: json or console (environment: LOG_FORMAT)")
+	flags.StringVar(&l.level, "log-level", envOr("LOG_LEVEL", "info"), "least severity that is logged: debug, info or error (environment: LOG_LEVEL)")
+}
+
+// setUp makes all of the process log as the flags say.
+func (l *logging) setUp() (logr.Logger, error) {
+	var level zapcore.Level
+	switch l.level {
+	case "debug":
+		level = zapcore.DebugLevel
+	case "info":
+		level = zapcore.InfoLevel
+	case "error":
+		level = zapcore.ErrorLevel
+	default:
+		return logr.Logger{}, fmt.Errorf("--log-level=%s: must be debug, info or error", l.level)
+	}
+	encoder := zap.JSONEncoder()
+	switch l.format {
+	case "json":
+	case "console":
+		encoder = zap.ConsoleEncoder()
+	default:
+		return logr.Logger{}, fmt.Errorf("--log-format=%s: must be json or console", l.format)
+	}
+	logger := zap.New(zap.Level(level), zap.StacktraceLevel(zapcore.PanicLevel), encoder,
+		func(o *zap.Options) { o.TimeEncoder = zapcore.RFC3339NanoTimeEncoder })
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+	return logger, nil
+}

@@ -1,0 +1,253 @@
+package cmd
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// Client-side limits of requests to the API server. The operator's own
+// concurrency bounds it; these stop a runaway.
+const (
+	apiQPS   = 200
+	apiBurst = 400
+)
+
+// managerOptions are the flags of the manager.
+type managerOptions struct {
+	logging logging
+
+	watchesFile     string
+	watchNamespaces []string
+	selector        string
+	baseDomain      string
+	ingressClass    string
+
+	concurrency     int
+	reconcilePeriod time.Duration
+	verifyPeriod    time.Duration
+	maxHistory      int
+
+	leaderElect             bool
+	leaderElectionNamespace string
+
+	metricsAddress  string
+	metricsSecure   bool
+	metricsCertDir  string
+	healthAddress   string
+	gracefulTimeout time.Duration
+}
+
+func newManager() *cobra.Command {
+	options := &managerOptions{}
+	command := &cobra.Command{
+		Use:   "manager",
+		Short: "Turns Darkroom resources into running Darkrooms",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return options.run(cmd.Context())
+		},
+	}
+	options.addFlags(command.Flags())
+	return command
+}
+
+func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
+	o.logging.addFlags(flags)
+	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml", "file that maps the kind Darkroom to its chart")
+	flags.StringSliceVar(&o.watchNamespaces, "watch-namespaces", envList(envWatchNamespace),
+		"namespaces whose Darkrooms are handled; none means all (environment: "+envWatchNamespace+")")
+	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms that are handled, to split a fleet between operators; empty means all")
+	flags.StringVar(&o.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain),
+		"domain that is appended to each sub-domain (environment: "+envBaseDomain+")")
+	flags.StringVar(&o.ingressClass, "ingress-class", os.Getenv(envIngressClass),
+		"IngressClass of Darkrooms that name none; empty leaves it to the cluster (environment: "+envIngressClass+")")
+	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "Darkrooms handled at one time")
+	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "time between two looks at an unchanged Darkroom; 0 means never")
+	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "time between two verifications of a release against the API server instead of the caches; 0 means never")
+	flags.IntVar(&o.maxHistory, "max-history", 5, "revisions kept of each Helm release; 0 keeps all")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "have one of several managers lead, the others stand by")
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; empty means the manager's own")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics; 0 turns them off")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, to callers whom Kubernetes authorises")
+	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics; empty means a self-signed certificate")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
+	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second, "time that running work is given to end after a signal")
+}
+
+func (o *managerOptions) run(ctx context.Context) error {
+	log, err := o.logging.setUp()
+	if err != nil {
+		return err
+	}
+	for _, namespace := range o.watchNamespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
+		}
+	}
+	if o.concurrency < 1 {
+		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
+	}
+	watch, err := loadWatch(o.watchesFile)
+	if err != nil {
+		return err
+	}
+	settings, darkrooms, err := o.settings(watch)
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := config.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the cluster: %w: set KUBECONFIG, or run within a cluster", err)
+	}
+	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
+	rest.AddUserAgent(kubeconfig, "darkroom-operator/"+version())
+
+	mgr, err := o.newManager(kubeconfig, darkrooms)
+	if err != nil {
+		return err
+	}
+	if err := controller.Add(mgr, settings); err != nil {
+		return err
+	}
+	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
+		"baseDomain", o.baseDomain, "namespaces", o.watchNamespaces, "selector", darkrooms.String())
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("run manager: %w", err)
+	}
+	log.Info("Stopped")
+	return nil
+}
+
+// loadWatch reads the one entry of the watches file.
+func loadWatch(path string) (watches.Watch, error) {
+	entries, err := watches.Load(path)
+	if err != nil {
+		return watches.Watch{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	if len(entries) != 1 || entries[0].GroupVersionKind != v1alpha1.GroupVersionKind {
+		return watches.Watch{}, fmt.Errorf("read %s: it must have one entry, for %s", path, v1alpha1.GroupVersionKind)
+	}
+	if len(entries[0].OverrideValues) > 0 {
+		return watches.Watch{}, fmt.Errorf("read %s: overrideValues are not supported: use the manager's flags", path)
+	}
+	return entries[0], nil
+}
+
+// settings joins flags and watches file, whose word counts more.
+func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labels.Selector, error) {
+	selector, err := labels.Parse(o.selector)
+	if err != nil {
+		return controller.Options{}, nil, fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
+	}
+	if watch.Selector != nil && (len(watch.Selector.MatchLabels) > 0 || len(watch.Selector.MatchExpressions) > 0) {
+		if selector, err = metav1.LabelSelectorAsSelector(watch.Selector); err != nil {
+			return controller.Options{}, nil, fmt.Errorf("read %s: selector: %w", o.watchesFile, err)
+		}
+	}
+	settings := controller.Options{
+		Chart: watch.Chart,
+		Values: values.Options{
+			BaseDomain:       o.baseDomain,
+			IngressClassName: o.ingressClass,
+			Image:            os.Getenv(envImage),
+		},
+		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
+		ReconcilePeriod:         o.reconcilePeriod,
+		VerifyPeriod:            o.verifyPeriod,
+		MaxHistory:              o.maxHistory,
+	}
+	if watch.ReconcilePeriod != nil {
+		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration
+	}
+	return settings, selector, nil
+}
+
+func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Selector) (manager.Manager, error) {
+	httpClient, err := rest.HTTPClientFor(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("make HTTP client: %w", err)
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(kubeconfig, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("ask the cluster for its kinds: %w", err)
+	}
+	caches, err := controller.CacheOptions(mapper, o.watchNamespaces, darkrooms)
+	if err != nil {
+		return nil, fmt.Errorf("ask the cluster for its kinds: %w", err)
+	}
+	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
+		Scheme:                        controller.NewScheme(),
+		Cache:                         caches,
+		Logger:                        ctrl.Log,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              "darkroom-operator." + v1alpha1.GroupVersion.Group,
+		LeaderElectionNamespace:       o.leaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		Metrics:                       o.metrics(),
+		HealthProbeBindAddress:        o.healthAddress,
+		GracefulShutdownTimeout:       &o.gracefulTimeout,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	if err := mgr.AddReadyzCheck("caches", cachesSynced(mgr)); err != nil {
+		return nil, err
+	}
+	return mgr, nil
+}
+
+// cachesSynced says ready once the caches are filled. A manager that stands by is
+// ready too: it can take over at any time.
+func cachesSynced(mgr manager.Manager) healthz.Checker {
+	return func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled yet")
+		}
+		return nil
+	}
+}
+
+func (o *managerOptions) metrics() metricsserver.Options {
+	options := metricsserver.Options{
+		BindAddress:   o.metricsAddress,
+		SecureServing: o.metricsSecure,
+		CertDir:       o.metricsCertDir,
+		// HTTP/2 is off: the server needs none of it, and it has had denial-of-service
+		// faults (CVE-2023-44487).
+		TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
+	}
+	if o.metricsSecure {
+		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
+}

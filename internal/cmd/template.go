@@ -1,0 +1,225 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/types"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// defaultKubeVersion is rendered for when nobody names a version. The chart renders
+// alike for every version it supports.
+const defaultKubeVersion = "v1.36.0"
+
+// templateOptions are the flags of the preview.
+type templateOptions struct {
+	files        []string
+	namespace    string
+	valuesOnly   bool
+	chartPath    string
+	kubeVersion  string
+	apiVersions  []string
+	baseDomain   string
+	ingressClass string
+	image        string
+}
+
+func newTemplate() *cobra.Command {
+	options := &templateOptions{}
+	command := &cobra.Command{
+		Use:   "template -f FILE",
+		Short: "Prints what the operator would install for Darkroom resources, without a cluster",
+		Long: `Prints the manifests that the operator would install for each Darkroom in the
+files, through the same translation and the same chart. It needs no cluster.
+
+The manifests hold the credentials that a Darkroom has inline.`,
+		Example: `  darkroom-operator template -f darkroom.yaml
+  kubectl get darkroom photos -o yaml | darkroom-operator template -f -
+  darkroom-operator template -f darkroom.yaml --values | helm template photos helm-charts/darkroom -f -`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return options.run(cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&options.files, "filename", "f", nil, "file with Darkroom resources, several documents allowed; - means standard input")
+	flags.StringVarP(&options.namespace, "namespace", "n", "default", "namespace of Darkrooms that name none")
+	flags.BoolVar(&options.valuesOnly, "values", false, "print the values of the chart instead of the manifests")
+	flags.StringVar(&options.chartPath, "chart", "", "chart to render; empty means the one built in")
+	flags.StringVar(&options.kubeVersion, "kube-version", defaultKubeVersion, "Kubernetes version to render for")
+	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "API versions that the cluster has beyond Kubernetes' own")
+	flags.StringVar(&options.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain), "base domain of the operator (environment: "+envBaseDomain+")")
+	flags.StringVar(&options.ingressClass, "ingress-class", os.Getenv(envIngressClass), "default IngressClass of the operator (environment: "+envIngressClass+")")
+	flags.StringVar(&options.image, "image", os.Getenv(envImage), "default image of the operator (environment: "+envImage+")")
+	return command
+}
+
+func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
+	if len(o.files) == 0 {
+		return errors.New("no file given: use -f FILE, or -f - for standard input")
+	}
+	translator, err := values.New(values.Options{BaseDomain: o.baseDomain, IngressClassName: o.ingressClass, Image: o.image})
+	if err != nil {
+		return err
+	}
+	chrt, err := o.chart()
+	if err != nil {
+		return err
+	}
+	capabilities, err := o.capabilities()
+	if err != nil {
+		return err
+	}
+	darkrooms, err := readDarkrooms(o.files, stdin)
+	if err != nil {
+		return err
+	}
+	// One bad resource does not hide what is wrong with the others.
+	var errs []error
+	for _, darkroom := range darkrooms {
+		if darkroom.Namespace == "" {
+			darkroom.Namespace = o.namespace
+		}
+		if err := o.print(out, translator, chrt, capabilities, darkroom); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (o *templateOptions) print(out io.Writer, translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) error {
+	vals, err := translator.Values(darkroom)
+	if err != nil {
+		return err
+	}
+	if o.valuesOnly {
+		raw, err := yaml.Marshal(vals)
+		if err != nil {
+			return fmt.Errorf("encode values of Darkroom %s: %w", darkroom.Name, err)
+		}
+		_, err = fmt.Fprintf(out, "---\n# Darkroom: %s/%s\n%s", darkroom.Namespace, darkroom.Name, raw)
+		return err
+	}
+	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
+	rendered, err := release.Render(chrt, key, vals, capabilities)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, strings.TrimSpace(rendered.Manifest))
+	return err
+}
+
+func (o *templateOptions) chart() (*chart.Chart, error) {
+	if o.chartPath == "" {
+		return charts.Darkroom()
+	}
+	chrt, err := loader.Load(o.chartPath)
+	if err != nil {
+		return nil, fmt.Errorf("load chart %s: %w", o.chartPath, err)
+	}
+	return chrt, release.CheckChart(chrt)
+}
+
+func (o *templateOptions) capabilities() (*chartutil.Capabilities, error) {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.APIVersions = append(capabilities.APIVersions, o.apiVersions...)
+	parsed, err := chartutil.ParseKubeVersion(o.kubeVersion)
+	if err != nil {
+		return nil, fmt.Errorf("--kube-version=%s: must be a version such as %s: %w", o.kubeVersion, defaultKubeVersion, err)
+	}
+	capabilities.KubeVersion = *parsed
+	return capabilities, nil
+}
+
+// readDarkrooms reads all Darkrooms of some files. Other kinds among them are
+// passed over, Lists are opened, and an unknown field is an error: the API server
+// would drop it, and the preview would hide that.
+func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error) {
+	var darkrooms []*v1alpha1.Darkroom
+	for _, file := range files {
+		found, err := readFile(file, stdin)
+		if err != nil {
+			return nil, err
+		}
+		darkrooms = append(darkrooms, found...)
+	}
+	if len(darkrooms) == 0 {
+		return nil, fmt.Errorf("no Darkroom (%s) in %s", v1alpha1.GroupVersion, strings.Join(files, ", "))
+	}
+	return darkrooms, nil
+}
+
+func readFile(file string, stdin io.Reader) (_ []*v1alpha1.Darkroom, err error) {
+	in := stdin
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, opened.Close()) }()
+		in = opened
+	}
+	var darkrooms []*v1alpha1.Darkroom
+	decoder := utilyaml.NewYAMLToJSONDecoder(in)
+	for n := 1; ; n++ {
+		document := map[string]any{}
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return darkrooms, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
+		}
+		found, err := darkroomsIn(document)
+		if err != nil {
+			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
+		}
+		darkrooms = append(darkrooms, found...)
+	}
+}
+
+func darkroomsIn(document map[string]any) ([]*v1alpha1.Darkroom, error) {
+	if items, isList := document["items"].([]any); isList {
+		var darkrooms []*v1alpha1.Darkroom
+		for _, item := range items {
+			fields, ok := item.(map[string]any)
+			if !ok {
+				continue
+			}
+			found, err := darkroomsIn(fields)
+			if err != nil {
+				return nil, err
+			}
+			darkrooms = append(darkrooms, found...)
+		}
+		return darkrooms, nil
+	}
+	if document["kind"] != v1alpha1.Kind || document["apiVersion"] != v1alpha1.GroupVersion.String() {
+		return nil, nil
+	}
+	// What the cluster adds is of no interest, and newer clusters add new fields.
+	delete(document, "status")
+	raw, err := yaml.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	if err := yaml.UnmarshalStrict(raw, darkroom); err != nil {
+		return nil, fmt.Errorf("Darkroom is not as its API wants it: %w", err)
+	}
+	return []*v1alpha1.Darkroom{darkroom}, nil
+}
