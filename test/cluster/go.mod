@@ -1,0 +1,3 @@
+module github.com/darkroom-operator/darkroom-operator/test/cluster
+
+go 1.26

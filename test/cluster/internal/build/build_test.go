@@ -1,0 +1,188 @@
+package build
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// modules is where the real go.mod files are.
+const modules = "../../modules"
+
+func TestSelect(t *testing.T) {
+	assets := []string{"kube-apiserver", "etcd", "kubectl"}
+	simulated := append(slices.Clone(assets), "kube-controller-manager", "kube-scheduler", "kwok", "skipper")
+	tests := []struct {
+		name  string
+		names []string
+		want  []string
+	}{
+		{"what envtest needs", []string{GroupAssets}, assets},
+		{"nothing named means simulated nodes", nil, simulated},
+		{"one component", []string{"kubelet"}, []string{"kubelet"}},
+		{"each once, in build order", []string{"kwok", "etcd", GroupAssets}, append(slices.Clone(assets), "kwok")},
+		{"no simulation on a real node", []string{GroupReal}, []string{
+			"kube-apiserver", "etcd", "kubectl", "kube-controller-manager", "kube-scheduler", "skipper", "kubelet", "kube-proxy", "pause",
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			selected, err := Select(test.names...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, c := range selected {
+				got = append(got, c.Name)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSelectNamesWhatThereIs(t *testing.T) {
+	_, err := Select("kubelt")
+	if err == nil || !strings.Contains(err.Error(), `"kubelt"`) || !strings.Contains(err.Error(), "kubelet") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEveryComponentHasAPinnedVersion(t *testing.T) {
+	for _, c := range components {
+		version, err := c.Version(modules)
+		if err != nil {
+			t.Error(err)
+		}
+		if !strings.HasPrefix(version, "v") {
+			t.Errorf("%s has version %q", c.Name, version)
+		}
+		if c.Module == "" {
+			continue
+		}
+		// A build with -mod=readonly needs the checksums.
+		sums, err := os.ReadFile(filepath.Join(modules, c.Module, "go.sum"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(sums), c.Requires+" "+version+" h1:") {
+			t.Errorf("%s/go.sum has no checksum of %s %s", c.Module, c.Requires, version)
+		}
+	}
+}
+
+func TestRequiredVersion(t *testing.T) {
+	const goMod = `module example.com/m
+
+require example.com/one v1.0.0
+
+require (
+	example.com/two v2.0.0 // indirect
+	example.com/two/more v3.0.0
+)
+
+replace example.com/three => example.com/three v4.0.0
+`
+	tests := []struct {
+		module, want string
+		ok           bool
+	}{
+		{"example.com/one", "v1.0.0", true},
+		{"example.com/two", "v2.0.0", true},
+		{"example.com/two/more", "v3.0.0", true},
+		{"example.com/three", "", false},
+	}
+	for _, test := range tests {
+		if got, ok := requiredVersion(goMod, test.module); got != test.want || ok != test.ok {
+			t.Errorf("%s: got %q %v, want %q %v", test.module, got, ok, test.want, test.ok)
+		}
+	}
+}
+
+func TestKubernetesIsToldItsVersion(t *testing.T) {
+	vars := kubernetesVersionVars("v1.36.3")
+	for name, want := range map[string]string{
+		"k8s.io/component-base/version.gitVersion": "v1.36.3",
+		"k8s.io/component-base/version.gitMinor":   "36",
+		"k8s.io/client-go/pkg/version.gitMajor":    "1",
+	} {
+		if vars[name] != want {
+			t.Errorf("%s is %q, want %q", name, vars[name], want)
+		}
+	}
+}
+
+func TestCompileLogTellsPackagesFromComplaints(t *testing.T) {
+	const output = `k8s.io/api/core/v1
+golang.org/x/net/http2
+# k8s.io/kubernetes/cmd/kubelet
+cmd/kubelet/kubelet.go:12:3: undefined: x
+go: downloading k8s.io/api v0.36.3
+main
+`
+	log := &compileLog{}
+	log.read(strings.NewReader(output))
+	if got := log.packages.Load(); got != 3 {
+		t.Errorf("counted %d packages, want 3", got)
+	}
+	if got := log.complaint(); !strings.Contains(got, "undefined: x") || strings.Contains(got, "http2") {
+		t.Errorf("the complaint is %q", got)
+	}
+}
+
+func TestABinaryIsBuiltOnlyWhenItsInputsChange(t *testing.T) {
+	own := t.TempDir()
+	write := func(name, content string) {
+		t.Helper()
+		path := filepath.Join(own, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module example.com/tiny\n\ngo 1.26\n")
+	write("tiny/main.go", "package main\n\nfunc main() {}\n")
+	c := Component{Name: "tiny", Package: "./tiny"}
+	b := &Builder{OwnDir: own, BinDir: filepath.Join(own, "bin"), Out: io.Discard}
+	build := func() bool {
+		t.Helper()
+		before, _ := os.Stat(filepath.Join(b.BinDir, "tiny"))
+		if err := b.Build(context.Background(), []Component{c}); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.Stat(filepath.Join(b.BinDir, "tiny"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return before == nil || !os.SameFile(before, after)
+	}
+
+	if !build() {
+		t.Error("not built at first")
+	}
+	if build() {
+		t.Error("built again without a reason")
+	}
+	write("tiny/main.go", "package main\n\nfunc main() { println() }\n")
+	if !build() {
+		t.Error("not built after its source changed")
+	}
+	if err := os.Remove(filepath.Join(b.BinDir, "tiny")); err != nil {
+		t.Fatal(err)
+	}
+	if !build() {
+		t.Error("not built after it was removed")
+	}
+	write("tiny/main.go", "package main\n\nfunc main() { undefined() }\n")
+	err := b.Build(context.Background(), []Component{c})
+	if err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
+		t.Errorf("a failed build must show the compiler's words, got %v", err)
+	}
+}

@@ -1,0 +1,166 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Builder builds components into a folder.
+type Builder struct {
+	// OwnDir is the folder of this tool's own go.mod.
+	OwnDir string
+	// ModulesDir is the folder that holds the modules pinning the versions.
+	ModulesDir string
+	// BinDir receives the binaries and a .stamps folder.
+	BinDir string
+	// Out receives the progress.
+	Out io.Writer
+
+	goVersion string
+}
+
+// Build builds those components that are not up to date. Another process
+// building into the same folder is waited for.
+func (b *Builder) Build(ctx context.Context, components []Component) error {
+	goVersion, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
+	if err != nil {
+		return fmt.Errorf("run go (is it installed and in PATH?): %w", err)
+	}
+	b.goVersion = strings.TrimSpace(string(goVersion))
+
+	// Usually there is nothing to do; then nothing need be writable either.
+	if pending, err := b.pending(components); err != nil || !pending {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(b.BinDir, ".stamps"), 0o755); err != nil {
+		return fmt.Errorf("make the folder for binaries: %w", err)
+	}
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	started, built := time.Now(), 0
+	for i, c := range components {
+		did, err := b.one(ctx, c, i+1, len(components))
+		if err != nil {
+			return err
+		}
+		if did {
+			built++
+		}
+	}
+	if built > 0 {
+		fmt.Fprintf(b.Out, "built %d of %d into %s in %s\n", built, len(components), b.BinDir, time.Since(started).Round(time.Second))
+	}
+	return nil
+}
+
+// pending reports whether one of the components is not up to date.
+func (b *Builder) pending(components []Component) (bool, error) {
+	for _, c := range components {
+		if _, _, ok, err := b.check(c); err != nil || !ok {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// check returns the version and the stamp that the binary of c should have,
+// and whether it has it.
+func (b *Builder) check(c Component) (version, stamp string, ok bool, err error) {
+	if version, err = c.Version(b.ModulesDir); err != nil {
+		return "", "", false, err
+	}
+	if stamp, err = b.stamp(c, version); err != nil {
+		return "", "", false, err
+	}
+	ok, err = b.upToDate(c, stamp)
+	return version, stamp, ok, err
+}
+
+// one builds c unless it is up to date; it reports whether it had to.
+func (b *Builder) one(ctx context.Context, c Component, i, n int) (bool, error) {
+	version, stamp, ok, err := b.check(c)
+	if err != nil || ok {
+		return false, err
+	}
+	p := newProgress(b.Out, i, n, c.Name, version)
+	p.say("building; the first time takes minutes")
+	if err := b.compile(ctx, c, version, p); err != nil {
+		return false, fmt.Errorf("build %s %s: %w", c.Name, version, err)
+	}
+	if c.Name == "kwok" {
+		if err := b.copyStages(ctx, c); err != nil {
+			return false, fmt.Errorf("copy kwok's stages: %w", err)
+		}
+	}
+	if err := os.WriteFile(b.stampPath(c), []byte(stamp), 0o644); err != nil {
+		return false, fmt.Errorf("write the stamp of %s: %w", c.Name, err)
+	}
+	p.say("done in %s", p.elapsed())
+	return true, nil
+}
+
+func (b *Builder) compile(ctx context.Context, c Component, version string, p *progress) error {
+	target := filepath.Join(b.BinDir, c.Name)
+	temporary := target + ".new"
+	defer os.Remove(temporary)
+
+	args := append([]string{"build", "-v", "-o", temporary}, buildArgs(c, version)...)
+	cmd := exec.CommandContext(ctx, "go", append(args, c.Package)...)
+	cmd.Dir = b.moduleDir(c)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	log, done := &compileLog{}, make(chan struct{})
+	go p.beat(log, done)
+	log.read(stderr)
+	err = cmd.Wait()
+	close(done)
+	if err != nil {
+		return errors.Join(err, errors.New(log.complaint()))
+	}
+	// A rename, because a running program's file cannot be written over.
+	return os.Rename(temporary, target)
+}
+
+func (b *Builder) moduleDir(c Component) string {
+	if c.Module == "" {
+		return b.OwnDir
+	}
+	return filepath.Join(b.ModulesDir, c.Module)
+}
+
+// buildArgs are the arguments of `go build` that decide what comes out.
+func buildArgs(c Component, version string) []string {
+	ldflags := []string{"-s", "-w"}
+	if c.VersionVars != nil {
+		vars := c.VersionVars(version)
+		names := make([]string, 0, len(vars))
+		for name := range vars {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			ldflags = append(ldflags, "-X", name+"="+vars[name])
+		}
+	}
+	return []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join(ldflags, " ")}
+}

@@ -1,0 +1,145 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Component is one program of the cluster.
+type Component struct {
+	// Name is the name of the binary.
+	Name string
+	// Module is the folder under modules/ whose go.mod pins the version. Empty
+	// means a package of this tool's own module.
+	Module string
+	// Requires is the module path whose version is the component's version.
+	Requires string
+	// Package is the main package to build.
+	Package string
+	// VersionVars are the Go variables to set to the version at link time.
+	// Kubernetes reports v0.0.0 without them, which misleads Helm's capability
+	// checks and kubectl's version skew warning.
+	VersionVars func(version string) map[string]string
+	// Groups are the names of the groups the component belongs to.
+	Groups []string
+}
+
+// Groups of components, in the order they are listed in help texts.
+const (
+	// GroupAssets is what controller-runtime's envtest looks for in
+	// KUBEBUILDER_ASSETS.
+	GroupAssets = "assets"
+	// GroupSimulated is a cluster whose nodes are simulated by kwok.
+	GroupSimulated = "simulated"
+	// GroupReal is a cluster with a real node.
+	GroupReal = "real"
+)
+
+// Groups returns the names of all groups.
+func Groups() []string { return []string{GroupAssets, GroupSimulated, GroupReal} }
+
+var (
+	everywhere = []string{GroupAssets, GroupSimulated, GroupReal}
+	clusters   = []string{GroupSimulated, GroupReal}
+	realOnly   = []string{GroupReal}
+)
+
+// components is ordered by usefulness: what most people wait for comes first.
+var components = []Component{
+	kubernetes("kube-apiserver", everywhere),
+	{
+		Name:     "etcd",
+		Module:   "kubernetes",
+		Requires: "go.etcd.io/etcd/server/v3",
+		Package:  "go.etcd.io/etcd/server/v3",
+		Groups:   everywhere,
+	},
+	kubernetes("kubectl", everywhere),
+	kubernetes("kube-controller-manager", clusters),
+	kubernetes("kube-scheduler", clusters),
+	{
+		Name:     "kwok",
+		Module:   "kwok",
+		Requires: "sigs.k8s.io/kwok",
+		Package:  "sigs.k8s.io/kwok/cmd/kwok",
+		Groups:   []string{GroupSimulated},
+	},
+	{
+		Name:     "skipper",
+		Module:   "skipper",
+		Requires: "github.com/zalando/skipper",
+		Package:  "github.com/zalando/skipper/cmd/skipper",
+		VersionVars: func(version string) map[string]string {
+			return map[string]string{"main.version": version}
+		},
+		Groups: clusters,
+	},
+	kubernetes("kubelet", realOnly),
+	kubernetes("kube-proxy", realOnly),
+	{Name: "pause", Package: "./pause", Groups: realOnly},
+}
+
+func kubernetes(name string, groups []string) Component {
+	return Component{
+		Name:        name,
+		Module:      "kubernetes",
+		Requires:    "k8s.io/kubernetes",
+		Package:     "k8s.io/kubernetes/cmd/" + name,
+		VersionVars: kubernetesVersionVars,
+		Groups:      groups,
+	}
+}
+
+func kubernetesVersionVars(version string) map[string]string {
+	major, minor := majorMinor(version)
+	vars := map[string]string{}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		vars[pkg+".gitVersion"] = version
+		vars[pkg+".gitMajor"] = major
+		vars[pkg+".gitMinor"] = minor
+		vars[pkg+".gitTreeState"] = "clean"
+	}
+	return vars
+}
+
+func majorMinor(version string) (major, minor string) {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ = strings.Cut(rest, ".")
+	return major, minor
+}
+
+// Select returns the components named, each once, in build order. A name is a
+// component's or a group's; no name at all means GroupSimulated.
+func Select(names ...string) ([]Component, error) {
+	if len(names) == 0 {
+		names = []string{GroupSimulated}
+	}
+	for _, name := range names {
+		known := slices.Contains(Groups(), name) ||
+			slices.ContainsFunc(components, func(c Component) bool { return c.Name == name })
+		if !known {
+			return nil, fmt.Errorf("there is no component or group %q; groups: %s; components: %s",
+				name, strings.Join(Groups(), ", "), strings.Join(Names(), ", "))
+		}
+	}
+	var selected []Component
+	for _, c := range components {
+		wanted := slices.ContainsFunc(names, func(name string) bool {
+			return name == c.Name || slices.Contains(c.Groups, name)
+		})
+		if wanted {
+			selected = append(selected, c)
+		}
+	}
+	return selected, nil
+}
+
+// Names returns the names of all components.
+func Names() []string {
+	names := make([]string, len(components))
+	for i, c := range components {
+		names[i] = c.Name
+	}
+	return names
+}

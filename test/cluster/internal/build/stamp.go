@@ -1,0 +1,73 @@
+package build
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// stamp says what a binary was built from. Two equal stamps mean that a build
+// would produce the same binary.
+func (b *Builder) stamp(c Component, version string) (string, error) {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s %s\n%s %s/%s\n%s\n", c.Name, version, b.goVersion, runtime.GOOS, runtime.GOARCH,
+		strings.Join(buildArgs(c, version), " "))
+	inputs := []string{filepath.Join(b.ModulesDir, c.Module, "go.mod"), filepath.Join(b.ModulesDir, c.Module, "go.sum")}
+	if c.Module == "" {
+		sources, err := filepath.Glob(filepath.Join(b.OwnDir, c.Package, "*.go"))
+		if err != nil {
+			return "", err
+		}
+		inputs = sources
+	}
+	for _, path := range inputs {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read what %s is built from: %w", c.Name, err)
+		}
+		fmt.Fprintf(&s, "%s sha256:%x\n", filepath.Base(path), sha256.Sum256(data))
+	}
+	return s.String(), nil
+}
+
+func (b *Builder) stampPath(c Component) string {
+	return filepath.Join(b.BinDir, ".stamps", c.Name)
+}
+
+// upToDate reports whether the binary of c exists and carries this stamp.
+func (b *Builder) upToDate(c Component, stamp string) (bool, error) {
+	if _, err := os.Stat(filepath.Join(b.BinDir, c.Name)); err != nil {
+		return false, ignoreMissing(err)
+	}
+	have, err := os.ReadFile(b.stampPath(c))
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return string(have) == stamp, nil
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// StampedVersion reads the version of a built component from its stamp.
+func StampedVersion(binDir, name string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(binDir, ".stamps", name))
+	if err != nil {
+		return "", fmt.Errorf("read the stamp of %s: %w", name, err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	_, version, ok := strings.Cut(first, " ")
+	if !ok {
+		return "", fmt.Errorf("the stamp of %s has no version", name)
+	}
+	return version, nil
+}

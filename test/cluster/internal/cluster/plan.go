@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/certs"
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
+)
+
+// plan is everything that is decided before the first program starts.
+type plan struct {
+	options Options
+	layout  Layout
+	ports   ports
+}
+
+// ports are what the programs listen on.
+type ports struct {
+	etcd, etcdPeer, apiServer, controllerManager, scheduler, ingress int
+	// kwok is used with simulated nodes, the others with a real one.
+	kwok, kubelet, kubeletHealth, proxyHealth, proxyMetrics int
+}
+
+// newPlan chooses ports and writes certificates, kubeconfigs and tokens.
+func newPlan(o Options) (*plan, error) {
+	p := &plan{options: o, layout: Layout{o.Dir}}
+	chosen, err := freePorts(loopback, 11)
+	if err != nil {
+		return nil, err
+	}
+	for i, port := range []*int{
+		&p.ports.etcd, &p.ports.etcdPeer, &p.ports.apiServer, &p.ports.controllerManager, &p.ports.scheduler,
+		&p.ports.ingress, &p.ports.kwok, &p.ports.kubelet, &p.ports.kubeletHealth, &p.ports.proxyHealth, &p.ports.proxyMetrics,
+	} {
+		*port = chosen[i]
+	}
+	if err := p.writeCertificates(); err != nil {
+		return nil, err
+	}
+	if err := p.writeTokens(); err != nil {
+		return nil, err
+	}
+	return p, p.writeKubeconfigs()
+}
+
+func (p *plan) writeCertificates() error {
+	o := certs.Options{APIServerHosts: []string{
+		loopback, "localhost", firstAddress(p.options.ServiceCIDR),
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+	}}
+	if p.options.Node == Real {
+		o.APIServerHosts = append(o.APIServerHosts, p.nodeIP())
+		o.NodeName = nodeName(1)
+		o.NodeHosts = []string{p.nodeIP(), o.NodeName}
+	}
+	return certs.Write(p.layout.pki(), o)
+}
+
+func (p *plan) writeKubeconfigs() error {
+	users := []string{certs.Admin, certs.ControllerManager, certs.Scheduler}
+	if p.options.Node == Real {
+		users = append(users, certs.Kubelet, certs.KubeProxy)
+	} else {
+		users = append(users, certs.Kwok)
+	}
+	for _, user := range users {
+		path := p.kubeconfig(user)
+		if user == certs.Admin {
+			path = p.layout.Kubeconfig()
+		}
+		err := writeKubeconfig(path, p.apiServerURL(), user,
+			p.layout.certificate(certs.CA), p.layout.certificate(user), p.layout.key(user))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) apiServerURL() string {
+	return fmt.Sprintf("https://%s:%d", loopback, p.ports.apiServer)
+}
+func (p *plan) ingressURL() string { return fmt.Sprintf("http://%s:%d", loopback, p.ports.ingress) }
+
+// nodeIP is the real node's own address.
+func (p *plan) nodeIP() string { return firstAddress(p.options.PodCIDR) }
+
+func (p *plan) kubeconfig(user string) string { return p.layout.configFile(user + ".kubeconfig") }
+
+// pkiFile names a file of the certificates' folder that is no pair.
+func (p *plan) pkiFile(name string) string { return filepath.Join(p.layout.pki(), name) }
+
+func (p *plan) program(name string, args ...string) process.Spec {
+	return process.Spec{Name: name, Path: filepath.Join(p.options.BinDir, name), Args: args, LogDir: p.layout.Logs()}
+}

@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// pollInterval is short: the start of a cluster is waited for.
+const pollInterval = 50 * time.Millisecond
+
+// poll calls try until it returns nil. When ctx ends first, the error says
+// what was waited for and what try said last.
+func poll(ctx context.Context, what string, try func(context.Context) error) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w (last: %w)", what, context.Cause(ctx), err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (p *plan) waitForAPIServer(ctx context.Context, a *api) error {
+	return poll(ctx, "the API server", func(ctx context.Context) error {
+		return a.do(ctx, http.MethodGet, "/readyz", nil, nil)
+	})
+}
+
+func (p *plan) waitForNodes(ctx context.Context, a *api) error {
+	return poll(ctx, "the nodes to be ready", func(ctx context.Context) error {
+		var list struct {
+			Items []struct {
+				Spec struct {
+					Taints []struct{ Key string }
+				}
+				Status struct {
+					Conditions []struct{ Type, Status, Message string }
+				}
+			}
+		}
+		if err := a.do(ctx, http.MethodGet, "/api/v1/nodes", nil, &list); err != nil {
+			return err
+		}
+		ready, message := 0, "no node has registered"
+		for _, node := range list.Items {
+			for _, condition := range node.Status.Conditions {
+				if condition.Type != "Ready" {
+					continue
+				}
+				// The taint goes a moment after the condition; pods are not
+				// scheduled before.
+				if condition.Status == "True" && len(node.Spec.Taints) == 0 {
+					ready++
+				} else {
+					message = condition.Message
+				}
+			}
+		}
+		if ready < p.options.Nodes {
+			return fmt.Errorf("%d of %d ready: %s", ready, p.options.Nodes, message)
+		}
+		return nil
+	})
+}
+
+func (p *plan) waitForServiceAccount(ctx context.Context, a *api) error {
+	return poll(ctx, "the default ServiceAccount", func(ctx context.Context) error {
+		return a.do(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, nil)
+	})
+}
+
+// waitForIngress waits until skipper answers anything: it listens only once
+// it has read the Ingresses.
+func (p *plan) waitForIngress(ctx context.Context) error {
+	client := &http.Client{Timeout: 2 * time.Second}
+	return poll(ctx, "the ingress controller", func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.ingressURL(), nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	})
+}
+
+// waitForAll waits for everything a test relies on, at once.
+func (p *plan) waitForAll(ctx context.Context, a *api) error {
+	waits := []func() error{
+		func() error { return p.waitForNodes(ctx, a) },
+		func() error { return p.waitForServiceAccount(ctx, a) },
+		func() error { return p.waitForIngress(ctx) },
+	}
+	results := make(chan error, len(waits))
+	for _, wait := range waits {
+		go func() { results <- wait() }()
+	}
+	var errs []error
+	for range waits {
+		errs = append(errs, <-results)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/certs"
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/image"
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/node"
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
+)
+
+// realNode describes the real node to the package that runs it.
+func (p *plan) realNode() node.Config {
+	return node.Config{
+		Name: nodeName(1), IP: p.nodeIP(), PodCIDR: p.options.PodCIDR,
+		Dir: p.layout.node(), BinDir: p.options.BinDir, LogDir: p.layout.Logs(),
+		KubeletKubeconfig: p.kubeconfig(certs.Kubelet), ProxyKubeconfig: p.kubeconfig(certs.KubeProxy),
+		ClientCA:           p.layout.certificate(certs.CA),
+		KubeletCertificate: p.layout.certificate(certs.KubeletServer), KubeletKey: p.layout.key(certs.KubeletServer),
+		KubeletPort: p.ports.kubelet, KubeletHealthPort: p.ports.kubeletHealth,
+		ProxyHealthPort: p.ports.proxyHealth, ProxyMetricsPort: p.ports.proxyMetrics,
+	}
+}
+
+// prepareRealNode changes the machine for the node.
+func (p *plan) prepareRealNode(ctx context.Context) error {
+	if err := p.realNode().Prepare(); err != nil {
+		return err
+	}
+	return p.realNode().Forward(ctx, p.ports.apiServer)
+}
+
+// stopRealNode ends all containers and undoes the changes.
+func stopRealNode() error {
+	if err := node.KillAll(); err != nil {
+		return err
+	}
+	return node.Sweep()
+}
+
+func (p *plan) containerd() (process.Spec, error) { return p.realNode().ContainerdSpec() }
+
+// realNodeSpecs says how to run what joins the node to the cluster. It waits
+// for containerd, to load the one image that no pod does without.
+func (p *plan) realNodeSpecs(ctx context.Context) ([]process.Spec, error) {
+	if err := node.WaitForContainerd(ctx); err != nil {
+		return nil, err
+	}
+	err := node.Load(ctx, image.Image{
+		Name: node.PauseImage, Entrypoint: []string{"/pause"}, User: "65535:65535", WorkingDir: "/",
+		Files: []image.File{{Path: "/pause", Source: filepath.Join(p.options.BinDir, "pause")}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	kubelet, err := p.realNode().Kubelet()
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := p.realNode().KubeProxy()
+	if err != nil {
+		return nil, err
+	}
+	return []process.Spec{kubelet, proxy}, nil
+}
+
+// CheckMachine says why a real node cannot run on this machine.
+func CheckMachine() error { return node.Check() }
+
+func checkMachineFree() error {
+	unlock, err := node.Lock("")
+	if err != nil {
+		return err
+	}
+	unlock()
+	return nil
+}
+
+func lockMachine(dir string) (unlock func(), err error) { return node.Lock(dir) }
+
+// sweepMachine undoes what the real node of a killed cluster left, whichever
+// folder that was in.
+func sweepMachine() error {
+	if os.Geteuid() != 0 || node.LockedBy() != "" {
+		return nil // not ours to undo, or in use
+	}
+	if err := node.Sweep(); err != nil {
+		return err
+	}
+	return node.Forget()
+}
+
+// Init is the first process of a real node's namespaces; it returns the
+// supervisor's exit code.
+func Init(args []string) (int, error) {
+	self, err := ownProgram()
+	if err != nil {
+		return 0, err
+	}
+	files := EventsFD + 1
+	if len(args) > 1 && args[1] == Owned {
+		files = LifelineFD + 1
+	}
+	return node.Init(self, append([]string{SuperviseCommand}, args...), files)
+}
+
+// Load packs an image and loads it into the real node of the cluster in dir.
+func Load(ctx context.Context, dir string, i image.Image) error {
+	running, err := Running(dir)
+	if err != nil {
+		return err
+	}
+	if !running {
+		return fmt.Errorf("no cluster runs in %s; start one with: cluster up --node %s --dir %s", dir, Real, dir)
+	}
+	state, err := LoadState(dir)
+	if err != nil {
+		return err
+	}
+	if state.Node != Real {
+		return fmt.Errorf("the node of the cluster in %s is %s: nothing runs on it, so it needs no image", dir, state.Node)
+	}
+	return node.Load(ctx, i)
+}
+
+func containerdAddress() string { return node.Containerd() }
+func hostPID(pid int) int       { return node.HostPID(pid) }

@@ -1,0 +1,172 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/cluster"
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
+)
+
+func execCommand() command {
+	return command{
+		name:      "exec",
+		arguments: "[options] -- command [argument ...]",
+		summary:   "Run a command with a cluster of its own",
+		help: `
+Starts a new cluster, runs the command, stops the cluster, and exits with the
+command's exit code. The command finds in its environment:
+  KUBECONFIG    of the cluster's administrator
+  INGRESS_URL   of the ingress controller
+  CLUSTER_DIR   the cluster's folder (for cluster load --dir)
+  PATH          with the folder of the programs in front (kubectl)
+`,
+		run: func(ctx context.Context, flags *flag.FlagSet, args []string) error {
+			var f clusterFlags
+			f.add(flags)
+			dirFlag := flags.String("dir", "", "folder of the cluster, whose logs stay (default: a temporary one, removed at the end)")
+			keep := flags.Bool("keep", false, "leave the cluster running at the end")
+			if err := parse(flags, args); err != nil {
+				return err
+			}
+			if flags.NArg() == 0 {
+				return errors.New("no command to run; for example: cluster exec -- kubectl get nodes")
+			}
+			return runWithCluster(ctx, f, *dirFlag, *keep, flags.Args())
+		},
+	}
+}
+
+func runWithCluster(ctx context.Context, f clusterFlags, dirFlag string, keep bool, args []string) (err error) {
+	dir, remove, err := execDir(dirFlag)
+	if err != nil {
+		return err
+	}
+	if !keep {
+		defer func() {
+			if _, downErr := cluster.Down(dir); downErr != nil {
+				err = errors.Join(err, downErr)
+				return
+			}
+			err = errors.Join(err, remove())
+		}()
+	}
+	state, err := f.start(ctx, dir, !keep, os.Stderr)
+	if errors.Is(err, cluster.ErrRunning) {
+		return fmt.Errorf("a cluster runs in %s already; stop it with: cluster down --dir %s", dir, dir)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "ready after %s\n", state.ReadyAfter)
+	if keep {
+		defer fmt.Fprintf(os.Stderr, "the cluster is kept; stop it with: cluster down --dir %s\n", dir)
+	}
+	return runCommand(ctx, args, append(os.Environ(),
+		"KUBECONFIG="+state.Kubeconfig,
+		"INGRESS_URL="+state.Ingress,
+		"CLUSTER_DIR="+dir,
+		"PATH="+state.BinDir+string(filepath.ListSeparator)+os.Getenv("PATH"),
+	))
+}
+
+// execDir returns the folder for the cluster, and how to remove it.
+func execDir(flag string) (string, func() error, error) {
+	if flag != "" {
+		dir, err := filepath.Abs(flag)
+		if err != nil {
+			return "", nil, fmt.Errorf("find %s: %w", flag, err)
+		}
+		if running, err := cluster.Running(dir); err != nil || running {
+			return "", nil, errors.Join(err, fmt.Errorf("a cluster runs in %s already; stop it with: cluster down --dir %s", dir, dir))
+		}
+		return dir, func() error { return nil }, nil
+	}
+	dir, err := os.MkdirTemp("", "cluster-")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a folder for the cluster: %w", err)
+	}
+	return dir, func() error { return os.RemoveAll(dir) }, nil
+}
+
+// commandGrace is how long the command may take to end when it is told to.
+const commandGrace = 10 * time.Second
+
+// runCommand runs the command until it ends. When ctx ends first, the command
+// and its children are told to end too.
+func runCommand(ctx context.Context, args, env []string) error {
+	// Looked up with the new PATH, so that kubectl is the cluster's.
+	for _, entry := range env {
+		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
+			if err := os.Setenv("PATH", path); err != nil {
+				return err
+			}
+		}
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	// A group of its own, so that its children can be told too; but in front of
+	// a terminal it must stay in the terminal's group to read from it.
+	alone := !isTerminal(os.Stdin)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
+	if err := process.StartTied(cmd); err != nil {
+		return fmt.Errorf("run %s: %w", args[0], err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+
+	target := cmd.Process.Pid
+	if alone {
+		target = -target
+		// What the command started and left must not outlive the cluster.
+		defer func() { _ = syscall.Kill(target, syscall.SIGKILL) }()
+	}
+	select {
+	case err := <-done:
+		return exitCode(err, args[0])
+	case <-ctx.Done():
+	}
+	_ = syscall.Kill(target, syscall.SIGTERM)
+	select {
+	case <-done:
+	case <-time.After(commandGrace):
+		_ = syscall.Kill(target, syscall.SIGKILL)
+		<-done
+	}
+	return context.Cause(ctx)
+}
+
+// exitCode turns the end of a command into the end of this one.
+func exitCode(err error, name string) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		if err != nil {
+			return fmt.Errorf("run %s: %w", name, err)
+		}
+		return nil
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitError{128 + int(status.Signal())} // as a shell says it
+	}
+	return exitError{exit.ExitCode()}
+}
+
+// isTerminal reports whether somebody may type into file. /dev/null is a
+// character device too, but nobody does.
+func isTerminal(file *os.File) bool {
+	info, err := file.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}

@@ -1,0 +1,78 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// modulePath is the first line of this tool's go.mod, without "module ".
+const modulePath = "github.com/darkroom-operator/darkroom-operator/test/cluster"
+
+// moduleDir finds the folder of this tool's go.mod: where the program was
+// compiled from, or above the working folder, or above the program's file.
+func moduleDir() (string, error) {
+	starts := []string{}
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		starts = append(starts, filepath.Dir(file))
+	}
+	if dir, err := os.Getwd(); err == nil {
+		starts = append(starts, dir)
+	}
+	if file, err := os.Executable(); err == nil {
+		starts = append(starts, filepath.Dir(file))
+	}
+	for _, start := range starts {
+		for dir := start; ; dir = filepath.Dir(dir) {
+			for _, candidate := range []string{dir, filepath.Join(dir, "test", "cluster")} {
+				if isModule(candidate) {
+					return candidate, nil
+				}
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return "", errors.New("cannot find the folder test/cluster; run this inside the repository")
+}
+
+func isModule(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	return err == nil && strings.HasPrefix(string(data), "module "+modulePath+"\n")
+}
+
+// repository returns the folder of the repository.
+func repository() (string, error) {
+	dir, err := moduleDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(filepath.Dir(dir)), nil
+}
+
+// absolute makes path absolute; an empty one means fallback inside the
+// repository.
+func absolute(path string, fallback ...string) (string, error) {
+	if path == "" {
+		root, err := repository()
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(append([]string{root}, fallback...)...), nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", path, err)
+	}
+	return abs, nil
+}
+
+// binDir is the folder of the programs.
+func binDir(flag string) (string, error) { return absolute(flag, "bin", "k8s") }
+
+// clusterDir is the folder of the cluster.
+func clusterDir(flag string) (string, error) { return absolute(flag, ".cluster") }

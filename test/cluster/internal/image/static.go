@@ -1,0 +1,22 @@
+package image
+
+import (
+	"debug/elf"
+	"fmt"
+)
+
+// CheckStatic says whether a program can run in an image FROM scratch. One
+// that needs a dynamic loader fails there with a misleading "no such file".
+func CheckStatic(program string) error {
+	file, err := elf.Open(program)
+	if err != nil {
+		return fmt.Errorf("%s is not a Linux program: %w", program, err)
+	}
+	defer file.Close()
+	for _, segment := range file.Progs {
+		if segment.Type == elf.PT_INTERP {
+			return fmt.Errorf("%s is not static; build it with CGO_ENABLED=0", program)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// config is Darkroom's configuration as its environment spells it.
+type config struct {
+	kind           string
+	baseURL        string
+	pathPrefix     string
+	bucket         bucketConfig
+	host           string
+	secureProtocol bool
+	hystrix        hystrixConfig
+	// cacheTime is the max-age of served pictures, in seconds.
+	cacheTime     int
+	defaultParams map[string]string
+	logLevel      string
+	metrics       bool
+	debug         bool
+}
+
+type bucketConfig struct {
+	name, region, accessKey, secretKey, endpoint string
+	// credentialsJSON is a Google service account key; empty means anonymous.
+	credentialsJSON string
+}
+
+// hystrixConfig holds the two settings of the circuit breaker that the stand-in
+// obeys. The breaker itself is left out: it opens by statistics, and a test that
+// depends on statistics is a flaky test.
+type hystrixConfig struct {
+	// timeout of one request to the source. Zero: see newLimiter.
+	timeout time.Duration
+	// maxConcurrent requests to the source; the next one fails. Zero: see newLimiter.
+	maxConcurrent int
+}
+
+// readConfig never fails, because Darkroom's does not: a number that cannot be
+// parsed is zero, a switch that cannot be parsed is off. What is wrong shows
+// later, picture by picture.
+func readConfig(lookup func(string) (string, bool)) config {
+	text := func(name string) string { v, _ := lookup(name); return v }
+	number := func(name string) int { n, _ := strconv.Atoi(text(name)); return n }
+	on := func(name string) bool { b, _ := strconv.ParseBool(text(name)); return b }
+	return config{
+		kind:       text("SOURCE_KIND"),
+		baseURL:    text("SOURCE_BASEURL"),
+		pathPrefix: text("SOURCE_PATHPREFIX"),
+		bucket: bucketConfig{
+			name:            text("SOURCE_BUCKET_NAME"),
+			region:          text("SOURCE_BUCKET_REGION"),
+			accessKey:       text("SOURCE_BUCKET_ACCESSKEY"),
+			secretKey:       text("SOURCE_BUCKET_SECRETKEY"),
+			endpoint:        text("SOURCE_BUCKET_ENDPOINT"),
+			credentialsJSON: text("SOURCE_BUCKET_CREDENTIALSJSON"),
+		},
+		host:           text("SOURCE_HOST"),
+		secureProtocol: on("SOURCE_SECUREPROTOCOL"),
+		hystrix: hystrixConfig{
+			timeout:       time.Duration(number("SOURCE_HYSTRIX_TIMEOUT")) * time.Millisecond,
+			maxConcurrent: number("SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS"),
+		},
+		cacheTime:     number("CACHE_TIME"),
+		defaultParams: parseDefaultParams(text("DEFAULTPARAMS")),
+		logLevel:      text("LOG_LEVEL"),
+		metrics:       strings.EqualFold(text("METRICS_SYSTEM"), "prometheus"),
+		debug:         on("DEBUG"),
+	}
+}
+
+// restrictsPaths says whether SOURCE_PATHPREFIX counts. It does for buckets on
+// AWS only; a WebFolder and Google Cloud Storage ignore it.
+func (c config) restrictsPaths() bool {
+	kind := kindOf(c.kind)
+	return c.pathPrefix != "" && (kind == kindS3 || kind == kindCloudFront)
+}

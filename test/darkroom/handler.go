@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"time"
+)
+
+// handler routes requests the way Darkroom's router does. It is no ServeMux,
+// because that would tidy the path, and an untidy path (`//images`) is one of
+// the things tests look at.
+type handler struct {
+	config  config
+	source  source
+	metrics *metrics
+	log     *slog.Logger
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch path := r.URL.Path; {
+	case path == "/ping":
+		onlyGet(w, r, func() { _, _ = w.Write([]byte("pong")) })
+	case path == "/metrics":
+		h.metrics.ServeHTTP(w, r) // there even when METRICS_SYSTEM is unset, but then empty
+	case h.config.debug && strings.HasPrefix(path, "/debug/pprof/"):
+		serveProfile(w, r)
+	case !h.routed(path):
+		http.NotFound(w, r)
+	default:
+		onlyGet(w, r, func() { h.servePicture(w, r) })
+	}
+}
+
+// routed says whether a path leads to a picture. A prefix is compared, never
+// stripped. Every path starts with a slash, so a prefix without one routes nothing.
+func (h *handler) routed(path string) bool {
+	return !h.config.restrictsPaths() || strings.HasPrefix(path, h.config.pathPrefix)
+}
+
+// onlyGet means GET and not HEAD.
+func onlyGet(w http.ResponseWriter, r *http.Request, serve func()) {
+	if r.Method != http.MethodGet {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	serve()
+}
+
+// servePicture answers every failure with a bare status: callers learn nothing,
+// the log says why.
+func (h *handler) servePicture(w http.ResponseWriter, r *http.Request) {
+	picture, err := h.source.get(r.Context(), r.URL.Path)
+	if err != nil {
+		h.metrics.count("storage_get_error")
+		h.log.Error("get original", "path", r.URL.Path, "err", err)
+		w.WriteHeader(statusOf(err))
+		return
+	}
+	if query := r.URL.Query(); len(query) > 0 || len(h.config.defaultParams) > 0 {
+		start := time.Now()
+		if picture, err = process(picture, joinParams(h.config.defaultParams, query)); err != nil {
+			h.metrics.count("processor_error")
+			h.log.Error("process original", "path", r.URL.Path, "err", err)
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			return
+		}
+		h.metrics.observe(time.Since(start))
+	}
+	w.Header().Set("Cache-Control", fmt.Sprintf("public,max-age=%d", h.config.cacheTime))
+	w.Header().Set("Vary", "Accept")
+	_, _ = w.Write(picture)
+}
+
+func serveProfile(w http.ResponseWriter, r *http.Request) {
+	switch strings.TrimPrefix(r.URL.Path, "/debug/pprof/") {
+	case "cmdline":
+		pprof.Cmdline(w, r)
+	case "profile":
+		pprof.Profile(w, r)
+	case "symbol":
+		pprof.Symbol(w, r)
+	case "trace":
+		pprof.Trace(w, r)
+	default:
+		pprof.Index(w, r)
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.LookupEnv, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the command line of Darkroom: `server [-p PORT]`, `version`, or help.
+func run(ctx context.Context, args []string, lookup func(string) (string, bool), stdout io.Writer) error {
+	command := "help"
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "server":
+		port, err := parsePort(args[1:])
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return serve(ctx, readConfig(lookup), port, stdout)
+	case "version":
+		_, err := fmt.Fprintln(stdout, "stand-in for v0.4.2")
+		return err
+	case "help", "-h", "--help":
+		_, err := fmt.Fprintln(stdout, "Usage: darkroom server [-p PORT] | version (a test double, see README.md)")
+		return err
+	default:
+		return fmt.Errorf("unknown command %q for \"darkroom\"", command)
+	}
+}
+
+// parsePort reads the flags of `server`. The environment variable PORT does not
+// count: Darkroom has ignored it since v0.2.0.
+func parsePort(args []string) (int, error) {
+	flags := flag.NewFlagSet("server", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says it
+	port := flags.Int("port", 3000, "server port")
+	flags.IntVar(port, "p", 3000, "server port (short)")
+	if err := flags.Parse(args); err != nil {
+		return 0, fmt.Errorf("parse flags of server: %w", err)
+	}
+	return *port, nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// parseDefaultParams reads `k=v;k=v`. A part without `=` is dropped; a value
+// cannot hold `=` or `;`.
+func parseDefaultParams(text string) map[string]string {
+	params := map[string]string{}
+	for part := range strings.SplitSeq(text, ";") {
+		if name, value, found := strings.Cut(part, "="); found {
+			value, _, _ = strings.Cut(value, "=")
+			params[name] = value
+		}
+	}
+	return params
+}
+
+// joinParams puts the parameters of a request on top of the defaults. A
+// parameter in both is not overridden but joined with a comma. That is right for
+// auto=compress,format and a trap for w: a default w=100 and ?w=50 make
+// `100,50`, which is no number, so the picture is not resized at all.
+func joinParams(defaults map[string]string, query url.Values) map[string]string {
+	joined := map[string]string{}
+	for name, value := range defaults {
+		joined[name] = value
+	}
+	for name := range query {
+		value := query.Get(name)
+		if value == "" {
+			continue
+		}
+		if joined[name] != "" {
+			value = joined[name] + "," + value
+		}
+		joined[name] = value
+	}
+	return joined
+}
+
+// cleanInt reads a size in pixels: 0 for what is no positive number, otherwise
+// the last four digits, so 10000 is 0 too.
+func cleanInt(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return n % 10000
+}
+
+// cleanFloat reads a number below bound: 0 for what is no positive number.
+func cleanFloat(text string, bound float64) float64 {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f > 0) || math.IsInf(f, 0) {
+		return 0
+	}
+	return math.Mod(f, bound)
+}

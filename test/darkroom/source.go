@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+type sourceKind int
+
+const (
+	kindUnknown sourceKind = iota
+	kindWebFolder
+	kindS3
+	kindGoogleCloudStorage
+	kindCloudFront
+)
+
+// kindOf knows the spellings that are documented. The true Darkroom also takes
+// anything that starts with aws or gcs or ends in s3; a test should not.
+func kindOf(name string) sourceKind {
+	switch strings.ToLower(name) {
+	case "webfolder":
+		return kindWebFolder
+	case "s3", "aws":
+		return kindS3
+	case "gcs", "googlecloudstorage":
+		return kindGoogleCloudStorage
+	case "cloudfront":
+		return kindCloudFront
+	}
+	return kindUnknown
+}
+
+// maxOriginal bounds what is read of one original, in bytes.
+const maxOriginal = 64 << 20
+
+// source fetches originals. An error may be a *sourceError, whose status is the
+// answer; any other error is answered with 422.
+type source interface {
+	get(ctx context.Context, path string) ([]byte, error)
+}
+
+type sourceError struct {
+	status int
+	err    error
+}
+
+func (e *sourceError) Error() string { return e.err.Error() }
+func (e *sourceError) Unwrap() error { return e.err }
+
+// statusOf is the HTTP status with which a failure to fetch is answered.
+func statusOf(err error) int {
+	var failure *sourceError
+	if errors.As(err, &failure) {
+		return failure.status
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// newSource fails only where Darkroom refuses to start. A source that is named
+// but not usable starts, answers /ping, and fails every picture.
+func newSource(c config) (source, error) {
+	switch kindOf(c.kind) {
+	case kindWebFolder:
+		return webFolder{baseURL: c.baseURL, client: &http.Client{}}, nil
+	case kindCloudFront:
+		return cloudFront{host: c.host, secure: c.secureProtocol, client: &http.Client{}}, nil
+	case kindS3:
+		return s3Source{config: c.bucket}, nil
+	case kindGoogleCloudStorage:
+		if key := c.bucket.credentialsJSON; key != "" && !json.Valid([]byte(key)) {
+			return nil, errors.New("read SOURCE_BUCKET_CREDENTIALSJSON: not JSON")
+		}
+		return noGoogle{}, nil
+	}
+	return nil, errors.New("handler dependencies are not valid")
+}
+
+// webFolder joins base URL and path as they stand, so a base URL with a trailing
+// slash asks for `//images/…`. The status of the answer is not looked at: what a
+// folder sends with a 404 is taken for the picture.
+type webFolder struct {
+	baseURL string
+	client  *http.Client
+}
+
+func (s webFolder) get(ctx context.Context, path string) ([]byte, error) {
+	body, _, err := fetch(ctx, s.client, s.baseURL+path)
+	return body, err
+}
+
+type cloudFront struct {
+	host   string
+	secure bool
+	client *http.Client
+}
+
+func (s cloudFront) get(ctx context.Context, path string) ([]byte, error) {
+	if s.host == "" {
+		panic(http.ErrAbortHandler) // Darkroom panics here: the caller sees a closed connection.
+	}
+	scheme := "http"
+	if s.secure {
+		scheme = "https"
+	}
+	body, status, err := fetch(ctx, s.client, scheme+"://"+strings.TrimSuffix(s.host, "/")+path)
+	if err == nil && status == http.StatusForbidden {
+		return nil, &sourceError{status: status, err: errors.New("forbidden")}
+	}
+	return body, err
+}
+
+// noGoogle stands for a Google bucket, which nothing here can serve.
+type noGoogle struct{}
+
+func (noGoogle) get(context.Context, string) ([]byte, error) {
+	return nil, errors.New("the stand-in does not read Google Cloud Storage")
+}
+
+func fetch(ctx context.Context, client *http.Client, url string) (body []byte, status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, 0, fmt.Errorf("request %q: %w", url, err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, 0, fmt.Errorf("fetch original: %w", err)
+	}
+	defer response.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxOriginal))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read original %q: %w", url, err)
+	}
+	return body, response.StatusCode, nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"image"
+	"io"
+	"maps"
+	"net/http"
+	"testing"
+	"time"
+)
+
+func TestDefaultParametersAreReadLeniently(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"":                         {},
+		"auto=compress":            {"auto": "compress"},
+		"auto=compress,format;w=5": {"auto": "compress,format", "w": "5"},
+		"nonsense;h=3;":            {"h": "3"},
+		"a=b=c":                    {"a": "b"},
+	} {
+		if got := parseDefaultParams(text); !maps.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestNumbersOfAURLAreBounded(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "x": 0, "-1": 0, "5": 5, "9999": 9999, "10000": 0, "12345": 2345, "5,6": 0} {
+		if got := cleanInt(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	for text, want := range map[string]float64{"": 0, "NaN": 0, "Inf": 0, "-1": 0, "90": 90, "450": 90, "1.5": 1.5} {
+		if got := cleanFloat(text, 360); got != want {
+			t.Errorf("%q: %g, want %g", text, got, want)
+		}
+	}
+}
+
+func TestAPictureThatWouldTakeTooMuchMemoryIsRefused(t *testing.T) {
+	if _, err := scale(twoColours(10, 10, 0xff), image.Pt(9999, 9999)); err == nil {
+		t.Error("scaled to 9999x9999")
+	}
+}
+
+type blockingSource struct{ asked, release chan struct{} }
+
+func (s blockingSource) get(ctx context.Context, _ string) ([]byte, error) {
+	s.asked <- struct{}{}
+	select {
+	case <-s.release:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestOneRequestMoreThanTheMaximumFailsAtOnce(t *testing.T) {
+	for name, test := range map[string]struct{ set, max int }{"set": {2, 2}, "unset means ten": {0, 10}} {
+		t.Run(name, func(t *testing.T) {
+			s := blockingSource{make(chan struct{}), make(chan struct{})}
+			l := newLimiter(s, kindWebFolder, hystrixConfig{maxConcurrent: test.set})
+			done := make(chan error, test.max)
+			for range test.max {
+				go func() { _, err := l.get(t.Context(), "/x"); done <- err }()
+				<-s.asked
+			}
+			if _, err := l.get(t.Context(), "/x"); !errors.Is(err, errTooMany) {
+				t.Errorf("one too many: %v", err)
+			}
+			close(s.release)
+			for range test.max {
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestTheTimeOutDependsOnTheSource(t *testing.T) {
+	for _, test := range []struct {
+		kind sourceKind
+		set  time.Duration
+		want time.Duration
+		why  string
+	}{
+		{kindS3, 0, time.Second, "hystrix' own default"},
+		{kindS3, time.Minute, time.Minute, ""},
+		{kindWebFolder, 0, 30 * time.Second, "the HTTP client's default"},
+		{kindWebFolder, time.Second, time.Second, ""},
+		{kindCloudFront, time.Minute, 30 * time.Second, "the HTTP client's default cannot be exceeded"},
+	} {
+		if got := newLimiter(noGoogle{}, test.kind, hystrixConfig{timeout: test.set}).timeout; got != test.want {
+			t.Errorf("kind %d, %v: %v, want %v. %s", test.kind, test.set, got, test.want, test.why)
+		}
+	}
+}
+
+func TestUnknownCommandsAreErrors(t *testing.T) {
+	none := func(string) (string, bool) { return "", false }
+	for _, args := range [][]string{{"serve"}, {"server", "--nope"}, {"server", "-p", "x"}, {"server"}} {
+		if err := run(t.Context(), args, none, io.Discard); err == nil {
+			t.Errorf("ran with %q", args)
+		}
+	}
+	for _, args := range [][]string{nil, {"version"}, {"--help"}, {"server", "-h"}} {
+		if err := run(t.Context(), args, none, io.Discard); err != nil {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+func TestAGoogleBucketStartsWithoutCredentialsAndFailsEachPicture(t *testing.T) {
+	for _, kind := range []string{"gcs", "GoogleCloudStorage"} {
+		s, err := newSource(config{kind: kind, bucket: bucketConfig{name: "photos"}})
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if _, err := s.get(t.Context(), "/x.png"); statusOf(err) != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}

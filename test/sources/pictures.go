@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"time"
+)
+
+// Size of the sample pictures in pixels. Three to two, so that a resize that
+// forgets the shape shows.
+const (
+	pictureWidth  = 1200
+	pictureHeight = 800
+)
+
+// pictures finds files by their path without the leading slash: first among the
+// drawn samples, then in a folder.
+type pictures struct {
+	drawn map[string][]byte
+	// folder may be nil.
+	folder fs.FS
+}
+
+// newPictures draws the samples under each of the prefixes, and opens dir unless
+// it is empty.
+func newPictures(dir string, prefixes ...string) (*pictures, error) {
+	samples, err := drawSamples()
+	if err != nil {
+		return nil, err
+	}
+	p := &pictures{drawn: map[string][]byte{}}
+	for _, prefix := range prefixes {
+		for name, content := range samples {
+			p.drawn[path.Join(prefix, name)] = content
+		}
+	}
+	if dir != "" {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, fmt.Errorf("open folder: %w", err)
+		}
+		p.folder = root.FS()
+	}
+	return p, nil
+}
+
+// read answers fs.ErrNotExist for what is not there, and for every name that is
+// not tidy: a doubled slash is another name here, as it is in a bucket.
+func (p *pictures) read(name string) ([]byte, error) {
+	if content, ok := p.drawn[name]; ok {
+		return content, nil
+	}
+	if p.folder == nil || !fs.ValidPath(name) {
+		return nil, fs.ErrNotExist
+	}
+	content, err := fs.ReadFile(p.folder, name)
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		return nil, fs.ErrNotExist // a folder, a broken link: nothing to serve
+	}
+	return content, err
+}
+
+// drawnAt is a fixed Last-Modified for everything: tests compare, clocks do not.
+var drawnAt = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// drawSamples draws a gradient with a diagonal, so that cropping and flipping
+// show: sample.png and sample.jpg are opaque, transparent.png is not.
+// They are drawn once.
+var drawSamples = sync.OnceValues(func() (map[string][]byte, error) {
+	opaque := draw(0xff)
+	samples := map[string][]byte{}
+	for name, encode := range map[string]func(*bytes.Buffer) error{
+		"sample.png":      func(b *bytes.Buffer) error { return png.Encode(b, opaque) },
+		"sample.jpg":      func(b *bytes.Buffer) error { return jpeg.Encode(b, opaque, nil) },
+		"transparent.png": func(b *bytes.Buffer) error { return png.Encode(b, draw(0x80)) },
+	} {
+		var b bytes.Buffer
+		if err := encode(&b); err != nil {
+			return nil, fmt.Errorf("draw %s: %w", name, err)
+		}
+		samples[name] = b.Bytes()
+	}
+	return samples, nil
+})
+
+func draw(alpha uint8) image.Image {
+	picture := image.NewNRGBA(image.Rect(0, 0, pictureWidth, pictureHeight))
+	for y := range pictureHeight {
+		for x := range pictureWidth {
+			c := color.NRGBA{R: uint8(x * 255 / pictureWidth), G: uint8(y * 255 / pictureHeight), B: 0x60, A: alpha}
+			if x*pictureHeight/pictureWidth == y {
+				c = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: alpha}
+			}
+			picture.SetNRGBA(x, y, c)
+		}
+	}
+	return picture
+}

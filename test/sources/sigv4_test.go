@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// published is the "GET Object" example of AWS' description of Signature
+// Version 4, with its published example keys: a signature that no code of this
+// repository and no library made.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+func published() (*http.Request, *verifier) {
+	r := httptest.NewRequest(http.MethodGet, "http://examplebucket.s3.amazonaws.com/test.txt", nil)
+	r.Header.Set("Range", "bytes=0-9")
+	r.Header.Set("X-Amz-Content-Sha256", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+	r.Header.Set("X-Amz-Date", "20130524T000000Z")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 "+
+		"Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"+
+		"SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"+
+		"Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")
+	return r, &verifier{
+		accessKey: "AKIAIOSFODNN7EXAMPLE",
+		secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+		now:       func() time.Time { return time.Date(2013, time.May, 24, 0, 5, 0, 0, time.UTC) },
+	}
+}
+
+func TestTheSignatureThatAWSPublishesIsAccepted(t *testing.T) {
+	r, v := published()
+	if err := v.verify(r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsNotSignedByTheKeyIsRefused(t *testing.T) {
+	replace := func(name, old, new string) func(*http.Request, *verifier) {
+		return func(r *http.Request, _ *verifier) {
+			r.Header.Set(name, strings.Replace(r.Header.Get(name), old, new, 1))
+		}
+	}
+	for name, test := range map[string]struct {
+		change func(*http.Request, *verifier)
+		want   *s3Error
+	}{
+		"another secret key":       {func(_ *http.Request, v *verifier) { v.secretKey = "another" }, errSignature},
+		"another access key":       {func(_ *http.Request, v *verifier) { v.accessKey = "another" }, errAccessKey},
+		"another object":           {func(r *http.Request, _ *verifier) { r.URL.Path = "/secret.txt" }, errSignature},
+		"another method":           {func(r *http.Request, _ *verifier) { r.Method = http.MethodHead }, errSignature},
+		"another host":             {func(r *http.Request, _ *verifier) { r.Host = "other.s3.amazonaws.com" }, errSignature},
+		"another query":            {func(r *http.Request, _ *verifier) { r.URL.RawQuery = "acl" }, errSignature},
+		"another signed header":    {replace("Range", "9", "99"), errSignature},
+		"another signature":        {replace("Authorization", "f0e8", "f0e9"), errSignature},
+		"a cut-off signature":      {replace("Authorization", "Signature=f0e8", "Sig=f0e8"), errMalformed},
+		"another date than scoped": {replace("X-Amz-Date", "20130524", "20130525"), errMalformed},
+		"an old request":           {func(_ *http.Request, v *verifier) { v.now = time.Now }, errSkew},
+		"an unsigned x-amz header": {func(r *http.Request, _ *verifier) { r.Header.Set("X-Amz-Acl", "public-read") }, errUnsigned},
+		"a host that is not signed": {
+			replace("Authorization", "SignedHeaders=host;", "SignedHeaders="), errUnsigned,
+		},
+		"no signature at all": {func(r *http.Request, _ *verifier) { r.Header.Del("Authorization") }, errAnonymous},
+		"basic authentication": {
+			func(r *http.Request, v *verifier) { r.SetBasicAuth(v.accessKey, v.secretKey) }, errMalformed,
+		},
+		"a body that was not signed": {
+			func(r *http.Request, _ *verifier) {
+				r.Body = httptest.NewRequest(http.MethodPut, "/", strings.NewReader("body")).Body
+			}, errPayload,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, v := published()
+			test.change(r, v)
+			if err := v.verify(r); !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestASignatureForAnotherRegionIsRefusedWhereTheRegionIsFixed(t *testing.T) {
+	r, v := published()
+	v.region = "us-east-1"
+	if err := v.verify(r); err != nil {
+		t.Fatalf("the right region: %v", err)
+	}
+	v.region = "eu-west-2"
+	var refused *s3Error
+	if err := v.verify(r); !errors.As(err, &refused) || refused.status != http.StatusBadRequest {
+		t.Errorf("got %v, want the status 400", err)
+	}
+}
