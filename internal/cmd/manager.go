@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -125,6 +126,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return fmt.Errorf("find the cluster: %w: set KUBECONFIG, or run within a cluster", err)
 	}
 	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
+	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(crlog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	rest.AddUserAgent(kubeconfig, "darkroom-operator/"+version())
 
 	mgr, err := o.newManager(kubeconfig, darkrooms)

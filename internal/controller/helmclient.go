@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -161,6 +162,10 @@ func (c *helmClient) report(ctx context.Context, s *session, now time.Time) erro
 		condition := &part.Conditions[i]
 		condition.ObservedGeneration = s.darkroom.Generation
 		condition.Message = shorten(values.Redact(s.darkroom, condition.Message))
+		if condition.Type == v1alpha1.ConditionDeployed {
+			// The Helm reconciler puts the chart's notes here, which are a page long.
+			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
+		}
 		before := v1alpha1.FindCondition(current.Conditions, condition.Type)
 		if before != nil && before.Status == condition.Status {
 			condition.LastTransitionTime = before.LastTransitionTime

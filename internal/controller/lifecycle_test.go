@@ -1,0 +1,453 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+)
+
+// releaseKinds are the kinds that a release may be made of, Helm's Secrets included.
+var releaseKinds = []schema.GroupVersionKind{
+	{Version: "v1", Kind: "ConfigMap"},
+	{Version: "v1", Kind: "Secret"},
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
+}
+
+// belongings returns what is there of a Darkroom.
+func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {
+	var found []unstructured.Unstructured
+	for _, kind := range releaseKinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		err := kube.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
+			client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, list.Items...)
+	}
+	return found, nil
+}
+
+func names(objects []unstructured.Unstructured) []string {
+	var names []string
+	for _, object := range objects {
+		names = append(names, object.GetKind()+" "+object.GetName())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// becomeReady plays the part of the Deployment controller: all pods are there.
+func becomeReady(t *testing.T, namespace, name string) {
+	t.Helper()
+	eventually(t, "a Deployment", func(ctx context.Context) error {
+		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
+		if err != nil {
+			return err
+		}
+		wanted := int32(1)
+		if deployment.Spec.Replicas != nil {
+			wanted = *deployment.Spec.Replicas
+		}
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation,
+			Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
+		}
+		return kube.Status().Update(ctx, deployment)
+	})
+}
+
+func events(t *testing.T, namespace, reason string) []eventsv1.Event {
+	t.Helper()
+	list := &eventsv1.EventList{}
+	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason != reason })
+}
+
+func eventuallyEvent(t *testing.T, namespace, reason string) {
+	t.Helper()
+	eventually(t, "an event "+reason, func(context.Context) error {
+		if len(events(t, namespace, reason)) == 0 {
+			return fmt.Errorf("no event %s in %s", reason, namespace)
+		}
+		return nil
+	})
+}
+
+func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
+	t.Parallel()
+	samples, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "darkroom-*.yaml"))
+	if err != nil || len(samples) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	for _, sample := range samples {
+		raw, err := os.ReadFile(sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		darkroom := &v1alpha1.Darkroom{}
+		if err := yaml.UnmarshalStrict(raw, darkroom); err != nil || darkroom.Kind != v1alpha1.Kind {
+			continue // a Secret beside a Darkroom
+		}
+		t.Run(filepath.Base(sample), func(t *testing.T) {
+			darkroom.Namespace = namespace
+			create(t, darkroom)
+			becomeReady(t, namespace, darkroom.Name)
+			eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {
+				if status.Phase != v1alpha1.PhaseReady {
+					return fmt.Errorf("phase is %s: %s", status.Phase, status.Message)
+				}
+				return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+			})
+
+			var want []string
+			for _, subDomain := range darkroom.Spec.SubDomains {
+				want = append(want, subDomain+"."+baseDomain)
+			}
+			slices.Sort(want)
+			status := mustGet(t, &v1alpha1.Darkroom{}, namespace, darkroom.Name).Status
+			if !slices.Equal(status.Domains, want) {
+				t.Errorf("domains are %v, want %v", status.Domains, want)
+			}
+			if status.DeployedRelease == nil || status.DeployedRelease.Name != darkroom.Name {
+				t.Errorf("deployedRelease is %+v", status.DeployedRelease)
+			}
+
+			if err := kube.Delete(t.Context(), darkroom); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "nothing left", func(ctx context.Context) error {
+				if _, err := get(ctx, &v1alpha1.Darkroom{}, namespace, darkroom.Name); !apierrors.IsNotFound(err) {
+					return fmt.Errorf("the Darkroom is still there (%v)", err)
+				}
+				left, err := belongings(ctx, darkroom)
+				if len(left) > 0 {
+					return fmt.Errorf("left behind: %v", names(left))
+				}
+				return err
+			})
+		})
+	}
+	eventuallyEvent(t, namespace, "Installed")
+	eventuallyEvent(t, namespace, "Uninstalled")
+}
+
+func TestCredentialsAreInSecretsAlone(t *testing.T) {
+	t.Parallel()
+	const canary = "CANARY0SECRET0KEY"
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Source = v1alpha1.Source{
+		Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-2", AccessKey: canary + "0", SecretKey: canary + "1",
+	}
+	create(t, darkroom)
+	becomeReady(t, namespace, "photos")
+	eventually(t, "the release", installed(namespace, "photos"))
+	eventuallyEvent(t, namespace, "Installed")
+
+	objects, err := belongings(t.Context(), darkroom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inSecret := false
+	for _, object := range objects {
+		raw, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if object.GetKind() == "Secret" {
+			inSecret = inSecret || strings.Contains(object.GetName(), "credentials")
+			continue
+		}
+		if strings.Contains(string(raw), canary) {
+			t.Errorf("%s %s holds a credential", object.GetKind(), object.GetName())
+		}
+	}
+	if !inSecret {
+		t.Error("no Secret holds the credentials")
+	}
+	status, err := json.Marshal(mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &eventsv1.EventList{}
+	if err := kube.List(t.Context(), all, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"status": string(status), "events": string(written)} {
+		if strings.Contains(text, canary) || strings.Contains(text, "manifest") {
+			t.Errorf("the %s holds a credential or a manifest: %s", what, text)
+		}
+	}
+}
+
+func TestWhatIsDeletedOrEditedByHandComesBack(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "a", SecretKey: "s"}
+	darkroom.Spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true}
+	replicas := int32(3)
+	darkroom.Spec.Replicas = &replicas
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	before, err := belongings(t.Context(), darkroom)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, object := range before {
+		name := object.GetKind() + " " + object.GetName()
+		t.Run("deleted "+name, func(t *testing.T) {
+			if err := kube.Delete(t.Context(), object.DeepCopy()); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, name, func(ctx context.Context) error {
+				again := object.DeepCopy()
+				if err := kube.Get(ctx, client.ObjectKeyFromObject(&object), again); err != nil {
+					return err
+				}
+				if again.GetUID() == object.GetUID() {
+					return fmt.Errorf("it is still the old one")
+				}
+				return nil
+			})
+		})
+		t.Run("label taken off "+name, func(t *testing.T) {
+			if strings.HasPrefix(object.GetName(), "sh.helm.release") {
+				t.Skip("Helm's own bookkeeping")
+			}
+			patch := client.RawPatch("application/merge-patch+json",
+				[]byte(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"somebody-else"}}}`))
+			if err := kube.Patch(t.Context(), object.DeepCopy(), patch); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, name, func(ctx context.Context) error {
+				again := object.DeepCopy()
+				if err := kube.Get(ctx, client.ObjectKeyFromObject(&object), again); err != nil {
+					return err
+				}
+				if got := again.GetLabels()["app.kubernetes.io/part-of"]; got != "darkroom" {
+					return fmt.Errorf("label is %q", got)
+				}
+				return nil
+			})
+		})
+	}
+
+	t.Run("edited ConfigMap", func(t *testing.T) {
+		configMap := mustGet(t, &corev1.ConfigMap{}, namespace, "photos")
+		change(t, configMap, func(c *corev1.ConfigMap) { c.Data["SOURCE_BUCKET_NAME"] = "another" })
+		eventually(t, "its data", func(ctx context.Context) error {
+			now, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+			if err == nil && now.Data["SOURCE_BUCKET_NAME"] != "b" {
+				return fmt.Errorf("bucket is %q", now.Data["SOURCE_BUCKET_NAME"])
+			}
+			return err
+		})
+	})
+	t.Run("edited Deployment", func(t *testing.T) {
+		deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+		change(t, deployment, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil:latest" })
+		eventually(t, "its image", func(ctx context.Context) error {
+			now, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
+			if err == nil && now.Spec.Template.Spec.Containers[0].Image != "gojektech/darkroom:v0.4.2" {
+				return fmt.Errorf("image is %q", now.Spec.Template.Spec.Containers[0].Image)
+			}
+			return err
+		})
+	})
+	t.Run("edited Ingress", func(t *testing.T) {
+		ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+		change(t, ingress, func(i *networkingv1.Ingress) { i.Spec.Rules[0].Host = "stolen.example.com" })
+		eventually(t, "its host", func(ctx context.Context) error {
+			now, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos")
+			if err == nil && now.Spec.Rules[0].Host != "photos."+baseDomain {
+				return fmt.Errorf("host is %q", now.Spec.Rules[0].Host)
+			}
+			return err
+		})
+	})
+	eventuallyEvent(t, namespace, "Repaired")
+}
+
+func TestIdleDarkroomsCostNothing(t *testing.T) {
+	t.Parallel()
+	const count = 20
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace, withPeriod(200*time.Millisecond))
+	for i := range count {
+		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
+	}
+	for i := range count {
+		name := fmt.Sprintf("photos-%d", i)
+		becomeReady(t, namespace, name)
+		eventuallyStatus(t, webFolder(namespace, name), "Ready", func(status v1alpha1.DarkroomStatus) error {
+			return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+		})
+	}
+	// The first looks after an install may still find a cache that lags behind.
+	eventually(t, "no more requests", func(context.Context) error {
+		before := operator.requests.count.Load()
+		time.Sleep(500 * time.Millisecond)
+		if after := operator.requests.count.Load(); after != before {
+			return fmt.Errorf("%d requests in half a second", after-before)
+		}
+		return nil
+	})
+
+	versions := resourceVersions(t, namespace)
+	requests := operator.requests.count.Load()
+	time.Sleep(2 * time.Second) // some 200 looks at 20 Darkrooms
+	if after := operator.requests.count.Load(); after != requests {
+		t.Errorf("%d requests while nothing changed", after-requests)
+	}
+	if after := resourceVersions(t, namespace); !mapsEqual(versions, after) {
+		t.Errorf("resource versions changed:\n%v\n%v", versions, after)
+	}
+}
+
+// resourceVersions returns that of every object in a namespace, Darkrooms included.
+func resourceVersions(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	versions := map[string]string{}
+	for _, kind := range append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range list.Items {
+			versions[kind.Kind+"/"+item.GetName()] = item.GetResourceVersion()
+		}
+	}
+	return versions
+}
+
+func mapsEqual(a, b map[string]string) bool {
+	return fmt.Sprint(a) == fmt.Sprint(b)
+}
+
+func TestGatewayTakesThePlaceOfTheIngress(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+		d.Spec.SubDomains = []string{"img.photos"}
+	})
+	eventuallyStatus(t, darkroom, "the route's host", func(status v1alpha1.DarkroomStatus) error {
+		if !slices.Equal(status.Domains, []string{"img.photos." + baseDomain}) {
+			return fmt.Errorf("domains are %v", status.Domains)
+		}
+		return nil
+	})
+	eventually(t, "no Ingress", func(ctx context.Context) error {
+		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the Ingress is still there (%v)", err)
+		}
+		_, err := get(ctx, &gatewayv1.HTTPRoute{}, namespace, "photos")
+		return err
+	})
+}
+
+func TestPausedDarkroomsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+		d.Spec.LogLevel = "warn"
+	})
+	eventuallyStatus(t, darkroom, "paused", func(status v1alpha1.DarkroomStatus) error {
+		if status.Phase != v1alpha1.PhasePaused || !v1alpha1.IsConditionTrue(status.Conditions, v1alpha1.ConditionPaused) {
+			return fmt.Errorf("phase is %s", status.Phase)
+		}
+		return nil
+	})
+	if level := mustGet(t, &corev1.ConfigMap{}, namespace, "photos").Data["LOG_LEVEL"]; level != "info" {
+		t.Errorf("a paused Darkroom was changed: LOG_LEVEL is %q", level)
+	}
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
+	eventually(t, "the change", func(ctx context.Context) error {
+		now, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+		if err == nil && now.Data["LOG_LEVEL"] != "warn" {
+			return fmt.Errorf("LOG_LEVEL is %q", now.Data["LOG_LEVEL"])
+		}
+		return err
+	})
+}
+
+func TestStatusHasTwoOwners(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	})
+	managers := map[string]bool{}
+	for _, entry := range mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").ManagedFields {
+		if entry.Subresource != "status" {
+			continue
+		}
+		managers[entry.Manager] = true
+		fields := string(entry.FieldsV1.GetRawBytes())
+		if entry.Manager == controller.HelmFieldManager && strings.Contains(fields, `f:domains`) {
+			t.Errorf("the Helm reconciler claims fields that are not its own: %s", fields)
+		}
+		if entry.Manager == "darkroom-status" && strings.Contains(fields, `f:deployedRelease`) {
+			t.Errorf("the status controller claims fields that are not its own: %s", fields)
+		}
+	}
+	if !managers[controller.HelmFieldManager] || !managers["darkroom-status"] || len(managers) != 2 {
+		t.Errorf("writers of the status are %v", managers)
+	}
+}

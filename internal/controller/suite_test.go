@@ -1,0 +1,312 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+const (
+	baseDomain = "darkroom.example.com"
+	// patience is for how long a test waits for what should take a second or less:
+	// machines that run tests are shared.
+	patience = 30 * time.Second
+)
+
+// cluster is the API server that all tests of this package share; each test has a
+// namespace of its own. It has no controllers: nobody makes pods, and nobody
+// collects garbage.
+var (
+	cluster *rest.Config
+	kube    client.Client
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		fmt.Println("skipped: KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; `make test` sets it")
+		return
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	logs := os.Stderr
+	if os.Getenv("TEST_LOGS") == "" {
+		ctrl.SetLogger(zap.New(zap.WriteTo(discard{})))
+	} else {
+		ctrl.SetLogger(zap.New(zap.WriteTo(logs), zap.UseDevMode(true)))
+	}
+	gatewayAPI, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "find the CRDs of the Gateway API:", err)
+		return 1
+	}
+	environment := &envtest.Environment{
+		CRDDirectoryPaths: []string{
+			filepath.Join("..", "..", "config", "crd", "bases"),
+			filepath.Join(strings.TrimSpace(string(gatewayAPI)), "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"),
+		},
+		ErrorIfCRDPathMissing: true,
+	}
+	if cluster, err = environment.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, "start API server:", err)
+		return 1
+	}
+	defer func() {
+		if err := environment.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop API server:", err)
+		}
+	}()
+	if kube, err = client.New(cluster, client.Options{Scheme: controller.NewScheme()}); err != nil {
+		fmt.Fprintln(os.Stderr, "make client:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// operator is a manager with both controllers, limited to one namespace.
+type operator struct {
+	t        *testing.T
+	stop     context.CancelFunc
+	ended    chan error
+	requests *requestCounter
+}
+
+type operatorOption func(*controller.Options, *rest.Config)
+
+func withPeriod(period time.Duration) operatorOption {
+	return func(o *controller.Options, _ *rest.Config) { o.ReconcilePeriod = period }
+}
+
+func withTransport(wrap func(http.RoundTripper) http.RoundTripper) operatorOption {
+	return func(_ *controller.Options, c *rest.Config) { c.Wrap(wrap) }
+}
+
+// startOperator runs an operator until the test ends or stops it.
+func startOperator(t *testing.T, namespace string, options ...operatorOption) *operator {
+	t.Helper()
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := controller.Options{
+		Chart:                   chrt,
+		Values:                  values.Options{BaseDomain: baseDomain},
+		MaxConcurrentReconciles: 2,
+		MaxHistory:              3,
+	}
+	o := &operator{t: t, ended: make(chan error, 1), requests: &requestCounter{}}
+	kubeconfig := rest.CopyConfig(cluster)
+	kubeconfig.QPS, kubeconfig.Burst = -1, -1
+	kubeconfig.Wrap(o.requests.wrap)
+	for _, option := range options {
+		option(&settings, kubeconfig)
+	}
+	httpClient, err := rest.HTTPClientFor(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(kubeconfig, httpClient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches, err := controller.CacheOptions(mapper, []string{namespace}, labels.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
+		Scheme:                  controller.NewScheme(),
+		Cache:                   caches,
+		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		GracefulShutdownTimeout: ptr.To(5 * time.Second),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := controller.Add(mgr, settings); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o.stop = cancel
+	go func() { o.ended <- mgr.Start(ctx) }()
+	t.Cleanup(o.kill)
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the caches were not filled")
+	}
+	return o
+}
+
+// kill ends the operator and waits until it is gone.
+func (o *operator) kill() {
+	o.stop()
+	err := <-o.ended
+	o.ended <- nil
+	if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "grace period") {
+		o.t.Logf("operator ended: %v", err)
+	}
+}
+
+// requestCounter counts requests, watches left out.
+type requestCounter struct {
+	count  atomic.Int64
+	writes atomic.Int64
+}
+
+func (c *requestCounter) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.URL.Query().Get("watch") == "" {
+			c.count.Add(1)
+			if request.Method != http.MethodGet {
+				c.writes.Add(1)
+			}
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// newNamespace makes a namespace for a test. (Without controllers it is never
+// gone, so its name is new each time.)
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	create(t, namespace)
+	return namespace.Name
+}
+
+func create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := kube.Create(t.Context(), object); err != nil {
+		t.Fatalf("create %T: %v", object, err)
+	}
+}
+
+func webFolder(namespace, name string) *v1alpha1.Darkroom {
+	return &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.DarkroomSpec{
+			Source:     v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"},
+			SubDomains: []string{name},
+		},
+	}
+}
+
+// eventually waits until a check finds nothing wrong.
+func eventually(t *testing.T, what string, check func(context.Context) error) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		err := check(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: still not after %s: %v", what, patience, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// get reads an object anew.
+func get[T client.Object](ctx context.Context, object T, namespace, name string) (T, error) {
+	err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	return object, err
+}
+
+func mustGet[T client.Object](t *testing.T, object T, namespace, name string) T {
+	t.Helper()
+	object, err := get(t.Context(), object, namespace, name)
+	if err != nil {
+		t.Fatalf("get %T %s/%s: %v", object, namespace, name, err)
+	}
+	return object
+}
+
+// change applies a change to an object as it is now.
+func change[T client.Object](t *testing.T, object T, mutate func(T)) {
+	t.Helper()
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	before := object.DeepCopyObject().(client.Object)
+	mutate(object)
+	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
+		t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
+	}
+}
+
+// eventuallyStatus waits for what the status of a Darkroom says of its present generation.
+func eventuallyStatus(t *testing.T, darkroom *v1alpha1.Darkroom, what string, check func(v1alpha1.DarkroomStatus) error) {
+	t.Helper()
+	eventually(t, what, func(ctx context.Context) error {
+		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)
+		if err != nil {
+			return err
+		}
+		if now.Status.ObservedGeneration != now.Generation {
+			return fmt.Errorf("the status speaks of generation %d, not %d", now.Status.ObservedGeneration, now.Generation)
+		}
+		return check(now.Status)
+	})
+}
+
+// installed says what is wrong unless the release of the present generation is there.
+func installed(namespace, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)
+		if err != nil {
+			return err
+		}
+		deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+		failed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReleaseFailed)
+		if deployed == nil || deployed.Status != metav1.ConditionTrue || deployed.ObservedGeneration != darkroom.Generation ||
+			failed == nil || failed.Status != metav1.ConditionFalse {
+			return fmt.Errorf("conditions are %+v", darkroom.Status.Conditions)
+		}
+		return nil
+	}
+}
+
+// condition says what is wrong unless a condition has a status and a reason.
+func condition(status v1alpha1.DarkroomStatus, conditionType string, want metav1.ConditionStatus, reason string) error {
+	found := v1alpha1.FindCondition(status.Conditions, conditionType)
+	if found == nil || found.Status != want || found.Reason != reason {
+		return fmt.Errorf("condition %s is %+v, want %s with reason %s", conditionType, found, want, reason)
+	}
+	return nil
+}
