@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -120,12 +121,27 @@ func digestOf(value any) digest {
 	return sha256.Sum256(raw)
 }
 
-// Touched tells whether an object was changed in more than its status.
+// Touched tells whether an object was changed in more than its status, or a
+// revision by somebody else than the operator.
 func Touched(before, after metav1.Object) bool {
+	if isRevision(after) {
+		return WrittenByHand(after)
+	}
 	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
 }
 
-// IsRevision tells whether an object is the Secret of a release's revision.
-func IsRevision(object metav1.Object) bool {
+// WrittenByHand tells whether an object is the Secret of a revision that somebody
+// else wrote than the operator.
+func WrittenByHand(object metav1.Object) bool {
+	return isRevision(object) && object.GetAnnotations()[annotationOperator] == ""
+}
+
+// Missed tells whether the deletion of an object matters: that of an old or failed
+// revision does not, since the operator deletes those itself.
+func Missed(object metav1.Object) bool {
+	return !isRevision(object) || object.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
+}
+
+func isRevision(object metav1.Object) bool {
 	return object.GetLabels()[labelOwner] == ownerHelm
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
+// annotationOperator marks the Secrets of revisions that the operator wrote. Helm
+// clients replace a Secret's annotations when they write it, so what they wrote
+// shows. Without the mark the operator's own writes would call for a reconcile,
+// and a failing upgrade would be tried again at once, for ever.
+const annotationOperator = "deployments.example.com/written-by-operator"
+
 // secretClient has Helm's driver write Secrets that belong to a Darkroom: they
 // carry an owner reference, by which they go even if the operator is gone. It
 // also gives the driver, which knows no context, that of the reconcile.
@@ -50,6 +56,7 @@ func (c *secretClient) record(secret *corev1.Secret, err error) (*corev1.Secret,
 func (c *secretClient) own(secret *corev1.Secret) {
 	if c.owner != nil {
 		secret.OwnerReferences = []metav1.OwnerReference{ownerReference(c.owner)}
+		secret.Annotations = map[string]string{annotationOperator: "true"}
 	}
 }
 

@@ -1,0 +1,297 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// quiet says what is wrong unless an operator makes no request for a while.
+func quiet(o *operator) func(context.Context) error {
+	return func(context.Context) error {
+		before := o.requests.count.Load()
+		time.Sleep(time.Second)
+		if after := o.requests.count.Load(); after != before {
+			return fmt.Errorf("%d requests within a second", after-before)
+		}
+		return nil
+	}
+}
+
+func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	foreign := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
+		Data:       map[string]string{"precious": "yes"},
+	}
+	create(t, foreign)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "ConfigMap photos exists and does not belong to this Darkroom") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+	})
+	eventuallyEvent(t, namespace, "ReleaseFailed")
+	// A second and third try must not trust what the first one named.
+	time.Sleep(time.Second)
+	now := mustGet(t, &corev1.ConfigMap{}, namespace, "photos")
+	if now.UID != foreign.UID || len(now.Data) != 1 || now.Data["precious"] != "yes" {
+		t.Errorf("it was touched: %+v", now)
+	}
+
+	t.Run("and outlive the Darkroom", func(t *testing.T) {
+		other := webFolder(namespace, "other")
+		create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other"}})
+		create(t, other)
+		eventuallyStatus(t, other, "refused", func(status v1alpha1.DarkroomStatus) error {
+			return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+		})
+		if err := kube.Delete(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is gone", gone(other))
+		mustGet(t, &corev1.ConfigMap{}, namespace, "other")
+	})
+	t.Run("and their removal heals the Darkroom", func(t *testing.T) {
+		if err := kube.Delete(t.Context(), foreign); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the release", installed(namespace, "photos"))
+	})
+}
+
+func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if _, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the Darkroom is still there (%v)", err)
+		}
+		left, err := belongings(ctx, darkroom)
+		if len(left) > 0 {
+			return fmt.Errorf("left behind: %v", names(left))
+		}
+		return err
+	}
+}
+
+func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+
+	// An annotation that the API server refuses: the upgrade fails half-way.
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"not a key": "x"}}
+	})
+	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "Ingress photos") || !strings.Contains(status.Message, "not a key") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		if status.Phase != v1alpha1.PhaseFailed {
+			return fmt.Errorf("phase is %s", status.Phase)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+	})
+	// With back-off, tries become rare: within two seconds there is room for some
+	// eight (5 ms, 10 ms, 20 ms …), while a hot loop makes hundreds.
+	time.Sleep(2 * time.Second)
+	before := operator.requests.writes.Load()
+	time.Sleep(2 * time.Second)
+	if writes := operator.requests.writes.Load() - before; writes > 30 {
+		t.Errorf("%d writes in two seconds: it loops hot", writes)
+	}
+
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"example.com/key": "x"}}
+	})
+	eventually(t, "the release", installed(namespace, "photos"))
+	ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+	if ingress.Annotations["example.com/key"] != "x" {
+		t.Errorf("annotations are %v", ingress.Annotations)
+	}
+}
+
+func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	operator.kill()
+
+	// While no operator looks, somebody makes the Deployment anew with a selector
+	// of their own.
+	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+	if err := kube.Delete(t.Context(), deployment.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	deployment.ResourceVersion, deployment.UID = "", ""
+	deployment.Spec.Selector.MatchLabels["app"] = "other"
+	deployment.Spec.Template.Labels["app"] = "other"
+	create(t, deployment)
+
+	startOperator(t, namespace)
+	eventuallyStatus(t, darkroom, "the cause", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "field is immutable") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+	})
+	if err := kube.Delete(t.Context(), mustGet(t, &appsv1.Deployment{}, namespace, "photos")); err != nil {
+		t.Fatal(err)
+	}
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	})
+}
+
+// errKilled is what every request meets once the operator is taken to be dead.
+var errKilled = errors.New("the operator was killed")
+
+// TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers kills an operator
+// before each of its writes in turn, during an install, an upgrade and a deletion.
+func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) {
+	t.Parallel()
+	acts := map[string]struct {
+		prepare bool // install first, by a healthy operator
+		act     func(*testing.T, *v1alpha1.Darkroom)
+		done    func(*v1alpha1.Darkroom) func(context.Context) error
+	}{
+		"install": {
+			act: func(t *testing.T, d *v1alpha1.Darkroom) { create(t, d) },
+			done: func(d *v1alpha1.Darkroom) func(context.Context) error {
+				return installed(d.Namespace, d.Name)
+			},
+		},
+		"upgrade": {
+			prepare: true,
+			act: func(t *testing.T, d *v1alpha1.Darkroom) {
+				change(t, d, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel, d.Spec.SubDomains = "warn", []string{"a", "b"} })
+			},
+			done: func(d *v1alpha1.Darkroom) func(context.Context) error {
+				return func(ctx context.Context) error {
+					configMap, err := get(ctx, &corev1.ConfigMap{}, d.Namespace, d.Name)
+					if err == nil && configMap.Data["LOG_LEVEL"] != "warn" {
+						return fmt.Errorf("LOG_LEVEL is %q", configMap.Data["LOG_LEVEL"])
+					}
+					return errors.Join(err, installed(d.Namespace, d.Name)(ctx))
+				}
+			},
+		},
+		"deletion": {
+			prepare: true,
+			act: func(t *testing.T, d *v1alpha1.Darkroom) {
+				if err := kube.Delete(t.Context(), d); err != nil {
+					t.Fatal(err)
+				}
+			},
+			done: gone,
+		},
+	}
+	for name, test := range acts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const limit = 40 // more writes than an act has
+			for writes := range limit {
+				if killedAt(t, writes, test.prepare, test.act, test.done) {
+					t.Logf("%s: killed before each of %d writes", name, writes)
+					return
+				}
+			}
+			t.Errorf("an act of more than %d writes", limit)
+		})
+	}
+}
+
+// killedAt lets an operator make some writes, then none, and has another one
+// finish. It tells whether the first one had finished already.
+func killedAt(t *testing.T, writes int, prepare bool, act func(*testing.T, *v1alpha1.Darkroom), done func(*v1alpha1.Darkroom) func(context.Context) error) bool {
+	t.Helper()
+	namespace := newNamespace(t)
+	darkroom := webFolder(namespace, "photos")
+	if prepare {
+		healthy := startOperator(t, namespace)
+		create(t, darkroom)
+		eventually(t, "the release", installed(namespace, "photos"))
+		eventually(t, "quiet", quietShortly(healthy))
+		healthy.kill()
+	}
+
+	var left atomic.Int64
+	left.Store(int64(writes))
+	var dead atomic.Bool
+	doomed := startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if request.Method != http.MethodGet && left.Add(-1) < 0 {
+				dead.Store(true)
+			}
+			if dead.Load() && request.URL.Query().Get("watch") == "" {
+				return nil, errKilled
+			}
+			return next.RoundTrip(request)
+		})
+	}))
+	act(t, darkroom)
+	eventually(t, "death or success", func(ctx context.Context) error {
+		if dead.Load() {
+			return nil
+		}
+		return done(darkroom)(ctx)
+	})
+	finished := !dead.Load()
+	doomed.kill()
+
+	startOperator(t, namespace)
+	eventually(t, fmt.Sprintf("recovery from a kill before write %d", writes+1), done(darkroom))
+	if secrets := pendingReleases(t, namespace); len(secrets) > 0 {
+		t.Errorf("killed before write %d: left pending: %v", writes+1, secrets)
+	}
+	return finished
+}
+
+func quietShortly(o *operator) func(context.Context) error {
+	return func(context.Context) error {
+		before := o.requests.count.Load()
+		time.Sleep(200 * time.Millisecond)
+		if after := o.requests.count.Load(); after != before {
+			return fmt.Errorf("%d requests within a moment", after-before)
+		}
+		return nil
+	}
+}
+
+func pendingReleases(t *testing.T, namespace string) []string {
+	t.Helper()
+	list := &corev1.SecretList{}
+	if err := kube.List(t.Context(), list, inNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	var pending []string
+	for _, secret := range list.Items {
+		if strings.HasPrefix(secret.Labels["status"], "pending") {
+			pending = append(pending, secret.Name)
+		}
+	}
+	return pending
+}

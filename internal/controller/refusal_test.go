@@ -1,0 +1,121 @@
+package controller_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// TestBadResourcesAreRefusedWithTheFieldAndTheRemedy shows what `kubectl apply`
+// answers. The rules stand in the CRD, so no operator runs here.
+func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	const good = `{source: {baseUrl: "https://example.com/images"}, subDomains: [photos]}`
+	const s3 = `type: S3, bucket: photos, region: eu-west-2`
+	for name, test := range map[string]struct {
+		spec string // of a Darkroom named photos unless name says otherwise
+		name string
+		want []string
+	}{
+		"no source":                {spec: `{subDomains: [a]}`, want: []string{"spec.source: Required value"}},
+		"no baseUrl":               {spec: `{source: {type: WebFolder}, subDomains: [a]}`, want: []string{"spec.source.baseUrl: Required value: needed when source.type is WebFolder, for example https://example.com/images"}},
+		"empty baseUrl":            {spec: `{source: {baseUrl: ""}, subDomains: [a]}`, want: []string{"spec.source.baseUrl: Required value"}},
+		"relative baseUrl":         {spec: `{source: {baseUrl: /images}, subDomains: [a]}`, want: []string{"spec.source.baseUrl: Invalid value", "must be an absolute http or https URL"}},
+		"baseUrl without scheme":   {spec: `{source: {baseUrl: example.com/images}, subDomains: [a]}`, want: []string{"spec.source.baseUrl", "must be an absolute http or https URL"}},
+		"baseUrl of another kind":  {spec: `{source: {baseUrl: "ftp://example.com"}, subDomains: [a]}`, want: []string{"spec.source.baseUrl", "must be an absolute http or https URL"}},
+		"baseUrl with a password":  {spec: `{source: {baseUrl: "https://me:secret@example.com"}, subDomains: [a]}`, want: []string{"spec.source.baseUrl", "without user"}},
+		"baseUrl with line breaks": {spec: `{source: {baseUrl: "https://example.com/\nDEBUG: true"}, subDomains: [a]}`, want: []string{"spec.source.baseUrl", "must be an absolute http or https URL"}},
+		"unknown type":             {spec: `{source: {type: FTP}, subDomains: [a]}`, want: []string{`spec.source.type: Unsupported value: "FTP": supported values: "WebFolder", "S3", "GoogleCloudStorage", "CloudFront"`}},
+
+		"S3 without a bucket":       {spec: `{source: {type: S3, region: r, accessKey: a, secretKey: s}, subDomains: [a]}`, want: []string{"spec.source.bucket: Required value: needed when source.type is S3"}},
+		"S3 without a region":       {spec: `{source: {type: S3, bucket: b, accessKey: a, secretKey: s}, subDomains: [a]}`, want: []string{"spec.source.region: Required value: needed when source.type is S3, for example eu-west-2"}},
+		"S3 without credentials":    {spec: `{source: {` + s3 + `}, subDomains: [a]}`, want: []string{"spec.source.credentialsSecretRef: Required value: S3 needs credentials: name a Secret here, or set accessKey and secretKey"}},
+		"S3 with half a credential": {spec: `{source: {` + s3 + `, accessKey: a}, subDomains: [a]}`, want: []string{"spec.source.secretKey", "accessKey and secretKey go together"}},
+		"both kinds of credentials": {spec: `{source: {` + s3 + `, accessKey: a, secretKey: s, credentialsSecretRef: {name: keys}}, subDomains: [a]}`, want: []string{"spec.source.credentialsSecretRef", "inline keys and credentialsSecretRef exclude each other"}},
+		"endpoint without a scheme": {spec: `{source: {` + s3 + `, endpoint: "minio:9000", credentialsSecretRef: {name: keys}}, subDomains: [a]}`, want: []string{"spec.source.endpoint", "for example https://minio.example.com:9000"}},
+		"pathPrefix with a query":   {spec: `{source: {` + s3 + `, pathPrefix: "/a?b", credentialsSecretRef: {name: keys}}, subDomains: [a]}`, want: []string{"spec.source.pathPrefix", "must be a path such as /uploads"}},
+		"reference without a name":  {spec: `{source: {` + s3 + `, credentialsSecretRef: {}}, subDomains: [a]}`, want: []string{"spec.source.credentialsSecretRef.name: Required value"}},
+		"no GCS bucket":             {spec: `{source: {type: GoogleCloudStorage}, subDomains: [a]}`, want: []string{"spec.source.bucket: Required value"}},
+		"no CloudFront host":        {spec: `{source: {type: CloudFront}, subDomains: [a]}`, want: []string{"spec.source.host: Required value: needed when source.type is CloudFront"}},
+		"CloudFront URL":            {spec: `{source: {type: CloudFront, host: "https://d1.cloudfront.net"}, subDomains: [a]}`, want: []string{"spec.source.host", "without scheme or path"}},
+
+		"no subDomains":         {spec: `{source: {baseUrl: "https://example.com"}}`, want: []string{"spec.subDomains: Required value"}},
+		"empty subDomains":      {spec: `{source: {baseUrl: "https://example.com"}, subDomains: []}`, want: []string{"spec.subDomains", "should have at least 1 items"}},
+		"repeated subDomains":   {spec: `{source: {baseUrl: "https://example.com"}, subDomains: [a, b, a]}`, want: []string{`spec.subDomains[2]: Duplicate value: "a"`}},
+		"upper-case subDomain":  {spec: `{source: {baseUrl: "https://example.com"}, subDomains: [Photos]}`, want: []string{"spec.subDomains[0]", "must be a DNS name"}},
+		"subDomain with a path": {spec: `{source: {baseUrl: "https://example.com"}, subDomains: [a/b]}`, want: []string{"spec.subDomains[0]", "must be a DNS name"}},
+		"subDomain with a dot":  {spec: `{source: {baseUrl: "https://example.com"}, subDomains: [a., b]}`, want: []string{"spec.subDomains[0]", "must be a DNS name"}},
+		"long label":            {spec: `{source: {baseUrl: "https://example.com"}, subDomains: [` + strings.Repeat("a", 64) + `]}`, want: []string{"spec.subDomains[0]", "must be a DNS name"}},
+
+		"long name":                     {spec: good, name: strings.Repeat("a", 54), want: []string{"metadata.name must be no longer than 53 characters"}},
+		"name that starts with a digit": {spec: good, name: "2026-photos", want: []string{"metadata.name must start with a letter"}},
+		"name with a dot":               {spec: good, name: "photos.team", want: []string{"metadata.name must start with a letter"}},
+		"unknown logLevel":              {spec: strings.Replace(good, "{", "{logLevel: verbose, ", 1), want: []string{`spec.logLevel: Unsupported value: "verbose"`}},
+		"min over max replicas":         {spec: strings.Replace(good, "{", "{autoscaling: {minReplicas: 5, maxReplicas: 2}, ", 1), want: []string{"spec.autoscaling.minReplicas", "must not be more than maxReplicas"}},
+		"negative replicas":             {spec: strings.Replace(good, "{", "{replicas: -1, ", 1), want: []string{"spec.replicas", "greater than or equal to 0"}},
+		"gateway and ingress":           {spec: strings.Replace(good, "{", "{ingress: {className: nginx}, gateway: {parentRefs: [{name: g}]}, ", 1), want: []string{"spec.gateway", "ingress and gateway exclude each other"}},
+		"gateway without parents":       {spec: strings.Replace(good, "{", "{gateway: {parentRefs: []}, ", 1), want: []string{"spec.gateway.parentRefs", "at least 1 items"}},
+		"DEBUG":                         {spec: strings.Replace(good, "{", "{extraEnv: [{name: DEBUG, value: \"true\"}], ", 1), want: []string{"spec.extraEnv", "DEBUG is refused: it opens profiling"}},
+		"repeated environment":          {spec: strings.Replace(good, "{", "{extraEnv: [{name: A}, {name: A}], ", 1), want: []string{"spec.extraEnv[1]: Duplicate value"}},
+		"version with a space":          {spec: strings.Replace(good, "{", "{version: \"1 2\", ", 1), want: []string{"spec.version", "must be a version such as 0.4.2 or an image tag"}},
+		"repository with a tag":         {spec: strings.Replace(good, "{", "{image: {repository: \"me/darkroom:latest\"}, ", 1), want: []string{"spec.image.repository", "the tag is spec.version"}},
+		"parameter with a semicolon":    {spec: strings.Replace(good, "{", "{defaultParams: {auto: \"compress;w=1\"}, ", 1), want: []string{"spec.defaultParams", "must hold no ';'"}},
+		"ServiceMonitor alone":          {spec: strings.Replace(good, "{", "{metrics: {serviceMonitor: true}, ", 1), want: []string{"spec.metrics.serviceMonitor", "needs metrics.enabled: true"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			darkroom := &unstructured.Unstructured{Object: map[string]any{}}
+			if err := yaml.Unmarshal([]byte(`{"spec": `+test.spec+`}`), &darkroom.Object); err != nil {
+				t.Fatal(err)
+			}
+			darkroom.SetGroupVersionKind(v1alpha1.GroupVersionKind)
+			darkroom.SetNamespace(namespace)
+			darkroom.SetName("photos")
+			if test.name != "" {
+				darkroom.SetName(test.name)
+			}
+			err := kube.Create(t.Context(), darkroom)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the message does not say %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatTheAPICannotCheckIsRefusedOnceAndHealsWhenMended uses the one thing
+// that the CRD's rules cannot express within their budget: the names of default
+// parameters.
+func TestWhatTheAPICannotCheckIsRefusedOnceAndHealsWhenMended(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalid)
+	})
+	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
+	if status.Phase != v1alpha1.PhaseFailed || !strings.Contains(status.Message, "spec.defaultParams[a b]") {
+		t.Errorf("phase %s, message %q", status.Phase, status.Message)
+	}
+	eventuallyEvent(t, namespace, "Refused")
+	eventually(t, "no more requests", quiet(operator))
+
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"auto": "compress"} })
+	eventually(t, "the release", installed(namespace, "photos"))
+	if got := mustGet(t, &corev1.ConfigMap{}, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
+		t.Errorf("DEFAULTPARAMS is %q", got)
+	}
+}

@@ -1,0 +1,96 @@
+package values
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+func TestRouting(t *testing.T) {
+	type table = map[string]any
+	policy := func(enabled bool) *darkrooms.Builder {
+		return photos().Spec(func(spec *v1alpha1.DarkroomSpec) { spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: enabled} })
+	}
+	for name, test := range map[string]struct {
+		ingressClass string
+		darkroom     *darkrooms.Builder
+		want         table
+	}{
+		"nothing said: the chart's Ingress of the cluster's class": {"", photos(), table{}},
+		"class of the operator":      {"nginx", photos(), table{"ingress": table{"className": "nginx"}}},
+		"class of the Darkroom":      {"", photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}), table{"ingress": table{"className": "traefik"}}},
+		"class of the Darkroom wins": {"nginx", photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}), table{"ingress": table{"className": "traefik"}}},
+		"an Ingress without a class has the operator's": {
+			"nginx", photos().Ingress(v1alpha1.Ingress{TLSSecretName: "cert"}),
+			table{"ingress": table{"className": "nginx", "tlsSecretName": "cert"}},
+		},
+		"annotations": {
+			"", photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/cluster-issuer": "acme"}}),
+			table{"ingress": table{"annotations": table{"cert-manager.io/cluster-issuer": "acme"}}},
+		},
+		"a Gateway takes the place of the Ingress, and of its class": {
+			"nginx", photos().Gateway("public"),
+			table{"ingress": table{"enabled": false}, "gateway": table{"enabled": true, "parentRefs": []any{table{"name": "public"}}}},
+		},
+		"several Gateways, in the order given": {
+			"", photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{
+					{Name: "public", Namespace: "gateways", SectionName: "https"}, {Name: "internal"},
+				}}
+			}),
+			table{"ingress": table{"enabled": false}, "gateway": table{"enabled": true, "parentRefs": []any{
+				table{"name": "public", "namespace": "gateways", "sectionName": "https"}, table{"name": "internal"},
+			}}},
+		},
+		"a Gateway of as many hosts as an HTTPRoute holds": {
+			"", photos().Gateway("public").SubDomains(subDomains(16)...),
+			table{"ingress": table{"enabled": false}, "gateway": table{"enabled": true, "parentRefs": []any{table{"name": "public"}}}},
+		},
+		"an Ingress of more hosts than an HTTPRoute holds": {"", photos().SubDomains(subDomains(64)...), table{}},
+		"network policy":             {"", policy(true), table{"networkPolicy": table{"enabled": true}}},
+		"network policy not enabled": {"", policy(false), table{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			values := valuesOf(t, test.darkroom.Obj(), Options{IngressClassName: test.ingressClass})
+			got := table{}
+			for _, key := range []string{"ingress", "gateway", "networkPolicy"} {
+				if value, written := values[key]; written {
+					got[key] = value
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRoutesThatCannotBeAreRefused(t *testing.T) {
+	refusals{
+		"an Ingress and a Gateway": {
+			photos().Ingress(v1alpha1.Ingress{}).Gateway("public"),
+			map[string]string{"spec.gateway": "exclude each other"},
+		},
+		"more hosts than an HTTPRoute holds": {
+			photos().Gateway("public").SubDomains(subDomains(17)...),
+			map[string]string{"spec.subDomains": "16"},
+		},
+		"a route to no Gateway": {photos().Gateway(), map[string]string{"spec.gateway.parentRefs": "for example [{name: public}]"}},
+		"a Gateway without a name": {
+			photos().Gateway("public", ""),
+			map[string]string{"spec.gateway.parentRefs[1].name": "the name of a Gateway"},
+		},
+	}.check(t)
+}
+
+func subDomains(n int) []string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("photos-%02d", i))
+	}
+	return names
+}

@@ -1,0 +1,280 @@
+package values
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+func photos() *darkrooms.Builder {
+	return darkrooms.New("photos", "team-a")
+}
+
+// valuesOf translates a Darkroom that is valid.
+func valuesOf(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) map[string]any {
+	t.Helper()
+	translator, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := translator.Values(darkroom)
+	if err != nil {
+		t.Fatalf("refused: %v", err)
+	}
+	return values
+}
+
+// refusalOf translates a Darkroom that is not valid.
+func refusalOf(t *testing.T, darkroom *v1alpha1.Darkroom) *InvalidError {
+	t.Helper()
+	translator, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := translator.Values(darkroom)
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		t.Fatalf("want an *InvalidError, got %v and the values %v", err, values)
+	}
+	if values != nil {
+		t.Errorf("values beside an error: %v", values)
+	}
+	return invalid
+}
+
+// at returns the value at a path of keys, nil where there is none.
+func at(values map[string]any, path ...string) any {
+	var value any = values
+	for _, key := range path {
+		table, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = table[key]
+	}
+	return value
+}
+
+// refusals are Darkrooms with the fields that are named as wrong, and a word of
+// the advice for each.
+type refusals map[string]struct {
+	darkroom *darkrooms.Builder
+	want     map[string]string
+}
+
+func (r refusals) check(t *testing.T) {
+	t.Helper()
+	for name, test := range r {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]string{}
+			for _, fieldErr := range refusalOf(t, test.darkroom.Obj()).Fields {
+				got[fieldErr.Field] = fieldErr.ErrorBody()
+			}
+			for field, advice := range test.want {
+				body, named := got[field]
+				if !named {
+					t.Errorf("%s is not named", field)
+				}
+				if !strings.Contains(body, advice) {
+					t.Errorf("%s: want %q in: %s", field, advice, body)
+				}
+				delete(got, field)
+			}
+			for field, body := range got {
+				t.Errorf("%s is named, but is not wrong: %s", field, body)
+			}
+		})
+	}
+}
+
+func TestOnlyWhatDiffersFromTheChartIsWritten(t *testing.T) {
+	got := valuesOf(t, photos().Obj(), Options{})
+	want := map[string]any{
+		"fullnameOverride": "photos",
+		"commonLabels":     map[string]any{v1alpha1.LabelDarkroom: "photos"},
+		"source":           map[string]any{"type": "WebFolder", "baseUrl": darkrooms.DefaultBaseURL},
+		"hosts":            []any{"photos." + DefaultBaseDomain},
+		"replicaCount":     int64(1),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Run("as long as Helm allows", func(t *testing.T) {
+		name := strings.Repeat("a", 53)
+		if got := at(valuesOf(t, darkrooms.New(name, "team-a").Obj(), Options{}), "fullnameOverride"); got != name {
+			t.Errorf("want the Darkroom's own name, got %v", got)
+		}
+	})
+	named := func(name string) *darkrooms.Builder { return darkrooms.New(name, "team-a").SubDomains("photos") }
+	refusals{
+		"none":                         {named(""), map[string]string{"metadata.name": "needs a name"}},
+		"longer than Helm allows":      {named(strings.Repeat("a", 54)), map[string]string{"metadata.name": "53"}},
+		"a digit first, as no Service": {named("2026-photos"), map[string]string{"metadata.name": "must start with a letter"}},
+		"dots, as no Service":          {named("team.photos"), map[string]string{"metadata.name": "must start with a letter"}},
+		"a dash last":                  {named("photos-"), map[string]string{"metadata.name": "must start with a letter"}},
+		"capital letters":              {named("Photos"), map[string]string{"metadata.name": "must start with a letter"}},
+		"a line break at the end":      {named("photos\n"), map[string]string{"metadata.name": "must start with a letter"}},
+	}.check(t)
+}
+
+// wrongEverywhere has something wrong for every check that does not exclude another.
+func wrongEverywhere() *v1alpha1.Darkroom {
+	zero, minus, minusLong := int32(0), int32(-1), int64(-1)
+	return darkrooms.New("Not-A-Name", "team-a").
+		Version("not a version").
+		Repository("darkroom:latest").
+		S3("not a bucket", "not a region").
+		Endpoint("minio:9000").
+		PathPrefix("/a b").
+		SubDomains("photos", "Not A Name", "photos").
+		Request(corev1.ResourceCPU, "2").Limit(corev1.ResourceCPU, "1").
+		Request(corev1.ResourceMemory, "2Gi").Limit(corev1.ResourceMemory, "1Gi").
+		DefaultParam("w;h", "1").
+		DefaultParam("auto", "compress;format").
+		Env("DEBUG", "true").
+		Gateway("").
+		Ingress(v1alpha1.Ingress{}).
+		Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{
+				Name: "Not A Name", AccessKeyKey: "not a key", SecretKeyKey: "not a key", CredentialsJSONKey: "not a key",
+			}
+			spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: &zero, MaxReplicas: 3, TargetCPUUtilizationPercentage: &minus}
+			spec.CacheTTLSeconds = &minusLong
+			spec.LogLevel = "loud"
+			spec.Metrics = &v1alpha1.Metrics{ServiceMonitor: true}
+		}).Obj()
+}
+
+func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
+	var got []string
+	for _, fieldErr := range refusalOf(t, wrongEverywhere()).Fields {
+		got = append(got, fieldErr.Field)
+	}
+	slices.Sort(got)
+	want := []string{
+		"metadata.name",
+		"spec.autoscaling.minReplicas",
+		"spec.autoscaling.targetCPUUtilizationPercentage",
+		"spec.cacheTTLSeconds",
+		"spec.defaultParams[auto]",
+		"spec.defaultParams[w;h]",
+		"spec.extraEnv[0].name",
+		"spec.gateway",
+		"spec.gateway.parentRefs[0].name",
+		"spec.image.repository",
+		"spec.logLevel",
+		"spec.metrics.serviceMonitor",
+		"spec.resources.requests[cpu]",
+		"spec.resources.requests[memory]",
+		"spec.source.bucket",
+		"spec.source.credentialsSecretRef.accessKeyKey",
+		"spec.source.credentialsSecretRef.credentialsJsonKey",
+		"spec.source.credentialsSecretRef.name",
+		"spec.source.credentialsSecretRef.secretKeyKey",
+		"spec.source.endpoint",
+		"spec.source.pathPrefix",
+		"spec.source.region",
+		"spec.subDomains[1]",
+		"spec.subDomains[2]",
+		"spec.version",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The message becomes that of a condition: one that differs each time is written
+// each time.
+func TestTheSameDarkroomIsRefusedInTheSameWords(t *testing.T) {
+	t.Skip("secretReference, serving and resources range over maps, so that their errors change places")
+	darkroom := wrongEverywhere()
+	first := refusalOf(t, darkroom).Error()
+	for range 50 {
+		if again := refusalOf(t, darkroom).Error(); again != first {
+			t.Fatalf("(-first +again):\n%s", cmp.Diff(first, again))
+		}
+	}
+}
+
+func TestRefusalReadsAsASentencePerField(t *testing.T) {
+	err := refusalOf(t, photos().WebFolder("ftp://example.com").SubDomains().Obj())
+	want := `Darkroom "photos" is invalid: ` +
+		`spec.source.baseUrl: Invalid value: "ftp://example.com": must be an absolute http or https URL without user, query or fragment, for example https://example.com/images; ` +
+		`spec.subDomains: Required value: at least one name at which pictures are served, for example photos`
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTranslationIsPure(t *testing.T) {
+	for name, darkroom := range everything() {
+		t.Run(name, func(t *testing.T) {
+			before := darkroom.DeepCopy()
+			first := valuesOf(t, darkroom, Options{})
+			if diff := cmp.Diff(before, darkroom); diff != "" {
+				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
+			}
+			if diff := cmp.Diff(first, valuesOf(t, darkroom, Options{})); diff != "" {
+				t.Errorf("every resync would be an upgrade (-first +second):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheHelmReconcilersResourceHasTheSameValues(t *testing.T) {
+	translator, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, darkroom := range everything() {
+		t.Run(name, func(t *testing.T) {
+			fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := translator.Translate(context.Background(), &unstructured.Unstructured{Object: fields})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(valuesOf(t, darkroom, Options{}), got.AsMap()); diff != "" {
+				t.Errorf("(-typed +unstructured):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUnstructuredResourcesThatAreNoDarkrooms(t *testing.T) {
+	translator, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata := map[string]any{"name": "photos", "namespace": "team-a"}
+	t.Run("without a spec, every needed field is named", func(t *testing.T) {
+		_, err := translator.Translate(context.Background(), &unstructured.Unstructured{Object: map[string]any{"metadata": metadata}})
+		var invalid *InvalidError
+		if !errors.As(err, &invalid) || len(invalid.Fields) != 2 {
+			t.Errorf("want spec.source.baseUrl and spec.subDomains named, got %v", err)
+		}
+	})
+	t.Run("with a field of another type, the resource is named", func(t *testing.T) {
+		_, err := translator.Translate(context.Background(), &unstructured.Unstructured{Object: map[string]any{
+			"metadata": metadata, "spec": map[string]any{"subDomains": "photos"},
+		}})
+		if err == nil || !strings.Contains(err.Error(), "read Darkroom team-a/photos") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
