@@ -60,6 +60,7 @@ type managerOptions struct {
 	metricsSecure   bool
 	metricsCertDir  string
 	healthAddress   string
+	pprofAddress    string
 	gracefulTimeout time.Duration
 }
 
@@ -97,6 +98,7 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, to callers whom Kubernetes authorises")
 	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics; empty means a self-signed certificate")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "address of Go's profiler, such as 127.0.0.1:6060; 0 turns it off")
 	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second, "time that running work is given to end after a signal")
 }
 
@@ -212,6 +214,7 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       o.metrics(),
 		HealthProbeBindAddress:        o.healthAddress,
+		PprofBindAddress:              o.pprofAddress,
 		GracefulShutdownTimeout:       &o.gracefulTimeout,
 	})
 	if err != nil {

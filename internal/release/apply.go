@@ -43,22 +43,26 @@ type applier struct {
 	key    types.NamespacedName
 }
 
+// neverAVersion is a resourceVersion that no object has. An apply that carries it
+// creates a missing object, and fails with a conflict if the object exists: the API
+// server checks the version only of what is there. So a new object costs one
+// request, where looking first would cost two and leave a gap between them.
+const neverAVersion = "1"
+
 // apply writes objects by server-side apply. Those in trusted were applied for
-// this release before; the others are written only if nobody else has an object
-// of that name. It returns the names of the objects that changed.
+// this release before; the others are written only if nobody else has an object of
+// that name.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured, trusted map[objectKey]bool) error {
 	for _, wave := range waves(objects) {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
 			group.Go(func() error {
-				if !trusted[keyOf(object)] {
-					if err := a.checkOwnership(ctx, object); err != nil {
-						return err
-					}
+				if trusted[keyOf(object)] {
+					_, err := a.applyOne(ctx, object)
+					return err
 				}
-				_, err := a.applyOne(ctx, object)
-				return err
+				return a.applyNew(ctx, object)
 			})
 		}
 		if err := group.Wait(); err != nil {
@@ -68,20 +72,41 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 	return nil
 }
 
+// applyNew writes an object that may be somebody else's.
+func (a *applier) applyNew(ctx context.Context, object *unstructured.Unstructured) error {
+	live := a.marked(object)
+	live.SetResourceVersion(neverAVersion)
+	err := a.write(ctx, object, live)
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	if err := a.checkOwnership(ctx, object); err != nil {
+		return err
+	}
+	_, err = a.applyOne(ctx, object)
+	return err
+}
+
 // applyOne writes an object and tells its resourceVersion.
 func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructured) (string, error) {
 	live := a.marked(object)
+	err := a.write(ctx, object, live)
+	return live.GetResourceVersion(), err
+}
+
+// write applies live, the marked copy of an object, and remembers what came back.
+func (a *applier) write(ctx context.Context, object, live *unstructured.Unstructured) error {
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(live),
 		client.FieldOwner(FieldManager), client.ForceOwnership)
 	if meta.IsNoMatchError(err) {
-		return "", fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
+		return fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
 			keyOf(object), object.GetKind(), object.GetAPIVersion(), err)
 	}
 	if err != nil {
-		return "", fmt.Errorf("apply %s: %w", keyOf(object), err)
+		return fmt.Errorf("apply %s: %w", keyOf(object), err)
 	}
 	a.drift.record(a.key, object, live)
-	return live.GetResourceVersion(), nil
+	return nil
 }
 
 // marked returns a copy of an object with Helm's marks and the owner reference.

@@ -66,7 +66,7 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 
 	next.Info.LastDeployed = helmtime.Now()
 	next.SetStatus(pending, descriptionPending)
-	if err := c.Store.Create(c.ctx, c.darkroom, next); err != nil {
+	if err := c.Store.Create(c.ctx, c.darkroom, withoutTemplates(next)); err != nil {
 		return nil, err
 	}
 
@@ -82,6 +82,14 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 		return next, c.fail(next, pending, err)
 	}
 	return next, c.succeed(next, history, description)
+}
+
+// withoutTemplates returns a release whose chart is only named. A pending revision
+// is written over within a moment, and encoding a chart is what takes longest.
+func withoutTemplates(release *helmrelease.Release) *helmrelease.Release {
+	out := copyRelease(release)
+	out.Chart = &chart.Chart{Metadata: release.Chart.Metadata}
+	return out
 }
 
 // fail stores a revision as failed and returns the cause, with whatever went

@@ -85,7 +85,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 	if darkroom.DeletionTimestamp != nil {
 		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
 	}
-	if darkroom.Annotations[v1alpha1.AnnotationPaused] == "true" {
+	if isPaused(darkroom) {
 		return verdict{v1alpha1.PhasePaused, metav1.ConditionUnknown, v1alpha1.ReasonPaused,
 			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied."}
 	}
@@ -95,8 +95,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 	if o.Deployment == nil {
 		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "Nothing is installed yet."}
 	}
-	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	if deployed == nil || deployed.ObservedGeneration < darkroom.Generation {
+	if !helmHasReported(darkroom) {
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
 	}
 	pods := determineRollout(o.Deployment, o.Problem)
@@ -104,6 +103,17 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, domains.Reason, domains.Message}
 	}
 	return pods
+}
+
+func isPaused(darkroom *v1alpha1.Darkroom) bool {
+	return darkroom.Annotations[v1alpha1.AnnotationPaused] == "true"
+}
+
+// helmHasReported tells whether the Helm reconciler's conditions speak of the
+// present generation.
+func helmHasReported(darkroom *v1alpha1.Darkroom) bool {
+	initialized := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionInitialized)
+	return initialized != nil && initialized.ObservedGeneration >= darkroom.Generation
 }
 
 // determineFailure reads the Helm reconciler's conditions, as far as they speak

@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -26,6 +27,10 @@ const (
 	podPeriod   = 5 * time.Second
 )
 
+// helmPatience is for how long a report waits for that of the Helm controller:
+// mostly it comes within it, and one write says what three would.
+const helmPatience = 500 * time.Millisecond
+
 // Reconciler writes the status of Darkrooms. Its fields are set before first use.
 type Reconciler struct {
 	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
@@ -39,13 +44,25 @@ type Reconciler struct {
 	Routes bool
 	// Clock tells the time of transitions.
 	Clock clock.PassiveClock
+
+	// behind has since when the Helm controller is behind a Darkroom.
+	behind sync.Map // types.NamespacedName → since
+}
+
+type since struct {
+	generation int64
+	time       time.Time
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	darkroom := &v1alpha1.Darkroom{}
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
+		r.behind.Delete(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if wait := r.waitForHelm(darkroom); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	observation, err := r.observe(ctx, darkroom)
 	if err != nil {
@@ -74,6 +91,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)
 	}
 	return again, nil
+}
+
+// waitForHelm tells how long to wait for the Helm controller's word on the present
+// generation of a Darkroom.
+func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
+	key := client.ObjectKeyFromObject(darkroom)
+	if darkroom.DeletionTimestamp != nil || isPaused(darkroom) || helmHasReported(darkroom) {
+		r.behind.Delete(key)
+		return 0
+	}
+	now := since{darkroom.Generation, r.Clock.Now()}
+	before, found := r.behind.LoadOrStore(key, now)
+	if first, ok := before.(since); found && ok && first.generation == darkroom.Generation {
+		return helmPatience - r.Clock.Since(first.time)
+	}
+	r.behind.Store(key, now)
+	return helmPatience
 }
 
 // observe reads the live objects from the caches.

@@ -1,0 +1,582 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+const host = "photos.darkroom.example.com"
+
+// noon is when everything in these tests happened.
+var noon = time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC)
+
+// condition is a condition of the Helm reconciler that speaks of a generation.
+func condition(conditionType string, status metav1.ConditionStatus, generation int64) v1alpha1.Condition {
+	return v1alpha1.Condition{Type: conditionType, Status: status, ObservedGeneration: generation}
+}
+
+// failure is condition, True, with a cause.
+func failure(conditionType, reason, message string, generation int64) v1alpha1.Condition {
+	return v1alpha1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: generation}
+}
+
+// photos is a Darkroom of generation 2, which Helm has deployed.
+func photos() *darkrooms.Builder {
+	return darkrooms.New("photos", "team-a").Generation(2).
+		Condition(condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2)).
+		Condition(condition(v1alpha1.ConditionReleaseFailed, metav1.ConditionFalse, 2)).
+		Condition(condition(v1alpha1.ConditionIrreconcilable, metav1.ConditionFalse, 2))
+}
+
+// deployment of so many pods, all of them up to date and ready, after changes by
+// the functions.
+func deployment(replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
+	out := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "photos", Namespace: "team-a", Generation: 5},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": "photos"}},
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
+				{Name: "proxy", Image: "example.com/sidecar:v9"},
+				{Name: containerName, Image: "gojektech/darkroom:v0.4.2"},
+			}}},
+		},
+		Status: appsv1.DeploymentStatus{
+			ObservedGeneration: 5, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+		},
+	}
+	for _, change := range changes {
+		change(out)
+	}
+	return out
+}
+
+// pods sets the numbers of pods in the order of a roll-out: all, of the new
+// template, ready, available.
+func pods(all, updated, ready, available int32) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) {
+		d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = all, updated, ready, available
+	}
+}
+
+func deploymentSays(conditionType appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) func(*appsv1.Deployment) {
+	return func(d *appsv1.Deployment) {
+		d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
+			Type: conditionType, Status: status, Reason: reason, Message: message,
+		})
+	}
+}
+
+func notObserved(d *appsv1.Deployment) { d.Status.ObservedGeneration = d.Generation - 1 }
+
+func ingress(hosts ...string) *networkingv1.Ingress {
+	out := &networkingv1.Ingress{}
+	for _, host := range hosts {
+		out.Spec.Rules = append(out.Spec.Rules, networkingv1.IngressRule{Host: host})
+	}
+	return out
+}
+
+var routed = v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRouted}
+
+// compareVerdict compares a verdict with the wanted one; a message that is not
+// wanted in particular is any but none.
+func compareVerdict(t *testing.T, want, got verdict) {
+	t.Helper()
+	if want.message == "" && got.message != "" {
+		want.message = got.message
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(verdict{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got.message == "" {
+		t.Error("nobody is told why")
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	const (
+		yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+	)
+	invalid := failure(v1alpha1.ConditionIrreconcilable, "ErrorGettingValues", "spec.source.baseUrl: Required value", 2)
+	problem := &Problem{v1alpha1.ReasonImagePullFailed, "no such image"}
+	for name, test := range map[string]struct {
+		darkroom   *darkrooms.Builder
+		deployment *appsv1.Deployment
+		problem    *Problem
+		domains    v1alpha1.Condition
+		want       verdict
+		why        string
+		skip       string
+	}{
+		"a new Darkroom": {
+			darkroom: darkrooms.New("photos", "team-a"),
+			want:     verdict{v1alpha1.PhasePending, no, v1alpha1.ReasonPending, "Nothing is installed yet."},
+		},
+		"installed, and Helm's word is still to come": {
+			darkroom:   darkrooms.New("photos", "team-a"),
+			deployment: deployment(1),
+			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "The last change is being applied."},
+		},
+		"changed, and Helm has not looked yet": {
+			darkroom:   photos().Generation(3),
+			deployment: deployment(1),
+			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "The last change is being applied."},
+			why:        "the pods are ready with what was asked for before",
+		},
+		"Helm has looked, but deployed nothing": {
+			darkroom:   photos().Condition(condition(v1alpha1.ConditionDeployed, no, 2)),
+			deployment: deployment(1),
+			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
+			why:        "the pods are those of an earlier release",
+			skip:       "determineVerdict does not ask whether Deployed is True",
+		},
+		"resumed after a pause in which it was changed": {
+			darkroom:   photos().Condition(condition(v1alpha1.ConditionDeployed, unknown, 2)),
+			deployment: deployment(1),
+			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
+			why:        "while paused, Helm reports Deployed=Unknown for a generation that it has not applied",
+			skip:       "determineVerdict does not ask whether Deployed is True",
+		},
+		"all pods ready, all hosts routed": {
+			darkroom:   photos(),
+			deployment: deployment(2),
+			want:       verdict{v1alpha1.PhaseReady, yes, v1alpha1.ReasonAllReplicasReady, "2 of 2 pods are ready."},
+		},
+		"all pods ready, a host is not routed": {
+			darkroom:   photos(),
+			deployment: deployment(2),
+			domains:    v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a."},
+			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonNotRouted, "Not routed yet: a."},
+			why:        "nobody can reach the pods",
+		},
+		"a host is not routed, and pods fail": {
+			darkroom:   photos(),
+			deployment: deployment(2, pods(2, 2, 1, 1)),
+			problem:    problem,
+			domains:    v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a."},
+			want:       verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonImagePullFailed, "no such image."},
+			why:        "the routes will hardly wait for anybody, the pods do",
+		},
+		"refused": {
+			darkroom:   photos().Condition(invalid),
+			deployment: deployment(2),
+			want:       verdict{v1alpha1.PhaseFailed, no, v1alpha1.ReasonInvalid, "spec.source.baseUrl: Required value"},
+			why:        "the pods are ready with what was asked for before",
+		},
+		"refused at once": {
+			darkroom: darkrooms.New("photos", "team-a").Generation(2).Condition(invalid),
+			want:     verdict{v1alpha1.PhaseFailed, no, v1alpha1.ReasonInvalid, "spec.source.baseUrl: Required value"},
+		},
+		"corrected after a refusal": {
+			darkroom: darkrooms.New("photos", "team-a").Generation(3).Condition(invalid),
+			want:     verdict{v1alpha1.PhasePending, no, v1alpha1.ReasonPending, "Nothing is installed yet."},
+			why:      "the refusal is of an earlier generation",
+		},
+		"paused": {
+			darkroom:   photos().Paused(),
+			deployment: deployment(2),
+			want:       verdict{v1alpha1.PhasePaused, unknown, v1alpha1.ReasonPaused, ""},
+		},
+		"paused by another word than true": {
+			darkroom:   photos().Annotation(v1alpha1.AnnotationPaused, "yes"),
+			deployment: deployment(2),
+			want:       verdict{v1alpha1.PhaseReady, yes, v1alpha1.ReasonAllReplicasReady, ""},
+			why:        "the Helm reconciler does not take it for a pause either",
+		},
+		"paused, and refused before": {
+			darkroom: photos().Condition(invalid).Paused(),
+			want:     verdict{v1alpha1.PhasePaused, unknown, v1alpha1.ReasonPaused, ""},
+		},
+		"deleted": {
+			darkroom:   photos().Deleting(metav1.NewTime(noon)),
+			deployment: deployment(2),
+			want:       verdict{v1alpha1.PhaseTerminating, no, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."},
+		},
+		"deleted, paused and refused": {
+			darkroom: photos().Deleting(metav1.NewTime(noon)).Paused().Condition(invalid),
+			want:     verdict{v1alpha1.PhaseTerminating, no, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."},
+			why:      "deletion stands above all",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.skip != "" {
+				t.Skip(test.skip)
+			}
+			domains := test.domains
+			if domains.Status == "" {
+				domains = routed
+			}
+			if test.why != "" {
+				t.Log(test.why)
+			}
+			compareVerdict(t, test.want, determineVerdict(Observation{
+				Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Problem: test.problem,
+			}, domains))
+		})
+	}
+}
+
+func TestFailureOfTheRelease(t *testing.T) {
+	for name, test := range map[string]struct {
+		conditions []v1alpha1.Condition
+		want       verdict
+		found      bool
+	}{
+		"nothing said": {},
+		"all is well": {
+			conditions: []v1alpha1.Condition{
+				condition(v1alpha1.ConditionReleaseFailed, metav1.ConditionFalse, 2),
+				condition(v1alpha1.ConditionIrreconcilable, metav1.ConditionFalse, 2),
+			},
+		},
+		"not known": {
+			conditions: []v1alpha1.Condition{condition(v1alpha1.ConditionReleaseFailed, metav1.ConditionUnknown, 2)},
+		},
+		"the upgrade failed": {
+			conditions: []v1alpha1.Condition{failure(v1alpha1.ConditionReleaseFailed, "UpgradeError", "quota exceeded", 2)},
+			want:       verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed, "quota exceeded"}, found: true,
+		},
+		"the upgrade to an earlier generation failed": {
+			conditions: []v1alpha1.Condition{failure(v1alpha1.ConditionReleaseFailed, "UpgradeError", "quota exceeded", 1)},
+		},
+		"the values are wrong": {
+			conditions: []v1alpha1.Condition{failure(v1alpha1.ConditionIrreconcilable, "ErrorGettingValues", "spec.version: Invalid", 2)},
+			want:       verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, v1alpha1.ReasonInvalid, "spec.version: Invalid"}, found: true,
+		},
+		"the release cannot be kept": {
+			conditions: []v1alpha1.Condition{failure(v1alpha1.ConditionIrreconcilable, "ReconcileError", "forbidden", 2)},
+			want:       verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed, "forbidden"}, found: true,
+		},
+		"both: what failed says more than that something did": {
+			conditions: []v1alpha1.Condition{
+				failure(v1alpha1.ConditionIrreconcilable, "ReconcileError", "reconcile: forbidden", 2),
+				failure(v1alpha1.ConditionReleaseFailed, "InstallError", "forbidden", 2),
+			},
+			want: verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed, "forbidden"}, found: true,
+		},
+		"an earlier failure beside a refusal": {
+			conditions: []v1alpha1.Condition{
+				failure(v1alpha1.ConditionReleaseFailed, "InstallError", "forbidden", 1),
+				failure(v1alpha1.ConditionIrreconcilable, "ErrorGettingValues", "spec.version: Invalid", 2),
+			},
+			want: verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, v1alpha1.ReasonInvalid, "spec.version: Invalid"}, found: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			darkroom := darkrooms.New("photos", "team-a").Generation(2)
+			for _, c := range test.conditions {
+				darkroom.Condition(c)
+			}
+			got, found := determineFailure(darkroom.Obj())
+			if found != test.found {
+				t.Errorf("want a failure: %t, got %v", test.found, got)
+			}
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(verdict{})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRollout(t *testing.T) {
+	progressing := func(status corev1.ConditionStatus, reason, message string) func(*appsv1.Deployment) {
+		return deploymentSays(appsv1.DeploymentProgressing, status, reason, message)
+	}
+	deploying := func(message string) verdict {
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, message}
+	}
+	degraded := func(reason, message string) verdict {
+		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
+	}
+	ready := func(message string) verdict {
+		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, message}
+	}
+	refused := deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", "exceeded quota: pods")
+	late := progressing(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet has timed out progressing.")
+	problem := &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff"}
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		problem    *Problem
+		want       verdict
+		why        string
+	}{
+		"all there": {deployment: deployment(3), want: ready("3 of 3 pods are ready.")},
+		"without a number, one pod is wanted": {
+			deployment: deployment(1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil }),
+			want:       ready("1 of 1 pods are ready."),
+		},
+		"Kubernetes has not looked at the change yet": {
+			deployment: deployment(3, notObserved), want: deploying("Rolling out: 3 of 3 pods are ready."),
+			why: "the numbers are those of before",
+		},
+		"Kubernetes has not looked, and a pod of before fails": {
+			deployment: deployment(3, notObserved, late), problem: problem, want: deploying("Rolling out: 3 of 3 pods are ready."),
+			why: "the change may be the remedy",
+		},
+		"scaled to zero": {
+			deployment: deployment(0), want: degraded(v1alpha1.ReasonScaledToZero, "Scaled to zero: no pod serves pictures."),
+		},
+		"scaled to zero, pods are still stopping": {
+			deployment: deployment(0, pods(2, 0, 2, 2)), want: degraded(v1alpha1.ReasonScaledToZero, "Scaled to zero: no pod serves pictures."),
+		},
+		"pods of the old template are left": {
+			deployment: deployment(3, pods(4, 3, 4, 4)), want: deploying("Rolling out: 4 of 3 pods are ready."),
+		},
+		"new pods are on their way": {
+			deployment: deployment(3, pods(4, 2, 3, 3)), want: deploying("Rolling out: 3 of 3 pods are ready."),
+		},
+		"ready, but not for long enough": {
+			deployment: deployment(1, pods(1, 1, 1, 0)), want: deploying("Rolling out: 1 of 1 pods are ready."),
+		},
+		"the first pods are on their way": {
+			deployment: deployment(2, pods(2, 2, 0, 0), progressing(corev1.ConditionTrue, "ReplicaSetUpdated", "")),
+			want:       deploying("Rolling out: 0 of 2 pods are ready."),
+		},
+		"a pod has a problem": {
+			deployment: deployment(2, pods(2, 2, 1, 1)), problem: problem,
+			want: degraded(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff."),
+		},
+		"a problem of a pod that nobody waits for": {
+			deployment: deployment(2), problem: problem, want: ready("2 of 2 pods are ready."),
+		},
+		"a problem says more than a deadline": {
+			deployment: deployment(2, pods(2, 2, 1, 1), late, refused), problem: problem,
+			want: degraded(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff."),
+		},
+		"the API server refuses pods": {
+			deployment: deployment(2, pods(1, 1, 1, 1), refused),
+			want:       degraded(v1alpha1.ReasonPodsRefused, "exceeded quota: pods."),
+		},
+		"the API server refused pods once": {
+			deployment: deployment(2, pods(1, 1, 1, 1), deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionFalse, "", "")),
+			want:       deploying("Rolling out: 1 of 2 pods are ready."),
+		},
+		"a refusal says more than a deadline": {
+			deployment: deployment(2, pods(1, 1, 1, 1), late, refused),
+			want:       degraded(v1alpha1.ReasonPodsRefused, "exceeded quota: pods."),
+		},
+		"no progress in time": {
+			deployment: deployment(2, pods(2, 2, 1, 1), late),
+			want:       degraded(v1alpha1.ReasonProgressDeadlineExceeded, "ReplicaSet has timed out progressing."),
+		},
+		"a pod was lost after the roll-out": {
+			deployment: deployment(2, pods(2, 2, 1, 1), progressing(corev1.ConditionTrue, "NewReplicaSetAvailable", "")),
+			want:       degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready."),
+			why:        "no roll-out will bring it back",
+		},
+		"all there, after the roll-out": {
+			deployment: deployment(2, progressing(corev1.ConditionTrue, "NewReplicaSetAvailable", "")),
+			want:       ready("2 of 2 pods are ready."),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.why != "" {
+				t.Log(test.why)
+			}
+			compareVerdict(t, test.want, determineRollout(test.deployment, test.problem))
+		})
+	}
+}
+
+func TestVersionIsThatOfTheDarkroomContainer(t *testing.T) {
+	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for image, want := range map[string]string{
+		"gojektech/darkroom:v0.4.2":                                "v0.4.2",
+		"gojektech/darkroom":                                       "",
+		"registry.example.com:5000/team/darkroom":                  "",
+		"registry.example.com:5000/team/darkroom:v0.4.2":           "v0.4.2",
+		"gojektech/darkroom@" + digest:                             digest,
+		"registry.example.com:5000/team/darkroom@" + digest:        digest,
+		"registry.example.com:5000/team/darkroom:v0.4.2@" + digest: "v0.4.2",
+		"darkroom:latest":                                          "latest",
+		"":                                                         "",
+	} {
+		d := deployment(1)
+		d.Spec.Template.Spec.Containers[1].Image = image
+		if got := versionOf(d); got != want {
+			t.Errorf("%s: want %q, got %q", image, want, got)
+		}
+	}
+	sidecarAlone := deployment(1)
+	sidecarAlone.Spec.Template.Spec.Containers = sidecarAlone.Spec.Template.Spec.Containers[:1]
+	if got := versionOf(sidecarAlone); got != "" {
+		t.Errorf("%q is a sidecar's", got)
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for message, want := range map[string]string{
+		"":               "",
+		" ":              "",
+		"no room":        "no room.",
+		"no room.":       "no room.",
+		"no room. \n":    "no room.",
+		"0/3 nodes fit:": "0/3 nodes fit:.",
+	} {
+		if got := sentence(message); got != want {
+			t.Errorf("%q: want %q, got %q", message, want, got)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	conditions := func(domains, ready v1alpha1.Condition) []v1alpha1.Condition {
+		domains.Type, ready.Type = v1alpha1.ConditionDomainsReady, v1alpha1.ConditionReady
+		domains.ObservedGeneration, ready.ObservedGeneration = 2, 2
+		return []v1alpha1.Condition{domains, ready}
+	}
+	live := v1alpha1.DarkroomStatus{
+		ObservedGeneration: 2,
+		Domains:            []string{host},
+		Version:            "v0.4.2",
+		Address:            "http://photos.team-a.svc",
+		Selector:           "app.kubernetes.io/instance=photos,app.kubernetes.io/name=darkroom",
+	}
+	for name, test := range map[string]struct {
+		observation Observation
+		want        v1alpha1.DarkroomStatus
+	}{
+		"nothing is there": {
+			Observation{Darkroom: darkrooms.New("photos", "team-a").Generation(2).Obj(), Hosts: []string{host}},
+			v1alpha1.DarkroomStatus{
+				ObservedGeneration: 2, Phase: v1alpha1.PhasePending, Message: "Nothing is installed yet.",
+				Conditions: conditions(
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: " + host + "."},
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonPending, Message: "Nothing is installed yet."},
+				),
+			},
+		},
+		"all is well": {
+			Observation{Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2), Ingress: ingress(host)},
+			with(live, func(s *v1alpha1.DarkroomStatus) {
+				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseReady, "2 of 2 pods are ready.", 2, 2
+				s.Conditions = conditions(
+					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
+					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonAllReplicasReady, Message: "2 of 2 pods are ready."},
+				)
+			}),
+		},
+		"a pod has a problem": {
+			Observation{
+				Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2, pods(3, 1, 2, 2)), Ingress: ingress(host),
+				Problem: &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot get image darkroom:v9"},
+			},
+			with(live, func(s *v1alpha1.DarkroomStatus) {
+				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseDegraded, "Pod photos-1 cannot get image darkroom:v9.", 3, 2
+				s.Conditions = conditions(
+					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonImagePullFailed, Message: "Pod photos-1 cannot get image darkroom:v9."},
+				)
+			}),
+		},
+		"refused, while the pods of before serve": {
+			Observation{
+				Darkroom: photos().Condition(failure(v1alpha1.ConditionIrreconcilable, "ErrorGettingValues", "spec.version: Invalid", 2)).Obj(),
+				Hosts:    []string{host}, Deployment: deployment(2), Ingress: ingress(host),
+			},
+			with(live, func(s *v1alpha1.DarkroomStatus) {
+				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseFailed, "spec.version: Invalid", 2, 2
+				s.Conditions = conditions(
+					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonInvalid, Message: "spec.version: Invalid"},
+				)
+			}),
+		},
+		"deleted, and the last pods stop": {
+			Observation{Darkroom: photos().Deleting(metav1.NewTime(noon)).Obj(), Hosts: []string{host}, Deployment: deployment(2, pods(1, 1, 0, 0))},
+			with(live, func(s *v1alpha1.DarkroomStatus) {
+				s.Phase, s.Message, s.Replicas, s.Domains = v1alpha1.PhaseTerminating, "The Darkroom is being deleted.", 1, nil
+				s.Conditions = conditions(
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: " + host + "."},
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonTerminating, Message: "The Darkroom is being deleted."},
+				)
+			}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Determine(test.observation)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func with(status v1alpha1.DarkroomStatus, change func(*v1alpha1.DarkroomStatus)) v1alpha1.DarkroomStatus {
+	change(&status)
+	return status
+}
+
+// Whatever else is found, Ready speaks of what is asked for now: it needs Helm's
+// word that this very generation is deployed, and none that it failed.
+func TestReadyIsOnlyWhatHelmHasDeployed(t *testing.T) {
+	const generation = 3
+	statuses := []metav1.ConditionStatus{"", metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown}
+	generations := []int64{0, generation - 1, generation}
+	var said []v1alpha1.Condition // as many as can be said of one type; no status: nothing
+	for _, status := range statuses {
+		for _, observed := range generations {
+			said = append(said, v1alpha1.Condition{Status: status, ObservedGeneration: observed})
+		}
+	}
+	readies := 0
+	for _, deployed := range said {
+		for _, failed := range said {
+			for _, irreconcilable := range said {
+				darkroom := darkrooms.New("photos", "team-a").Generation(generation)
+				for conditionType, c := range map[string]v1alpha1.Condition{
+					v1alpha1.ConditionDeployed: deployed, v1alpha1.ConditionReleaseFailed: failed, v1alpha1.ConditionIrreconcilable: irreconcilable,
+				} {
+					if c.Status != "" {
+						c.Type = conditionType
+						darkroom.Condition(c)
+					}
+				}
+				report := Determine(Observation{
+					Darkroom: darkroom.Obj(), Hosts: []string{host}, Deployment: deployment(1), Ingress: ingress(host),
+				})
+				ready := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
+				if (ready.Status == metav1.ConditionTrue) != (report.Phase == v1alpha1.PhaseReady) {
+					t.Errorf("phase %s, but Ready=%s", report.Phase, ready.Status)
+				}
+				if ready.Status != metav1.ConditionTrue {
+					continue
+				}
+				readies++
+				said := fmt.Sprintf("Deployed=%s of %d, ReleaseFailed=%s of %d, Irreconcilable=%s of %d", deployed.Status, deployed.ObservedGeneration,
+					failed.Status, failed.ObservedGeneration, irreconcilable.Status, irreconcilable.ObservedGeneration)
+				if deployed.Status == "" || deployed.ObservedGeneration != generation {
+					t.Errorf("Ready at generation %d with %s", generation, said)
+				}
+				for _, c := range []v1alpha1.Condition{failed, irreconcilable} {
+					if c.Status == metav1.ConditionTrue && c.ObservedGeneration == generation {
+						t.Errorf("Ready at generation %d with %s", generation, said)
+					}
+				}
+				if deployed.Status != metav1.ConditionTrue && !slices.Contains(knownReadyWithout, deployed.Status) {
+					t.Errorf("Ready with %s", said)
+				}
+			}
+		}
+	}
+	if readies == 0 {
+		t.Error("never Ready: this test would pass for anything")
+	}
+}
+
+// knownReadyWithout are words of Deployed that determineVerdict takes for a yes
+// (see the cases of TestVerdict that are skipped); none should be here.
+var knownReadyWithout = []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}
