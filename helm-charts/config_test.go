@@ -25,8 +25,10 @@ func TestEachSourceSetsOnlyItsOwnEnvironment(t *testing.T) {
 		},
 		"S3": {
 			values: `{source: {type: S3, pathPrefix: /p, bucket: {name: b, region: r, endpoint: "https://minio.example.org"}, credentials: {existingSecret: {name: mine}}}}`,
-			want: map[string]string{"KIND": "s3", "BUCKET_NAME": "b", "BUCKET_REGION": "r", "PATHPREFIX": "/p",
-				"BUCKET_ENDPOINT": "https://minio.example.org", "HYSTRIX_COMMANDNAME": "s3"},
+			want: map[string]string{
+				"KIND": "s3", "BUCKET_NAME": "b", "BUCKET_REGION": "r", "PATHPREFIX": "/p",
+				"BUCKET_ENDPOINT": "https://minio.example.org", "HYSTRIX_COMMANDNAME": "s3",
+			},
 		},
 		"S3 of AWS, everything served": {
 			values: secretS3,

@@ -166,7 +166,7 @@ type Image struct {
 	// what the operator's environment names in RELATED_IMAGE_DARKROOM.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([a-zA-Z0-9._:/-]*[a-zA-Z0-9])?)?$') && !self.matches(':[^/]*$')",message="must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*$')",message="must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version"
 	Repository string `json:"repository,omitempty"`
 
 	// PullPolicy says when the image is pulled. Empty means IfNotPresent.

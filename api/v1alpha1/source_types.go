@@ -37,7 +37,7 @@ type Source struct {
 	// pictures lie. A trailing slash is dropped.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://[^/?#@[:space:][:cntrl:]]+(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL without user, query or fragment, for example https://example.com/images"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL without user, query or fragment, for example https://example.com/images"
 	BaseURL string `json:"baseUrl,omitempty"`
 
 	// Bucket (S3, GoogleCloudStorage) is the name of the bucket.
@@ -55,7 +55,7 @@ type Source struct {
 	// Endpoint (S3) is the URL of an S3-compatible service. Empty means AWS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://[^/?#@[:space:][:cntrl:]]+(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL, for example https://minio.example.com:9000"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL, for example https://minio.example.com:9000"
 	Endpoint string `json:"endpoint,omitempty"`
 
 	// PathPrefix (S3, CloudFront) restricts what is served to the paths that

@@ -1,18 +1,24 @@
 package cmd
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -174,17 +180,21 @@ func readFile(file string, stdin io.Reader) (_ []*v1alpha1.Darkroom, err error) 
 		in = opened
 	}
 	var darkrooms []*v1alpha1.Darkroom
-	decoder := utilyaml.NewYAMLToJSONDecoder(in)
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(in))
 	for n := 1; ; n++ {
-		document := map[string]any{}
-		err := decoder.Decode(&document)
+		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			return darkrooms, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
 		}
-		found, err := darkroomsIn(document)
+		// Strict: a key that is given twice is an error.
+		raw, err := yaml.YAMLToJSONStrict(document)
+		if err != nil {
+			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
+		}
+		found, err := darkroomsIn(raw)
 		if err != nil {
 			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
 		}
@@ -192,33 +202,37 @@ func readFile(file string, stdin io.Reader) (_ []*v1alpha1.Darkroom, err error) 
 	}
 }
 
-func darkroomsIn(document map[string]any) ([]*v1alpha1.Darkroom, error) {
-	if items, isList := document["items"].([]any); isList {
-		var darkrooms []*v1alpha1.Darkroom
-		for _, item := range items {
-			fields, ok := item.(map[string]any)
-			if !ok {
-				continue
-			}
-			found, err := darkroomsIn(fields)
-			if err != nil {
-				return nil, err
-			}
-			darkrooms = append(darkrooms, found...)
-		}
-		return darkrooms, nil
+// darkroomsIn reads the Darkrooms of a document, as strictly as the API server.
+func darkroomsIn(raw []byte) ([]*v1alpha1.Darkroom, error) {
+	if string(raw) == "null" {
+		return nil, nil // an empty document
 	}
-	if document["kind"] != v1alpha1.Kind || document["apiVersion"] != v1alpha1.GroupVersion.String() {
-		return nil, nil
-	}
-	// What the cluster adds is of no interest, and newer clusters add new fields.
-	delete(document, "status")
-	raw, err := yaml.Marshal(document)
-	if err != nil {
+	document := struct {
+		metav1.TypeMeta `json:",inline"`
+		Items           []json.RawMessage `json:"items"`
+	}{}
+	if err := json.Unmarshal(raw, &document); err != nil {
 		return nil, err
 	}
+	var darkrooms []*v1alpha1.Darkroom
+	for _, item := range document.Items {
+		if !bytes.HasPrefix(item, []byte("{")) {
+			continue // no object, so no Darkroom
+		}
+		found, err := darkroomsIn(item)
+		if err != nil {
+			return nil, err
+		}
+		darkrooms = append(darkrooms, found...)
+	}
+	if document.GroupVersionKind() != v1alpha1.GroupVersionKind {
+		return darkrooms, nil
+	}
 	darkroom := &v1alpha1.Darkroom{}
-	if err := yaml.UnmarshalStrict(raw, darkroom); err != nil {
+	strict, err := kjson.UnmarshalStrict(raw, darkroom)
+	// What a cluster adds is of no interest, and newer ones add fields.
+	strict = slices.DeleteFunc(strict, func(err error) bool { return strings.Contains(err.Error(), `field "status.`) })
+	if err := errors.Join(append(strict, err)...); err != nil {
 		return nil, fmt.Errorf("Darkroom is not as its API wants it: %w", err)
 	}
 	return []*v1alpha1.Darkroom{darkroom}, nil

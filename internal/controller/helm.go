@@ -83,7 +83,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	case err != nil && !errors.Is(err, release.ErrBusy):
 		r.recorder.Event(session.darkroom, true, release.EventFailed, values.Redact(session.darkroom, err.Error()))
 	}
-	if reportErr := r.client.report(ctx, session, r.clock.Now()); reportErr != nil {
+	if reportErr := r.client.report(ctx, session, err != nil, r.clock.Now()); reportErr != nil {
 		err = errors.Join(err, reportErr)
 	}
 	if err != nil {

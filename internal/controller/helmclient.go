@@ -147,15 +147,20 @@ func (*helmStatus) Update(ctx context.Context, object client.Object, _ ...client
 }
 
 // report applies what the Helm reconciler said during the session, with the
-// generation that it spoke of, unless the resource says so already.
-func (c *helmClient) report(ctx context.Context, s *session, now time.Time) error {
+// generation that it spoke of, unless the resource says so already. A reconcile
+// that succeeded and has nothing new to say confirms what it said before.
+func (c *helmClient) report(ctx context.Context, s *session, failed bool, now time.Time) error {
 	if s.darkroom == nil || s.released {
 		return nil
 	}
 	current := helmPart(s.darkroom.Status)
 	part := current
-	if s.status != nil {
+	switch {
+	case s.status != nil:
 		part = *s.status
+	case failed:
+		// It failed before it could say anything: what stands is of an earlier time.
+		return nil
 	}
 	part.Conditions = slices.Clone(part.Conditions)
 	for i := range part.Conditions {

@@ -54,7 +54,8 @@ const neverAVersion = "1"
 // that name.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured, trusted map[objectKey]bool) error {
 	for _, wave := range waves(objects) {
-		group, ctx := errgroup.WithContext(ctx)
+		// One that fails does not cancel the others: they are wanted all the same.
+		var group errgroup.Group
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
 			group.Go(func() error {
@@ -153,7 +154,7 @@ func (a *applier) owns(object metav1.Object) bool {
 // remove deletes objects. Where the value is false the object is deleted only if
 // it belongs to this release.
 func (a *applier) remove(ctx context.Context, objects map[objectKey]bool) error {
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	group.SetLimit(applyParallelism)
 	for key, known := range objects {
 		group.Go(func() error {

@@ -104,24 +104,39 @@ func (c *actionClient) Config() *action.Configuration {
 }
 
 // Get returns the last revision of the release, or driver.ErrReleaseNotFound. A
-// revision that was left pending is marked as failed first, so that the
-// reconciler tries again.
+// revision that was left under way, or that somebody uninstalled, is returned as
+// failed, so that the reconciler makes a new one.
 func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
 	last, err := c.Store.Last(c.ctx, c.key)
-	if err != nil || !last.Info.Status.IsPending() {
-		return last, err
+	if err != nil {
+		return nil, err
 	}
-	if last.Info.Description != descriptionPending && time.Since(last.Info.LastDeployed.Time) < pendingPatience {
+	status := last.Info.Status
+	switch {
+	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
+		last.SetStatus(helmrelease.StatusFailed, last.Info.Description)
+		return last, nil
+	case !status.IsPending() && status != helmrelease.StatusUninstalling:
+		return last, nil
+	case last.Info.Description != descriptionPending && time.Since(lastTouched(last)) < pendingPatience:
 		return nil, fmt.Errorf("release %s %w (%s, revision %d): it is taken over if it still is in %s",
-			c.key, ErrBusy, last.Info.Status, last.Version, pendingPatience)
+			c.key, ErrBusy, status, last.Version, pendingPatience)
 	}
 	c.Recorder.Event(c.darkroom, true, EventRecovered,
-		fmt.Sprintf("Revision %d of the release was left %s; it is done again", last.Version, last.Info.Status))
-	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+last.Info.Status.String())
+		fmt.Sprintf("Revision %d of the release was left %s; it is done again", last.Version, status))
+	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
 	if err := c.Store.Update(c.ctx, c.darkroom, last); err != nil {
 		return nil, err
 	}
 	return last, nil
+}
+
+// lastTouched is when a Helm client last began something with a release.
+func lastTouched(release *helmrelease.Release) time.Time {
+	if release.Info.Deleted.After(release.Info.LastDeployed) {
+		return release.Info.Deleted.Time
+	}
+	return release.Info.LastDeployed.Time
 }
 
 // History returns all revisions of the release, the newest first.

@@ -139,7 +139,8 @@ func WrittenByHand(object metav1.Object) bool {
 // Missed tells whether the deletion of an object matters: that of an old or failed
 // revision does not, since the operator deletes those itself.
 func Missed(object metav1.Object) bool {
-	return !isRevision(object) || object.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
+	status := helmrelease.Status(object.GetLabels()[labelStatus])
+	return !isRevision(object) || status != helmrelease.StatusSuperseded && status != helmrelease.StatusFailed
 }
 
 func isRevision(object metav1.Object) bool {

@@ -36,12 +36,24 @@ func CheckChart(chrt *chart.Chart) error {
 // capabilities, without asking a cluster anything. Both the operator and the
 // template command go through it.
 func Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, capabilities *chartutil.Capabilities) (*helmrelease.Release, error) {
+	schema, err := compileSchema(chrt)
+	if err != nil {
+		return nil, err
+	}
+	return render(chrt, schema, key, values, capabilities)
+}
+
+func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, values map[string]any, capabilities *chartutil.Capabilities) (*helmrelease.Release, error) {
+	if err := schema.validate(chrt, values); err != nil {
+		return nil, fmt.Errorf("render release %s: %w", key, err)
+	}
 	install := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
 	install.ReleaseName = key.Name
 	install.Namespace = key.Namespace
 	install.ClientOnly = true
 	install.DryRun = true
 	install.DisableOpenAPIValidation = true
+	install.SkipSchemaValidation = true // done above
 	install.KubeVersion = &capabilities.KubeVersion
 	install.APIVersions = capabilities.APIVersions
 	install.Labels = map[string]string{v1alpha1.LabelDarkroom: key.Name}
@@ -64,8 +76,9 @@ func Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, 
 type Renderer struct {
 	capabilities func() *chartutil.Capabilities
 
-	mu   sync.Mutex
-	last map[types.NamespacedName]rendering
+	mu      sync.Mutex
+	last    map[types.NamespacedName]rendering
+	schemas map[*chart.Chart]valueSchema
 }
 
 type rendering struct {
@@ -78,7 +91,11 @@ type rendering struct {
 // NewRenderer returns a renderer for the cluster whose capabilities the function
 // returns. The function returns the same pointer while nothing has changed.
 func NewRenderer(capabilities func() *chartutil.Capabilities) *Renderer {
-	return &Renderer{capabilities: capabilities, last: map[types.NamespacedName]rendering{}}
+	return &Renderer{
+		capabilities: capabilities,
+		last:         map[types.NamespacedName]rendering{},
+		schemas:      map[*chart.Chart]valueSchema{},
+	}
 }
 
 // Render returns a copy of the release that chart and values make. Parts below
@@ -97,7 +114,11 @@ func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values ma
 		return copyRelease(have.release), nil
 	}
 
-	want.release, err = Render(chrt, key, values, want.capabilities)
+	schema, err := r.schemaOf(chrt)
+	if err != nil {
+		return nil, err
+	}
+	want.release, err = render(chrt, schema, key, values, want.capabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +126,19 @@ func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values ma
 	r.last[key] = want
 	r.mu.Unlock()
 	return copyRelease(want.release), nil
+}
+
+func (r *Renderer) schemaOf(chrt *chart.Chart) (valueSchema, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, found := r.schemas[chrt]; found {
+		return known, nil
+	}
+	compiled, err := compileSchema(chrt)
+	if err == nil {
+		r.schemas[chrt] = compiled
+	}
+	return compiled, err
 }
 
 // Forget drops what is remembered of a release.

@@ -95,7 +95,8 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 	if o.Deployment == nil {
 		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "Nothing is installed yet."}
 	}
-	if !helmHasReported(darkroom) {
+	deployed := reported(darkroom, v1alpha1.ConditionDeployed)
+	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil || deployed.Status != metav1.ConditionTrue {
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
 	}
 	pods := determineRollout(o.Deployment, o.Problem)
@@ -109,19 +110,22 @@ func isPaused(darkroom *v1alpha1.Darkroom) bool {
 	return darkroom.Annotations[v1alpha1.AnnotationPaused] == "true"
 }
 
-// helmHasReported tells whether the Helm reconciler's conditions speak of the
-// present generation.
-func helmHasReported(darkroom *v1alpha1.Darkroom) bool {
-	initialized := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionInitialized)
-	return initialized != nil && initialized.ObservedGeneration >= darkroom.Generation
+// reported returns a condition of the Helm reconciler if it speaks of the present
+// generation, else nil.
+func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condition {
+	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, conditionType)
+	if condition == nil || condition.ObservedGeneration < darkroom.Generation {
+		return nil
+	}
+	return condition
 }
 
 // determineFailure reads the Helm reconciler's conditions, as far as they speak
 // of the resource as it is now.
 func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
 	for _, conditionType := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
-		condition := v1alpha1.FindCondition(darkroom.Status.Conditions, conditionType)
-		if condition == nil || condition.Status != metav1.ConditionTrue || condition.ObservedGeneration < darkroom.Generation {
+		condition := reported(darkroom, conditionType)
+		if condition == nil || condition.Status != metav1.ConditionTrue {
 			continue
 		}
 		reason := v1alpha1.ReasonReleaseFailed

@@ -2,7 +2,9 @@ package status
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -35,6 +36,7 @@ func failure(conditionType, reason, message string, generation int64) v1alpha1.C
 // photos is a Darkroom of generation 2, which Helm has deployed.
 func photos() *darkrooms.Builder {
 	return darkrooms.New("photos", "team-a").Generation(2).
+		Condition(condition(v1alpha1.ConditionInitialized, metav1.ConditionTrue, 2)).
 		Condition(condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2)).
 		Condition(condition(v1alpha1.ConditionReleaseFailed, metav1.ConditionFalse, 2)).
 		Condition(condition(v1alpha1.ConditionIrreconcilable, metav1.ConditionFalse, 2))
@@ -119,7 +121,6 @@ func TestVerdict(t *testing.T) {
 		domains    v1alpha1.Condition
 		want       verdict
 		why        string
-		skip       string
 	}{
 		"a new Darkroom": {
 			darkroom: darkrooms.New("photos", "team-a"),
@@ -141,14 +142,14 @@ func TestVerdict(t *testing.T) {
 			deployment: deployment(1),
 			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
 			why:        "the pods are those of an earlier release",
-			skip:       "determineVerdict does not ask whether Deployed is True",
 		},
 		"resumed after a pause in which it was changed": {
-			darkroom:   photos().Condition(condition(v1alpha1.ConditionDeployed, unknown, 2)),
+			darkroom: photos().
+				Condition(condition(v1alpha1.ConditionInitialized, unknown, 2)).
+				Condition(condition(v1alpha1.ConditionDeployed, unknown, 2)),
 			deployment: deployment(1),
 			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
-			why:        "while paused, Helm reports Deployed=Unknown for a generation that it has not applied",
-			skip:       "determineVerdict does not ask whether Deployed is True",
+			why:        "while paused, Helm reports Unknown for a generation that it has not applied",
 		},
 		"all pods ready, all hosts routed": {
 			darkroom:   photos(),
@@ -212,9 +213,6 @@ func TestVerdict(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.skip != "" {
-				t.Skip(test.skip)
-			}
 			domains := test.domains
 			if domains.Status == "" {
 				domains = routed
@@ -520,63 +518,79 @@ func with(status v1alpha1.DarkroomStatus, change func(*v1alpha1.DarkroomStatus))
 	return status
 }
 
-// Whatever else is found, Ready speaks of what is asked for now: it needs Helm's
-// word that this very generation is deployed, and none that it failed.
-func TestReadyIsOnlyWhatHelmHasDeployed(t *testing.T) {
-	const generation = 3
-	statuses := []metav1.ConditionStatus{"", metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown}
-	generations := []int64{0, generation - 1, generation}
-	var said []v1alpha1.Condition // as many as can be said of one type; no status: nothing
-	for _, status := range statuses {
-		for _, observed := range generations {
-			said = append(said, v1alpha1.Condition{Status: status, ObservedGeneration: observed})
-		}
+// word is a combination of what the Helm reconciler may say, by type.
+type word map[string]v1alpha1.Condition
+
+func (w word) String() string {
+	var out []string
+	for conditionType, c := range w {
+		out = append(out, fmt.Sprintf("%s=%s of %d", conditionType, c.Status, c.ObservedGeneration))
 	}
-	readies := 0
-	for _, deployed := range said {
-		for _, failed := range said {
-			for _, irreconcilable := range said {
-				darkroom := darkrooms.New("photos", "team-a").Generation(generation)
-				for conditionType, c := range map[string]v1alpha1.Condition{
-					v1alpha1.ConditionDeployed: deployed, v1alpha1.ConditionReleaseFailed: failed, v1alpha1.ConditionIrreconcilable: irreconcilable,
-				} {
-					if c.Status != "" {
-						c.Type = conditionType
-						darkroom.Condition(c)
-					}
-				}
-				report := Determine(Observation{
-					Darkroom: darkroom.Obj(), Hosts: []string{host}, Deployment: deployment(1), Ingress: ingress(host),
-				})
-				ready := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
-				if (ready.Status == metav1.ConditionTrue) != (report.Phase == v1alpha1.PhaseReady) {
-					t.Errorf("phase %s, but Ready=%s", report.Phase, ready.Status)
-				}
-				if ready.Status != metav1.ConditionTrue {
-					continue
-				}
-				readies++
-				said := fmt.Sprintf("Deployed=%s of %d, ReleaseFailed=%s of %d, Irreconcilable=%s of %d", deployed.Status, deployed.ObservedGeneration,
-					failed.Status, failed.ObservedGeneration, irreconcilable.Status, irreconcilable.ObservedGeneration)
-				if deployed.Status == "" || deployed.ObservedGeneration != generation {
-					t.Errorf("Ready at generation %d with %s", generation, said)
-				}
-				for _, c := range []v1alpha1.Condition{failed, irreconcilable} {
-					if c.Status == metav1.ConditionTrue && c.ObservedGeneration == generation {
-						t.Errorf("Ready at generation %d with %s", generation, said)
-					}
-				}
-				if deployed.Status != metav1.ConditionTrue && !slices.Contains(knownReadyWithout, deployed.Status) {
-					t.Errorf("Ready with %s", said)
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// readyWith has each word with which a Darkroom of a generation is called ready,
+// where its pods are ready and its hosts are routed.
+func readyWith(t *testing.T, generation int64) []word {
+	t.Helper()
+	words := []word{{}}
+	for _, conditionType := range []string{
+		v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable,
+	} {
+		for _, w := range slices.Clone(words) {
+			for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
+				for _, observed := range []int64{generation - 1, generation} {
+					more := maps.Clone(w)
+					more[conditionType] = condition(conditionType, status, observed)
+					words = append(words, more)
 				}
 			}
 		}
 	}
-	if readies == 0 {
-		t.Error("never Ready: this test would pass for anything")
+	var readies []word
+	for _, w := range words {
+		darkroom := darkrooms.New("photos", "team-a").Generation(generation)
+		for _, c := range w {
+			darkroom.Condition(c)
+		}
+		report := Determine(Observation{Darkroom: darkroom.Obj(), Hosts: []string{host}, Deployment: deployment(1), Ingress: ingress(host)})
+		ready := v1alpha1.IsConditionTrue(report.Conditions, v1alpha1.ConditionReady)
+		if ready != (report.Phase == v1alpha1.PhaseReady) {
+			t.Errorf("phase %s, but Ready: %t, with %s", report.Phase, ready, w)
+		}
+		if report.ObservedGeneration != generation {
+			t.Errorf("the report speaks of generation %d", report.ObservedGeneration)
+		}
+		if ready {
+			readies = append(readies, w)
+		}
+	}
+	if len(readies) == 0 {
+		t.Fatal("never ready: these tests would pass for anything")
+	}
+	return readies
+}
+
+func TestReadyIsOnlyWhatHelmHasHandled(t *testing.T) {
+	const generation = 3
+	for _, w := range readyWith(t, generation) {
+		if w[v1alpha1.ConditionInitialized].ObservedGeneration != generation {
+			t.Errorf("ready, but Helm has not looked at generation %d: %s", generation, w)
+		}
+		for _, failed := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
+			if c := w[failed]; c.Status == metav1.ConditionTrue && c.ObservedGeneration == generation {
+				t.Errorf("ready, but it failed: %s", w)
+			}
+		}
 	}
 }
 
-// knownReadyWithout are words of Deployed that determineVerdict takes for a yes
-// (see the cases of TestVerdict that are skipped); none should be here.
-var knownReadyWithout = []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}
+func TestReadyIsOnlyWhatHelmHasDeployed(t *testing.T) {
+	const generation = 3
+	for _, w := range readyWith(t, generation) {
+		if c := w[v1alpha1.ConditionDeployed]; c.Status != metav1.ConditionTrue || c.ObservedGeneration != generation {
+			t.Errorf("ready, but not deployed: %s", w)
+		}
+	}
+}

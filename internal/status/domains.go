@@ -39,18 +39,20 @@ func determineDomains(o Observation) domains {
 
 	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool { return slices.Contains(hosts, host) })
 	condition := v1alpha1.Condition{
-		Type:    v1alpha1.ConditionDomainsReady,
-		Status:  metav1.ConditionFalse,
-		Reason:  v1alpha1.ReasonNotRouted,
-		Message: "Not routed yet: " + strings.Join(missing, ", ") + ".",
+		Type:   v1alpha1.ConditionDomainsReady,
+		Status: metav1.ConditionFalse,
+		Reason: v1alpha1.ReasonNotRouted,
 	}
 	switch {
+	case len(o.Hosts) == 0:
 	case refusal != "":
 		condition.Message = refusal
-	case len(missing) == 0:
+	case len(missing) > 0:
+		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
+	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason = v1alpha1.ReasonRouted
-		condition.Message = fmt.Sprintf("Routed: %s.", strings.Join(hosts, ", "))
+		condition.Message = "Routed: " + strings.Join(hosts, ", ") + "."
 	}
 	return domains{hosts: hosts, condition: condition}
 }
@@ -61,7 +63,8 @@ func routeRefusal(route *gatewayv1.HTTPRoute) string {
 	for _, parent := range route.Status.Parents {
 		for _, condition := range parent.Conditions {
 			if condition.Type == string(gatewayv1.RouteConditionAccepted) && condition.Status == metav1.ConditionFalse {
-				return sentence(fmt.Sprintf("Gateway %s refuses the route: %s: %s", parent.ParentRef.Name, condition.Reason, condition.Message))
+				cause := strings.TrimSuffix(condition.Reason+": "+condition.Message, ": ")
+				return sentence(fmt.Sprintf("Gateway %s refuses the route: %s", parent.ParentRef.Name, cause))
 			}
 		}
 	}

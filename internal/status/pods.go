@@ -35,7 +35,8 @@ func podProblem(pod *corev1.Pod) *Problem {
 	if pod.DeletionTimestamp != nil {
 		return nil
 	}
-	for _, container := range pod.Status.ContainerStatuses {
+	// Service meshes put sidecars among the init containers.
+	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		waiting := container.State.Waiting
 		switch {
 		case waiting == nil:

@@ -97,7 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // generation of a Darkroom.
 func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	key := client.ObjectKeyFromObject(darkroom)
-	if darkroom.DeletionTimestamp != nil || isPaused(darkroom) || helmHasReported(darkroom) {
+	if darkroom.DeletionTimestamp != nil || isPaused(darkroom) || reported(darkroom, v1alpha1.ConditionInitialized) != nil {
 		r.behind.Delete(key)
 		return 0
 	}

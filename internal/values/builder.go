@@ -2,11 +2,12 @@ package values
 
 import (
 	"encoding/json"
-	"fmt"
+	"reflect"
 	"regexp"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -59,15 +60,30 @@ func (b *builder) setString(value string, path ...string) {
 	}
 }
 
-// setPlain is set for a Kubernetes type: it is put in the plain types of JSON,
-// as templates and schema expect.
-func (b *builder) setPlain(value any, path ...string) {
+// setPlain is set for the Kubernetes type of a field: it is put in the plain types
+// of JSON, as templates and schema expect. The chart writes such values as YAML,
+// and writes nothing at all where YAML cannot carry one; so that is refused.
+func (b *builder) setPlain(value any, from *field.Path, path ...string) {
 	plain, err := plain(value)
 	if err != nil {
-		b.errs = append(b.errs, field.InternalError(specPath, fmt.Errorf("value %v: %w", path, err)))
+		b.errs = append(b.errs, field.InternalError(from, err))
+		return
+	}
+	if !survivesYAML(plain) {
+		b.invalid(from, field.OmitValueType{}, "holds a control character or a key that YAML cannot carry: remove it, or put the value in a ConfigMap or Secret")
 		return
 	}
 	b.set(plain, path...)
+}
+
+// survivesYAML tells whether a plain value is the same after a way through YAML.
+func survivesYAML(plain any) bool {
+	raw, err := yaml.Marshal(plain)
+	if err != nil {
+		return false
+	}
+	var back any
+	return yaml.Unmarshal(raw, &back) == nil && reflect.DeepEqual(plain, back)
 }
 
 func plain(value any) (any, error) {

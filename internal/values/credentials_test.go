@@ -115,28 +115,24 @@ func TestRefusalsShowNoCredential(t *testing.T) {
 	const canary = "CANARY"
 	for name, test := range map[string]struct {
 		darkroom *darkrooms.Builder
-		skip     string
 	}{
-		"half of the keys":          {photos().S3("pictures", "r").InlineKeys("", canary), ""},
-		"keys and a Secret":         {photos().S3("pictures", "r").InlineKeys(canary, canary).CredentialsSecret("keys"), ""},
-		"keys beside wrong fields":  {photos().S3("a bucket", "a region").Endpoint("minio").InlineKeys(canary, canary), ""},
-		"user in a base URL":        {photos().WebFolder("https://me:" + canary + "@example.com/images"), ""},
-		"token in a base URL":       {photos().WebFolder("https://" + canary + "@example.com/images"), ""},
-		"user and an @ in the path": {photos().WebFolder("https://me:" + canary + "@example.com/@me"), ""},
-		"password with an @":        {photos().WebFolder("https://me:" + canary + "@" + canary + "@example.com"), ""},
-		"user in an endpoint":       {photos().S3("pictures", "r").CredentialsSecret("keys").Endpoint("https://me:" + canary + "@minio"), ""},
-		"user without a scheme":     {photos().WebFolder("me:" + canary + "@example.com/images"), "withoutUserinfo looks for // only"},
-		"user after one slash":      {photos().WebFolder("https:/me:" + canary + "@example.com/images"), "withoutUserinfo looks for // only"},
-		"password with a slash":     {photos().WebFolder("https://me:pass/" + canary + "@example.com/?"), "withoutUserinfo stops at the first slash"},
-		"signature in a query":      {photos().WebFolder("https://example.com/images?sig=" + canary), "withoutUserinfo leaves the query: signed URLs and SAS tokens are credentials"},
-		"signature in an endpoint":  {photos().S3("pictures", "r").CredentialsSecret("keys").Endpoint("https://minio?sig=" + canary), "withoutUserinfo leaves the query"},
-		"keys in a bucket's URL":    {photos().S3("s3://AKIA:"+canary+"@pictures", "r").CredentialsSecret("keys"), "the bucket is shown as it is"},
-		"user in a host":            {photos().CloudFront("me:" + canary + "@d1.cloudfront.net"), "the host is shown as it is"},
+		"half of the keys":          {photos().S3("pictures", "r").InlineKeys("", canary)},
+		"keys and a Secret":         {photos().S3("pictures", "r").InlineKeys(canary, canary).CredentialsSecret("keys")},
+		"keys beside wrong fields":  {photos().S3("a bucket", "a region").Endpoint("minio").InlineKeys(canary, canary)},
+		"user in a base URL":        {photos().WebFolder("https://me:" + canary + "@example.com/images")},
+		"token in a base URL":       {photos().WebFolder("https://" + canary + "@example.com/images")},
+		"user and an @ in the path": {photos().WebFolder("https://me:" + canary + "@example.com/@me")},
+		"password with an @":        {photos().WebFolder("https://me:" + canary + "@" + canary + "@example.com")},
+		"user in an endpoint":       {photos().S3("pictures", "r").CredentialsSecret("keys").Endpoint("https://me:" + canary + "@minio")},
+		"user without a scheme":     {photos().WebFolder("me:" + canary + "@example.com/images")},
+		"user after one slash":      {photos().WebFolder("https:/me:" + canary + "@example.com/images")},
+		"password with a slash":     {photos().WebFolder("https://me:pass/" + canary + "@example.com/?")},
+		"signature in a query":      {photos().WebFolder("https://example.com/images?sig=" + canary)},
+		"signature in an endpoint":  {photos().S3("pictures", "r").CredentialsSecret("keys").Endpoint("https://minio?sig=" + canary)},
+		"keys in a bucket's URL":    {photos().S3("s3://AKIA:"+canary+"@pictures", "r").CredentialsSecret("keys")},
+		"user in a host":            {photos().CloudFront("me:" + canary + "@d1.cloudfront.net")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.skip != "" {
-				t.Skip(test.skip)
-			}
 			if message := refusalOf(t, test.darkroom.Obj()).Error(); strings.Contains(message, canary) {
 				t.Errorf("got: %s", message)
 			}
@@ -145,17 +141,13 @@ func TestRefusalsShowNoCredential(t *testing.T) {
 }
 
 func TestURLsThatHideAUserAreNotTakenForPlainOnes(t *testing.T) {
-	t.Skip("absoluteURL admits any text as a port, so that the password goes to the ConfigMap; the CRD and the chart's schema do too")
-	refusals{
-		"password with a slash": {photos().WebFolder("https://me:CANARY/2@example.com"), map[string]string{"spec.source.baseUrl": "without user"}},
-	}.check(t)
+	expectNamed(t, photos().WebFolder("https://me:CANARY/2@example.com"), map[string]string{"spec.source.baseUrl": "without user"})
 }
 
 func TestRedact(t *testing.T) {
 	for name, test := range map[string]struct {
 		accessKey, secretKey string
 		message, want        string
-		skip                 string
 	}{
 		"nothing to hide": {message: "Secret photos is refused", want: "Secret photos is refused"},
 		"both, wherever they stand": {
@@ -170,7 +162,6 @@ func TestRedact(t *testing.T) {
 		"one that is part of the other, the other way round": {
 			accessKey: "abcdef", secretKey: "abc",
 			message: "abcdef abc", want: "[redacted] [redacted]",
-			skip: "the secret key is replaced first, and leaves the rest of the longer access key",
 		},
 		"an empty one hides nothing": {
 			accessKey: "AKIAEXAMPLE",
@@ -178,9 +169,6 @@ func TestRedact(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.skip != "" {
-				t.Skip(test.skip)
-			}
 			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Obj()
 			if got := Redact(darkroom, test.message); got != test.want {
 				t.Errorf("want %q, got %q", test.want, got)

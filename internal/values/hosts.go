@@ -37,5 +37,5 @@ func (b *builder) hosts(subDomains []string, baseDomain string) {
 		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
-	b.setPlain(hosts, "hosts")
+	b.setPlain(hosts, path, "hosts")
 }

@@ -2,15 +2,21 @@ package values
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 var (
 	versionFormat    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}$`)
-	repositoryFormat = regexp.MustCompile(`^[a-z0-9]([a-zA-Z0-9._:/-]*[a-zA-Z0-9])?$`)
-	tagged           = regexp.MustCompile(`:[^/]*$`)
+	repositoryFormat = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*$`)
+	digestFormat     = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
+
+	pullPolicies = []corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}
 )
 
 // image chooses repository, tag and digest. What the Darkroom names comes first,
@@ -25,9 +31,18 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	if spec.Version != "" && !versionFormat.MatchString(spec.Version) {
 		b.invalid(specPath.Child("version"), spec.Version, "must be a version such as 0.4.2 or an image tag")
 	}
-	if image.Repository != "" && (!repositoryFormat.MatchString(image.Repository) || tagged.MatchString(image.Repository)) {
-		b.invalid(specPath.Child("image", "repository"), image.Repository,
+	path := specPath.Child("image")
+	if image.Repository != "" && !repositoryFormat.MatchString(image.Repository) {
+		b.invalid(path.Child("repository"), image.Repository,
 			"must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version")
+	}
+	if image.PullPolicy != "" && !slices.Contains(pullPolicies, image.PullPolicy) {
+		b.errs = append(b.errs, field.NotSupported(path.Child("pullPolicy"), image.PullPolicy, pullPolicies))
+	}
+	for i, secret := range image.PullSecrets {
+		if secret.Name == "" {
+			b.required(path.Child("pullSecrets").Index(i).Child("name"), "the name of a Secret with registry credentials")
+		}
 	}
 
 	repository, tag, digest := image.Repository, spec.Version, ""
@@ -43,12 +58,19 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	b.setString(digest, "image", "digest")
 	b.setString(string(image.PullPolicy), "image", "pullPolicy")
 	if len(image.PullSecrets) > 0 {
-		b.setPlain(image.PullSecrets, "image", "pullSecrets")
+		b.setPlain(image.PullSecrets, path.Child("pullSecrets"), "image", "pullSecrets")
 	}
 }
 
 type reference struct {
 	repository, tag, digest string
+}
+
+// valid tells whether the parts make a reference with a tag, a digest or both.
+func (r reference) valid() bool {
+	return repositoryFormat.MatchString(r.repository) &&
+		(r.tag == "" || versionFormat.MatchString(r.tag)) &&
+		(r.digest == "" || digestFormat.MatchString(r.digest))
 }
 
 // parseReference splits repository[:tag][@digest]. A colon before the last slash

@@ -27,16 +27,19 @@ func TestImage(t *testing.T) {
 			"the chart knows its own default",
 		},
 		"the Darkroom's version": {
-			"", photos().Version("0.4.2"), table{"tag": "0.4.2"},
+			"", photos().Version("0.4.2"),
+			table{"tag": "0.4.2"},
 			"the chart adds the v",
 		},
 		"the Darkroom's repository": {
 			"", photos().Repository("registry.example.com:5000/team/darkroom"),
-			table{"repository": "registry.example.com:5000/team/darkroom"}, "",
+			table{"repository": "registry.example.com:5000/team/darkroom"},
+			"",
 		},
 		"the Darkroom's pull policy and secrets": {
 			"", photos().PullPolicy(corev1.PullAlways).PullSecrets("regcred", "other"),
-			table{"pullPolicy": "Always", "pullSecrets": []any{table{"name": "regcred"}, table{"name": "other"}}}, "",
+			table{"pullPolicy": "Always", "pullSecrets": []any{table{"name": "regcred"}, table{"name": "other"}}},
+			"",
 		},
 		"the operator's, with a tag": {
 			related + ":v0.4.1", photos(), table{"repository": related, "tag": "v0.4.1"}, "",
@@ -45,27 +48,32 @@ func TestImage(t *testing.T) {
 			related + "@" + digest, photos(), table{"repository": related, "digest": digest}, "",
 		},
 		"the operator's, with both": {
-			related + ":v0.4.1@" + digest, photos(), table{"repository": related, "tag": "v0.4.1", "digest": digest},
+			related + ":v0.4.1@" + digest, photos(),
+			table{"repository": related, "tag": "v0.4.1", "digest": digest},
 			"the digest decides, the tag is shown",
 		},
 		"the operator's, without either": {
-			related, photos(), table{"repository": related},
+			related, photos(),
+			table{"repository": related},
 			"the colon is that of a port",
 		},
 		"the operator's, without a registry": {
 			"darkroom:v1", photos(), table{"repository": "darkroom", "tag": "v1"}, "",
 		},
 		"the Darkroom's version of the operator's repository": {
-			related + ":v0.4.1@" + digest, photos().Version("0.4.0"), table{"repository": related, "tag": "0.4.0"},
+			related + ":v0.4.1@" + digest, photos().Version("0.4.0"),
+			table{"repository": related, "tag": "0.4.0"},
 			"the digest would win over the tag, and is that of another version",
 		},
 		"the Darkroom's repository beside the operator's image": {
-			related + ":v0.4.1@" + digest, photos().Repository("team/darkroom"), table{"repository": "team/darkroom"},
+			related + ":v0.4.1@" + digest, photos().Repository("team/darkroom"),
+			table{"repository": "team/darkroom"},
 			"tag and digest belong to the operator's repository",
 		},
 		"the Darkroom's repository and version beside the operator's image": {
 			related + "@" + digest, photos().Repository("team/darkroom").Version("latest"),
-			table{"repository": "team/darkroom", "tag": "latest"}, "",
+			table{"repository": "team/darkroom", "tag": "latest"},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

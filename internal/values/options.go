@@ -24,16 +24,16 @@ type Options struct {
 
 // Validate tells which option is wrong, and how it should look.
 func (o Options) Validate() error {
-	if problems := validation.IsDNS1123Subdomain(o.BaseDomain); o.BaseDomain != "" && len(problems) > 0 {
-		return fmt.Errorf("base domain %q: must be a DNS name such as %s: %s",
-			o.BaseDomain, DefaultBaseDomain, strings.Join(problems, "; "))
+	if o.BaseDomain != "" && (len(validation.IsDNS1123Subdomain(o.BaseDomain)) > 0 || !subDomainFormat.MatchString(o.BaseDomain)) {
+		return fmt.Errorf("base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined by dots",
+			o.BaseDomain, DefaultBaseDomain)
 	}
 	if problems := validation.IsDNS1123Subdomain(o.IngressClassName); o.IngressClassName != "" && len(problems) > 0 {
 		return fmt.Errorf("ingress class %q: must be the name of an IngressClass: %s",
 			o.IngressClassName, strings.Join(problems, "; "))
 	}
-	if strings.ContainsAny(o.Image, " \t\r\n") {
-		return fmt.Errorf("image %q: must be an image reference without spaces", o.Image)
+	if o.Image != "" && !parseReference(o.Image).valid() {
+		return fmt.Errorf("image %q: must be an image reference without spaces or scheme, such as registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image)
 	}
 	return nil
 }

@@ -10,38 +10,34 @@ func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		options Options
 		want    string // empty: accepted
-		skip    string
 	}{
-		"none at all":                {Options{}, "", ""},
-		"all of them":                {Options{BaseDomain: "img.example.net", IngressClassName: "nginx", Image: "darkroom:v0.4.2"}, "", ""},
-		"image with everything":      {Options{Image: "registry.example.com:5000/team/darkroom:v0.4.2@" + digest}, "", ""},
-		"base domain with a scheme":  {Options{BaseDomain: "https://example.com"}, `base domain "https://example.com": must be a DNS name such as darkroom.example.com`, ""},
-		"base domain with a dot":     {Options{BaseDomain: ".example.com"}, "must be a DNS name", ""},
-		"base domain with capitals":  {Options{BaseDomain: "Example.com"}, "must be a DNS name", ""},
-		"ingress class with a space": {Options{IngressClassName: "my class"}, `ingress class "my class": must be the name of an IngressClass`, ""},
-		"image with a space":         {Options{Image: "darkroom: v1"}, "must be an image reference without spaces", ""},
-		"image with a line break":    {Options{Image: "darkroom:v1\n"}, "must be an image reference without spaces", ""},
+		"none at all":                {Options{}, ""},
+		"all of them":                {Options{BaseDomain: "img.example.net", IngressClassName: "nginx", Image: "darkroom:v0.4.2"}, ""},
+		"image with everything":      {Options{Image: "registry.example.com:5000/team/darkroom:v0.4.2@" + digest}, ""},
+		"base domain with a scheme":  {Options{BaseDomain: "https://example.com"}, `base domain "https://example.com": must be a DNS name such as darkroom.example.com`},
+		"base domain with a dot":     {Options{BaseDomain: ".example.com"}, "must be a DNS name"},
+		"base domain with capitals":  {Options{BaseDomain: "Example.com"}, "must be a DNS name"},
+		"ingress class with a space": {Options{IngressClassName: "my class"}, `ingress class "my class": must be the name of an IngressClass`},
+		"image with a space":         {Options{Image: "darkroom: v1"}, "must be an image reference without spaces"},
+		"image with a line break":    {Options{Image: "darkroom:v1\n"}, "must be an image reference without spaces"},
 		"base domain with a label beyond DNS": {
-			Options{BaseDomain: strings.Repeat("a", 64) + ".example.com"}, "must be a DNS name",
-			"Options.Validate bounds the base domain, not its labels; the chart refuses the hosts of every Darkroom then",
+			Options{BaseDomain: strings.Repeat("a", 64) + ".example.com"},
+			"must be a DNS name",
 		},
 		"image with a scheme": {
-			Options{Image: "docker://darkroom:v1"}, "must be an image reference",
-			"Options.Validate looks for spaces only; the chart refuses the image of every Darkroom then",
+			Options{Image: "docker://darkroom:v1"},
+			"must be an image reference",
 		},
 		"image with a short digest": {
-			Options{Image: "darkroom@sha256:00"}, "must be an image reference",
-			"Options.Validate looks for spaces only; the chart refuses the image of every Darkroom then",
+			Options{Image: "darkroom@sha256:00"},
+			"must be an image reference",
 		},
 		"image without a repository": {
-			Options{Image: ":v1"}, "must be an image reference",
-			"Options.Validate looks for spaces only; the tag would go to the chart's repository",
+			Options{Image: ":v1"},
+			"must be an image reference",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.skip != "" {
-				t.Skip(test.skip)
-			}
 			err := test.options.Validate()
 			if _, newErr := New(test.options); (newErr == nil) != (err == nil) {
 				t.Errorf("New says %v, Validate %v", newErr, err)

@@ -34,10 +34,13 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options) {
 	if className == "" {
 		className = options.IngressClassName
 	}
+	path := specPath.Child("ingress")
+	b.objectName(path.Child("className"), ingress.ClassName, "an IngressClass")
+	b.objectName(path.Child("tlsSecretName"), ingress.TLSSecretName, "a Secret")
 	b.setString(className, "ingress", "className")
 	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
 	if len(ingress.Annotations) > 0 {
-		b.setPlain(ingress.Annotations, "ingress", "annotations")
+		b.setPlain(ingress.Annotations, path.Child("annotations"), "ingress", "annotations")
 	}
 }
 
@@ -53,5 +56,5 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway) {
 	}
 	b.set(false, "ingress", "enabled")
 	b.set(true, "gateway", "enabled")
-	b.setPlain(gateway.ParentRefs, "gateway", "parentRefs")
+	b.setPlain(gateway.ParentRefs, path, "gateway", "parentRefs")
 }

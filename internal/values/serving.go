@@ -1,6 +1,7 @@
 package values
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 
@@ -15,6 +16,9 @@ var (
 
 	paramName  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	paramValue = regexp.MustCompile(`^[^;=[:cntrl:]]{0,128}$`)
+	// variableName is narrower than what Kubernetes admits: it is what a shell and
+	// the chart take too.
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
 // serving writes how Darkroom answers: caching, logging, default parameters, metrics.
@@ -31,7 +35,8 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 		}
 		b.set(string(spec.LogLevel), "logLevel")
 	}
-	for name, value := range spec.DefaultParams {
+	for _, name := range slices.Sorted(maps.Keys(spec.DefaultParams)) {
+		value := spec.DefaultParams[name]
 		if !paramName.MatchString(name) || !paramValue.MatchString(string(value)) {
 			b.invalid(specPath.Child("defaultParams").Key(name), value,
 				"names hold letters, digits, '-' and '_' (64 at most); values hold no ';', '=' or control character (128 at most)")
@@ -53,16 +58,24 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 // at the port that serves pictures.
 func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 	path := specPath.Child("extraEnv")
+	seen := map[string]bool{}
 	for i, variable := range spec.ExtraEnv {
-		if variable.Name == "DEBUG" {
-			b.errs = append(b.errs, field.Forbidden(path.Index(i).Child("name"),
+		path := path.Index(i).Child("name")
+		switch {
+		case variable.Name == "DEBUG":
+			b.errs = append(b.errs, field.Forbidden(path,
 				"DEBUG is refused: it opens profiling at the port that serves pictures; set logLevel: debug to see more"))
+		case !variableName.MatchString(variable.Name):
+			b.invalid(path, variable.Name, "must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
+		case seen[variable.Name]:
+			b.errs = append(b.errs, field.Duplicate(path, variable.Name))
 		}
+		seen[variable.Name] = true
 	}
 	if len(spec.ExtraEnv) > 0 {
-		b.setPlain(spec.ExtraEnv, "extraEnv")
+		b.setPlain(spec.ExtraEnv, path, "extraEnv")
 	}
 	if len(spec.ExtraEnvFrom) > 0 {
-		b.setPlain(spec.ExtraEnvFrom, "extraEnvFrom")
+		b.setPlain(spec.ExtraEnvFrom, specPath.Child("extraEnvFrom"), "extraEnvFrom")
 	}
 }

@@ -32,33 +32,40 @@ func TestServing(t *testing.T) {
 		"log level":                                  {serving(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = "debug" }), "logLevel", "debug"},
 		"default parameters": {
 			photos().DefaultParam("auto", "compress,format").DefaultParam("mono", "000000"),
-			"defaultParams", table{"auto": "compress,format", "mono": "000000"},
+			"defaultParams",
+			table{"auto": "compress,format", "mono": "000000"},
 		},
 		"metrics not enabled": {serving(func(spec *v1alpha1.DarkroomSpec) { spec.Metrics = &v1alpha1.Metrics{} }), "metrics", nil},
 		"metrics": {
 			serving(func(spec *v1alpha1.DarkroomSpec) { spec.Metrics = &v1alpha1.Metrics{Enabled: true} }),
-			"metrics", table{"enabled": true},
+			"metrics",
+			table{"enabled": true},
 		},
 		"metrics, scraped": {
 			serving(func(spec *v1alpha1.DarkroomSpec) {
 				spec.Metrics = &v1alpha1.Metrics{Enabled: true, ServiceMonitor: true}
 			}),
-			"metrics", table{"enabled": true, "serviceMonitor": table{"enabled": true}},
+			"metrics",
+			table{"enabled": true, "serviceMonitor": table{"enabled": true}},
 		},
 		"environment variables": {
 			photos().Env("HTTPS_PROXY", "http://proxy:3128").Env("EMPTY", ""),
-			"extraEnv", []any{table{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}, table{"name": "EMPTY"}},
+			"extraEnv",
+			[]any{table{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}, table{"name": "EMPTY"}},
 		},
 		"DEBUG as a part of a name is no DEBUG": {
 			photos().Env("MY_DEBUG", "true"),
-			"extraEnv", []any{table{"name": "MY_DEBUG", "value": "true"}},
+			"extraEnv",
+			[]any{table{"name": "MY_DEBUG", "value": "true"}},
 		},
 		"sources of environment variables": {
 			serving(func(spec *v1alpha1.DarkroomSpec) {
 				spec.ExtraEnvFrom = []corev1.EnvFromSource{{Prefix: "A_", ConfigMapRef: &corev1.ConfigMapEnvSource{
-					LocalObjectReference: corev1.LocalObjectReference{Name: "more"}}}}
+					LocalObjectReference: corev1.LocalObjectReference{Name: "more"},
+				}}}
 			}),
-			"extraEnvFrom", []any{table{"prefix": "A_", "configMapRef": table{"name": "more"}}},
+			"extraEnvFrom",
+			[]any{table{"prefix": "A_", "configMapRef": table{"name": "more"}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +119,8 @@ func TestSettingsThatBreakServingAreRefused(t *testing.T) {
 		"DEBUG from elsewhere": {
 			serving(func(spec *v1alpha1.DarkroomSpec) {
 				spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", ValueFrom: &corev1.EnvVarSource{
-					ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "debug"}}}}
+					ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "debug"},
+				}}}
 			}),
 			map[string]string{"spec.extraEnv[0].name": debug},
 		},

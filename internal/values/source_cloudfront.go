@@ -16,7 +16,7 @@ func (b *builder) cloudFront(path *field.Path, source *v1alpha1.Source) {
 	case source.Host == "":
 		b.required(path.Child("host"), "needed when source.type is CloudFront, for example d111111abcdef8.cloudfront.net")
 	case !hostFormat.MatchString(source.Host):
-		b.invalid(path.Child("host"), source.Host, "must be a host name without scheme or path, for example d111111abcdef8.cloudfront.net")
+		b.invalid(path.Child("host"), shown(source.Host), "must be a host name without scheme or path, for example d111111abcdef8.cloudfront.net")
 	}
 	b.set(source.Host, "source", "host")
 	if source.SecureProtocol != nil {

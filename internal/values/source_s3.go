@@ -15,11 +15,11 @@ func (b *builder) s3(path *field.Path, source *v1alpha1.Source) {
 	case source.Region == "":
 		b.required(path.Child("region"), "needed when source.type is S3, for example eu-west-2")
 	case !regionFormat.MatchString(source.Region):
-		b.invalid(path.Child("region"), source.Region, "must be a region, for example eu-west-2")
+		b.invalid(path.Child("region"), shown(source.Region), "must be a region, for example eu-west-2")
 	}
 	b.setString(source.Region, "source", "bucket", "region")
 	if source.Endpoint != "" && !absoluteURL.MatchString(source.Endpoint) {
-		b.invalid(path.Child("endpoint"), withoutUserinfo(source.Endpoint), "must be an absolute http or https URL, for example https://minio.example.com:9000")
+		b.invalid(path.Child("endpoint"), shown(source.Endpoint), "must be an absolute http or https URL, for example https://minio.example.com:9000")
 	}
 	b.setString(strings.TrimRight(source.Endpoint, "/"), "source", "bucket", "endpoint")
 	b.pathPrefix(path, source)

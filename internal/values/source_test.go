@@ -52,24 +52,32 @@ func TestSourceBecomesTheValuesOfItsOwnKind(t *testing.T) {
 		},
 		"S3 with inline keys": {
 			photos().S3("pictures", "eu-west-2").InlineKeys("AKIAEXAMPLE", "not-a-real-key"),
-			table{"type": "S3", "bucket": table{"name": "pictures", "region": "eu-west-2"},
-				"credentials": table{"accessKey": "AKIAEXAMPLE", "secretKey": "not-a-real-key"}},
+			table{
+				"type": "S3", "bucket": table{"name": "pictures", "region": "eu-west-2"},
+				"credentials": table{"accessKey": "AKIAEXAMPLE", "secretKey": "not-a-real-key"},
+			},
 		},
 		"S3 with a Secret whose keys have the usual names": {
 			photos().S3("pictures", "eu-west-2").CredentialsSecret("keys"),
-			table{"type": "S3", "bucket": table{"name": "pictures", "region": "eu-west-2"},
-				"credentials": table{"existingSecret": table{"name": "keys"}}},
+			table{
+				"type": "S3", "bucket": table{"name": "pictures", "region": "eu-west-2"},
+				"credentials": table{"existingSecret": table{"name": "keys"}},
+			},
 		},
 		"S3 among fields of other kinds": {
 			photos().Source(leftOvers(v1alpha1.S3)),
-			table{"type": "S3", "pathPrefix": "/p",
+			table{
+				"type": "S3", "pathPrefix": "/p",
 				"bucket":      table{"name": "pictures", "region": "eu-west-2", "endpoint": "https://minio.example.com"},
-				"credentials": table{"existingSecret": table{"name": "keys", "accessKeyKey": "id", "secretKeyKey": "key"}}},
+				"credentials": table{"existingSecret": table{"name": "keys", "accessKeyKey": "id", "secretKeyKey": "key"}},
+			},
 		},
 		"S3 with a slash at the end of the endpoint": {
 			photos().S3("my_photos", "r").CredentialsSecret("keys").Endpoint("http://minio.example.com:9000/"),
-			table{"type": "S3", "bucket": table{"name": "my_photos", "region": "r", "endpoint": "http://minio.example.com:9000"},
-				"credentials": table{"existingSecret": table{"name": "keys"}}},
+			table{
+				"type": "S3", "bucket": table{"name": "my_photos", "region": "r", "endpoint": "http://minio.example.com:9000"},
+				"credentials": table{"existingSecret": table{"name": "keys"}},
+			},
 		},
 		"a public bucket of Google Cloud Storage needs no credentials": {
 			photos().GoogleCloudStorage("pictures"),
@@ -81,8 +89,10 @@ func TestSourceBecomesTheValuesOfItsOwnKind(t *testing.T) {
 		},
 		"Google Cloud Storage among fields of other kinds": {
 			photos().Source(leftOvers(v1alpha1.GoogleCloudStorage)),
-			table{"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"},
-				"credentials": table{"existingSecret": table{"name": "keys", "credentialsJsonKey": "json"}}},
+			table{
+				"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"},
+				"credentials": table{"existingSecret": table{"name": "keys", "credentialsJsonKey": "json"}},
+			},
 		},
 		"CloudFront over HTTPS, unless said otherwise": {
 			photos().CloudFront("d111111abcdef8.cloudfront.net"),

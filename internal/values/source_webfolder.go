@@ -16,7 +16,7 @@ func (b *builder) webFolder(path *field.Path, source *v1alpha1.Source) {
 	case source.BaseURL == "":
 		b.required(path, "needed when source.type is WebFolder, for example https://example.com/images")
 	case !absoluteURL.MatchString(source.BaseURL):
-		b.invalid(path, withoutUserinfo(source.BaseURL), "must be an absolute http or https URL without user, query or fragment, for example https://example.com/images")
+		b.invalid(path, shown(source.BaseURL), "must be an absolute http or https URL without user, query or fragment, for example https://example.com/images")
 	default:
 		b.set(strings.TrimRight(source.BaseURL, "/"), "source", "baseUrl")
 	}

@@ -2,16 +2,24 @@ package values
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// defaultMemoryLimit is the chart's. One picture asked for at 9999×9999 takes
-// 1.4 GB (measured with Darkroom v0.4.2), so no pod goes without a limit.
-var defaultMemoryLimit = resource.MustParse("2Gi")
+// The chart's defaults. One picture asked for at 9999×9999 takes 1.4 GB (measured
+// with Darkroom v0.4.2), so no pod goes without a memory limit.
+var (
+	defaultMemoryLimit = resource.MustParse("2Gi")
+	defaultRequests    = corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("100m"),
+		corev1.ResourceMemory: resource.MustParse("128Mi"),
+	}
+)
 
 // replicas leaves the number of pods either to the resource or to an autoscaler.
 func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
@@ -34,12 +42,12 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 		least = int64(*autoscaling.MinReplicas)
 	}
 	most := int64(autoscaling.MaxReplicas)
-	switch {
-	case least < 1:
+	if least < 1 {
 		b.invalid(path.Child("minReplicas"), least, "must be at least 1")
-	case most < 1:
+	}
+	if most < 1 {
 		b.invalid(path.Child("maxReplicas"), most, "must be at least 1")
-	case least > most:
+	} else if least > most {
 		b.invalid(path.Child("minReplicas"), least, "must not be more than maxReplicas")
 	}
 	b.set(true, "autoscaling", "enabled")
@@ -71,7 +79,8 @@ func (b *builder) resources(resources *corev1.ResourceRequirements) {
 		}
 	}
 	path := specPath.Child("resources")
-	for name, request := range requests {
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		request := requests[name]
 		if limit, limited := limits[name]; limited && request.Cmp(limit) > 0 {
 			b.invalid(path.Child("requests").Key(string(name)), request.String(), "must not be more than the limit of "+limit.String())
 		}
@@ -79,7 +88,8 @@ func (b *builder) resources(resources *corev1.ResourceRequirements) {
 
 	for name, quantity := range limits {
 		b.set(quantity.String(), "resources", "limits", string(name))
-		if _, requested := requests[name]; !requested && (name == corev1.ResourceCPU || name == corev1.ResourceMemory) {
+		defaultRequest, hasDefault := defaultRequests[name]
+		if _, requested := requests[name]; !requested && hasDefault && quantity.Cmp(defaultRequest) < 0 {
 			b.set(nil, "resources", "requests", string(name))
 		}
 	}
@@ -87,7 +97,7 @@ func (b *builder) resources(resources *corev1.ResourceRequirements) {
 		b.set(quantity.String(), "resources", "requests", string(name))
 	}
 	if len(resources.Claims) > 0 {
-		b.setPlain(resources.Claims, "resources", "claims")
+		b.errs = append(b.errs, field.Forbidden(path.Child("claims"), "claims are not supported: Darkroom uses no devices"))
 	}
 }
 
@@ -96,23 +106,25 @@ func (b *builder) podTemplate(template *v1alpha1.PodTemplate) {
 	if template == nil {
 		return
 	}
+	path := specPath.Child("podTemplate")
+	b.objectName(path.Child("serviceAccountName"), template.ServiceAccountName, "a ServiceAccount")
 	if len(template.Annotations) > 0 {
-		b.setPlain(template.Annotations, "podAnnotations")
+		b.setPlain(template.Annotations, path.Child("annotations"), "podAnnotations")
 	}
 	if len(template.Labels) > 0 {
-		b.setPlain(template.Labels, "podLabels")
+		b.setPlain(template.Labels, path.Child("labels"), "podLabels")
 	}
 	if len(template.NodeSelector) > 0 {
-		b.setPlain(template.NodeSelector, "nodeSelector")
+		b.setPlain(template.NodeSelector, path.Child("nodeSelector"), "nodeSelector")
 	}
 	if len(template.Tolerations) > 0 {
-		b.setPlain(template.Tolerations, "tolerations")
+		b.setPlain(template.Tolerations, path.Child("tolerations"), "tolerations")
 	}
 	if template.Affinity != nil {
-		b.setPlain(template.Affinity, "affinity")
+		b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
 	}
 	if len(template.TopologySpreadConstraints) > 0 {
-		b.setPlain(template.TopologySpreadConstraints, "topologySpreadConstraints")
+		b.setPlain(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
 	}
 	if template.ServiceAccountName != "" {
 		b.set(false, "serviceAccount", "create")

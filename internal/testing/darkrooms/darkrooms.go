@@ -98,12 +98,12 @@ func (b *Builder) Deleting(since metav1.Time) *Builder {
 
 // Condition sets a condition of the status, in place of one of the same type.
 func (b *Builder) Condition(condition v1alpha1.Condition) *Builder {
-	conditions := b.darkroom.Status.Conditions
-	if current := v1alpha1.FindCondition(conditions, condition.Type); current != nil {
+	status := &b.darkroom.Status
+	if current := v1alpha1.FindCondition(status.Conditions, condition.Type); current != nil {
 		*current = condition
 		return b
 	}
-	b.darkroom.Status.Conditions = append(conditions, condition)
+	status.Conditions = append(status.Conditions, condition)
 	return b
 }
 

@@ -1,0 +1,455 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const (
+	samplesDir = "../../config/samples"
+	chartDir   = "../../helm-charts/darkroom"
+)
+
+// template runs the command with nothing in the environment.
+func template(t *testing.T, stdin string, args ...string) (string, error) {
+	t.Helper()
+	for _, name := range []string{envBaseDomain, envIngressClass, envImage} {
+		t.Setenv(name, "")
+	}
+	return templateIn(t, stdin, args...)
+}
+
+// templateIn runs the command in the environment as it is.
+func templateIn(t *testing.T, stdin string, args ...string) (string, error) {
+	t.Helper()
+	root := newRoot()
+	var out, errOut bytes.Buffer
+	root.SetArgs(append([]string{"template"}, args...))
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&out)
+	root.SetErr(&errOut)
+	err := root.Execute()
+	if errOut.Len() > 0 {
+		t.Errorf("Main prints the error; the command printed: %s", errOut.String())
+	}
+	return out.String(), err
+}
+
+// printed is what the command prints where it must succeed.
+func printed(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	out, err := template(t, stdin, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// refused is the error of the command where it must fail.
+func refused(t *testing.T, stdin string, args ...string) error {
+	t.Helper()
+	out, err := template(t, stdin, args...)
+	if err == nil {
+		t.Fatalf("accepted:\n%s", out)
+	}
+	return err
+}
+
+// document is a Darkroom as people write it.
+func document(t *testing.T, darkroom *darkrooms.Builder) string {
+	t.Helper()
+	fields := map[string]any{}
+	raw, err := json.Marshal(darkroom.Generation(0).Obj())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	delete(fields, "status")
+	raw, err = yaml.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// installed lists the Deployments among manifests as namespace/name.
+func installed(t *testing.T, manifests string) []string {
+	t.Helper()
+	var found []string
+	for _, manifest := range releaseutil.SplitManifests(manifests) {
+		var object struct {
+			Kind     string `json:"kind"`
+			Metadata struct {
+				Name      string `json:"name"`
+				Namespace string `json:"namespace"`
+			} `json:"metadata"`
+		}
+		if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
+			t.Fatalf("%v\n%s", err, manifest)
+		}
+		if object.Kind == "Deployment" {
+			found = append(found, object.Metadata.Namespace+"/"+object.Metadata.Name)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// samples are the files that people are told to start from.
+func samples(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(samplesDir, "darkroom-*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("no samples in %s", samplesDir)
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		found[strings.TrimSuffix(filepath.Base(file), ".yaml")] = file
+	}
+	return found
+}
+
+func TestGoldenOutputOfTheSamples(t *testing.T) {
+	dir := filepath.Join("testdata", "template")
+	for name, sample := range samples(t) {
+		for golden, args := range map[string][]string{
+			name + ".yaml":        {"-f", sample},
+			name + ".values.yaml": {"-f", sample, "--values"},
+		} {
+			t.Run(golden, func(t *testing.T) {
+				got := printed(t, "", args...)
+				golden := filepath.Join(dir, golden)
+				if *update {
+					if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(golden)
+				if err != nil {
+					t.Fatalf("%v (go test ./internal/cmd -update writes it)", err)
+				}
+				if diff := cmp.Diff(string(want), got); diff != "" {
+					t.Errorf("differs from %s; if intended, go test ./internal/cmd -update (-want +got):\n%s", golden, diff)
+				}
+			})
+		}
+	}
+}
+
+func TestNoGoldenFileIsLeftOver(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "template", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".values")
+		if samples(t)[name] == "" {
+			t.Errorf("%s belongs to no sample", file)
+		}
+	}
+}
+
+// helmTemplate is `helm template NAME helm-charts/darkroom -f -`: the values come
+// as YAML, in which all numbers are alike, and the chart comes from its folder.
+func helmTemplate(t *testing.T, name, values string) string {
+	t.Helper()
+	chart, err := loader.Load(chartDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	install := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
+	install.ClientOnly, install.DryRun = true, true
+	install.ReleaseName, install.Namespace = name, "default"
+	install.KubeVersion, err = chartutil.ParseKubeVersion(defaultKubeVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := install.Run(chart, parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(rendered.Manifest)
+}
+
+func TestHelmMakesTheSameOfTheValues(t *testing.T) {
+	documents := map[string]string{
+		"every number": document(t, darkrooms.New("photos", "").
+			Autoscaling(2, 1000).
+			Request("memory", "3Gi").Limit("cpu", "50m").
+			DefaultParam("w", "1000000").
+			Env("BIG", "10000000").
+			Spec(func(spec *v1alpha1.DarkroomSpec) {
+				ttl, percentage := int64(2147483647), int32(60)
+				spec.CacheTTLSeconds = &ttl
+				spec.Autoscaling.TargetCPUUtilizationPercentage = &percentage
+			})),
+		"a limit that drops the default request": document(t, darkrooms.New("photos", "").Limit("memory", "64Mi").Replicas(3)),
+		"an HTTPRoute":                           document(t, darkrooms.New("photos", "").Gateway("public")),
+	}
+	for name, file := range samples(t) {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents[name] = string(raw)
+	}
+	for name, document := range documents {
+		t.Run(name, func(t *testing.T) {
+			direct := strings.TrimSpace(printed(t, document, "-f", "-"))
+			darkroom := &v1alpha1.Darkroom{}
+			if err := yaml.Unmarshal([]byte(document), darkroom); err != nil {
+				t.Fatal(err)
+			}
+			byHelm := helmTemplate(t, darkroom.Name, printed(t, document, "-f", "-", "--values"))
+			if diff := cmp.Diff(direct, byHelm); diff != "" {
+				t.Errorf("(-template +template --values | helm template):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsRead(t *testing.T) {
+	one := document(t, darkrooms.New("one", "team-a"))
+	two := document(t, darkrooms.New("two", ""))
+	const other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {anything: goes}\n"
+	indented := "- " + strings.ReplaceAll(strings.TrimSpace(one), "\n", "\n  ")
+	file := filepath.Join(t.TempDir(), "one.yaml")
+	if err := os.WriteFile(file, []byte(one), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		stdin string
+		args  []string
+		want  []string
+	}{
+		"standard input":              {one, []string{"-f", "-"}, []string{"team-a/one"}},
+		"a file":                      {"", []string{"-f", file}, []string{"team-a/one"}},
+		"a file and standard input":   {two, []string{"-f", file, "-f", "-"}, []string{"default/two", "team-a/one"}},
+		"files after a comma":         {two, []string{"--filename", file + ",-"}, []string{"default/two", "team-a/one"}},
+		"several documents":           {one + "---\n" + two, []string{"-f", "-"}, []string{"default/two", "team-a/one"}},
+		"empty documents":             {"---\n# nothing\n---\n" + one + "---\n\n---\n", []string{"-f", "-"}, []string{"team-a/one"}},
+		"other kinds are passed over": {other + "---\n" + one + "---\n" + other, []string{"-f", "-"}, []string{"team-a/one"}},
+		"a Darkroom of another group is another kind": {
+			strings.Replace(two, v1alpha1.GroupVersion.String(), "example.org/v1", 1) + "---\n" + one, []string{"-f", "-"}, []string{"team-a/one"},
+		},
+		"a List":                    {"apiVersion: v1\nkind: List\nitems:\n" + indented + "\n", []string{"-f", "-"}, []string{"team-a/one"}},
+		"a List among documents":    {"kind: List\nitems:\n" + indented + "\n---\n" + two, []string{"-f", "-"}, []string{"default/two", "team-a/one"}},
+		"a List of what is no kind": {"kind: List\nitems: [a, 1, {kind: Pod}]\n---\n" + one, []string{"-f", "-"}, []string{"team-a/one"}},
+		"JSON":                      {`{"apiVersion": "deployments.example.com/v1alpha1", "kind": "Darkroom", "metadata": {"name": "j"}, "spec": {"source": {"baseUrl": "https://a"}, "subDomains": ["j"]}}`, []string{"-f", "-"}, []string{"default/j"}},
+		"the status, as kubectl get prints it": {
+			one + "status:\n  phase: Ready\n  fieldOfANewerRelease: true\n", []string{"-f", "-"}, []string{"team-a/one"},
+		},
+		"a namespace for those that name none": {one + "---\n" + two, []string{"-f", "-", "-n", "gallery"}, []string{"gallery/two", "team-a/one"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, installed(t, printed(t, test.stdin, test.args...))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadIsNamed(t *testing.T) {
+	good := document(t, darkrooms.New("good", ""))
+	absent := filepath.Join(t.TempDir(), "absent.yaml")
+	for name, test := range map[string]struct {
+		stdin string
+		args  []string
+		want  []string
+	}{
+		"no file given":            {"", nil, []string{"no file given", "-f FILE"}},
+		"an argument in its place": {"", []string{"darkroom.yaml"}, []string{"darkroom.yaml"}},
+		"a file that is not there": {"", []string{"-f", absent}, []string{absent}},
+		"nothing":                  {"", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
+		"no Darkroom":              {"kind: ConfigMap\napiVersion: v1\n", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
+		"a Darkroom of a version that is not served": {
+			strings.Replace(good, "v1alpha1", "v2", 1), []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1)"},
+		},
+		"an unknown field": {
+			good + "---\n" + strings.Replace(good, "baseUrl:", "url:", 1),
+			[]string{"-f", "-"},
+			[]string{"-: document 2:", "unknown field", `url"`},
+		},
+		"an unknown field in a List": {
+			"items:\n- " + strings.ReplaceAll(strings.TrimSpace(strings.Replace(good, "spec:", "spec:\n  replica: 3", 1)), "\n", "\n  "),
+			[]string{"-f", "-"},
+			[]string{"-: document 1:", "unknown field", `replica"`},
+		},
+		"a field of another type": {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"-: document 1:", "spec.replicas"}},
+		"no YAML":                 {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
+		"a text":                  {"a text\n", []string{"-f", "-"}, []string{"-: document 1:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := refused(t, test.stdin, test.args...)
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("want %q in: %v", want, err)
+				}
+			}
+		})
+	}
+}
+
+func TestFieldsInOtherLettersAreUnknown(t *testing.T) {
+	err := refused(t, strings.Replace(document(t, darkrooms.New("photos", "")), "baseUrl:", "baseURL:", 1), "-f", "-")
+	if !strings.Contains(err.Error(), `baseURL"`) {
+		t.Errorf("got: %v", err)
+	}
+}
+
+func TestFieldsGivenTwiceAreRefused(t *testing.T) {
+	err := refused(t, document(t, darkrooms.New("photos", ""))+"  replicas: 1\n  replicas: 2\n", "-f", "-")
+	if !strings.Contains(err.Error(), "replicas") {
+		t.Errorf("got: %v", err)
+	}
+}
+
+func TestBadResourceNamesItsFieldsAndHidesNoOther(t *testing.T) {
+	documents := strings.Join([]string{
+		document(t, darkrooms.New("first", "").SubDomains("Not A Name")),
+		document(t, darkrooms.New("good", "")),
+		document(t, darkrooms.New("last", "").WebFolder("example.com").SubDomains("Not A Name")),
+	}, "---\n")
+	out, err := template(t, documents, "-f", "-")
+	if err == nil {
+		t.Fatalf("accepted:\n%s", out)
+	}
+	for _, want := range []string{
+		`Darkroom "first" is invalid: spec.subDomains[0]`, `Darkroom "last" is invalid: spec.source.baseUrl`, "; spec.subDomains[0]",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q in: %v", want, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"default/good"}, installed(t, out)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestFlagsOfTheOperator(t *testing.T) {
+	photos := document(t, darkrooms.New("photos", ""))
+	want := []string{"photos.img.example.net", "className: traefik", "repository: mirror.example.com/darkroom", "tag: v9"}
+	t.Run("given", func(t *testing.T) {
+		out := printed(t, photos, "-f", "-", "--values", "--base-domain", "img.example.net", "--ingress-class", "traefik", "--image", "mirror.example.com/darkroom:v9")
+		wantAll(t, want, out)
+	})
+	t.Run("from the environment, as the operator's Deployment has it", func(t *testing.T) {
+		t.Setenv(envBaseDomain, "img.example.net")
+		t.Setenv(envIngressClass, "traefik")
+		t.Setenv(envImage, "mirror.example.com/darkroom:v9")
+		out, err := templateIn(t, photos, "-f", "-", "--values")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantAll(t, want, out)
+	})
+	t.Run("a flag wins over the environment", func(t *testing.T) {
+		t.Setenv(envBaseDomain, "environment.example.net")
+		out, err := templateIn(t, photos, "-f", "-", "--values", "--base-domain", "flag.example.net")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantAll(t, []string{"photos.flag.example.net"}, out)
+	})
+	t.Run("a wrong one is named", func(t *testing.T) {
+		err := refused(t, photos, "-f", "-", "--base-domain", "https://example.net")
+		wantAll(t, []string{`base domain "https://example.net"`}, err.Error())
+	})
+}
+
+func wantAll(t *testing.T, want []string, in string) {
+	t.Helper()
+	for _, want := range want {
+		if !strings.Contains(in, want) {
+			t.Errorf("want %q in:\n%s", want, in)
+		}
+	}
+}
+
+func TestKubernetesVersion(t *testing.T) {
+	photos := document(t, darkrooms.New("photos", ""))
+	t.Run("every one that the chart admits renders alike", func(t *testing.T) {
+		want := printed(t, photos, "-f", "-")
+		for _, version := range []string{"v1.30.0", "1.31", "v1.33.4-gke.100", "v1.99.0"} {
+			if diff := cmp.Diff(want, printed(t, photos, "-f", "-", "--kube-version", version)); diff != "" {
+				t.Errorf("%s (-by default +then):\n%s", version, diff)
+			}
+		}
+	})
+	t.Run("one that is none", func(t *testing.T) {
+		err := refused(t, photos, "-f", "-", "--kube-version", "newest")
+		wantAll(t, []string{"--kube-version=newest: must be a version such as " + defaultKubeVersion}, err.Error())
+	})
+	t.Run("one that is too old", func(t *testing.T) {
+		err := refused(t, photos, "-f", "-", "--kube-version", "v1.29.0")
+		wantAll(t, []string{"default/photos", ">=1.30", "v1.29.0"}, err.Error())
+	})
+}
+
+func TestChart(t *testing.T) {
+	photos := document(t, darkrooms.New("photos", ""))
+	t.Run("that of the repository is the one built in", func(t *testing.T) {
+		want := printed(t, photos, "-f", "-")
+		if diff := cmp.Diff(want, printed(t, photos, "-f", "-", "--chart", chartDir)); diff != "" {
+			t.Errorf("(-built in +from its folder):\n%s", diff)
+		}
+	})
+	t.Run("one that is not there", func(t *testing.T) {
+		absent := filepath.Join(t.TempDir(), "absent")
+		wantAll(t, []string{"load chart " + absent}, refused(t, photos, "-f", "-", "--chart", absent).Error())
+	})
+	t.Run("one that the operator would not install", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "crds"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range map[string]string{
+			"Chart.yaml":    "apiVersion: v2\nname: other\nversion: 1.0.0\n",
+			"crds/crd.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n",
+		} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantAll(t, []string{"chart other", "crds"}, refused(t, photos, "-f", "-", "--chart", dir).Error())
+	})
+}
+
+// The output is meant for kubectl apply.
+func TestManifestsOfSeveralDarkroomsAreOneStream(t *testing.T) {
+	one, two := document(t, darkrooms.New("one", "")), document(t, darkrooms.New("two", ""))
+	want := printed(t, one, "-f", "-") + printed(t, two, "-f", "-")
+	if diff := cmp.Diff(want, printed(t, one+"---\n"+two, "-f", "-")); diff != "" {
+		t.Errorf("(-one by one +together):\n%s", diff)
+	}
+	if !strings.HasPrefix(want, "---\n") {
+		t.Errorf("the second would begin within the last document of the first:\n%s", want)
+	}
+}

@@ -1,0 +1,145 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// pod made so many minutes after noon, with the states of its containers.
+func pod(name string, minutes int, containers ...corev1.ContainerStatus) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(minutes) * time.Minute))},
+		Status:     corev1.PodStatus{ContainerStatuses: containers},
+	}
+}
+
+func waiting(reason, message string) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name: containerName, Image: "gojektech/darkroom:v9",
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+	}
+}
+
+// crashed is a container that ended, and waits to be started again.
+func crashed(code int32, reason string, restarts int32) corev1.ContainerStatus {
+	container := waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container")
+	container.RestartCount = restarts
+	container.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}
+	return container
+}
+
+var running = corev1.ContainerStatus{Name: containerName, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+
+func unschedulable(name string) corev1.Pod {
+	out := pod(name, 0)
+	out.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		Message: "0/3 nodes are available: 3 Insufficient memory.",
+	}}
+	return out
+}
+
+func TestProblemOfThePods(t *testing.T) {
+	deleted := pod("photos-1", 9, waiting("ImagePullBackOff", "not found"))
+	deleted.DeletionTimestamp = &metav1.Time{Time: noon}
+	gated := unschedulable("photos-1")
+	gated.Status.Conditions[0].Reason = corev1.PodReasonSchedulingGated
+
+	imagePull := func(reason, message string) *Problem {
+		return &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot get image gojektech/darkroom:v9: " + reason + ": " + message}
+	}
+	failing := func(words string) *Problem { return &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: " + words} }
+	for name, test := range map[string]struct {
+		pods []corev1.Pod
+		want *Problem
+		why  string
+	}{
+		"no pods":              {},
+		"a pod that runs":      {pods: []corev1.Pod{pod("photos-1", 0, running)}},
+		"a pod that is made":   {pods: []corev1.Pod{pod("photos-1", 0, waiting("ContainerCreating", ""))}},
+		"a pod without a word": {pods: []corev1.Pod{pod("photos-1", 0)}},
+		"no image":             {pods: []corev1.Pod{pod("photos-1", 0, waiting("ErrImagePull", "not found"))}, want: imagePull("ErrImagePull", "not found")},
+		"no image, tried again": {
+			pods: []corev1.Pod{pod("photos-1", 0, waiting("ImagePullBackOff", "not found"))}, want: imagePull("ImagePullBackOff", "not found"),
+		},
+		"no image can have that name": {
+			pods: []corev1.Pod{pod("photos-1", 0, waiting("InvalidImageName", "bad"))}, want: imagePull("InvalidImageName", "bad"),
+		},
+		"no image, and none is pulled": {
+			pods: []corev1.Pod{pod("photos-1", 0, waiting("ErrImageNeverPull", "absent"))}, want: imagePull("ErrImageNeverPull", "absent"),
+		},
+		"no Secret": {
+			pods: []corev1.Pod{pod("photos-1", 0, waiting("CreateContainerConfigError", `secret "keys" not found`))},
+			want: failing(`CreateContainerConfigError: secret "keys" not found`),
+		},
+		"out of memory": {
+			pods: []corev1.Pod{pod("photos-1", 0, crashed(137, "OOMKilled", 3))},
+			want: failing("CrashLoopBackOff: it ended with code 137 (OOMKilled); restarted 3 times"),
+			why:  "how it ended says more than that it is started again later",
+		},
+		"a crash that nobody has recorded": {
+			pods: []corev1.Pod{pod("photos-1", 0, waiting("CrashLoopBackOff", "back-off 10s"))},
+			want: failing("CrashLoopBackOff: back-off 10s"),
+		},
+		"the second container": {
+			pods: []corev1.Pod{pod("photos-1", 0, running, waiting("ErrImagePull", "not found"))}, want: imagePull("ErrImagePull", "not found"),
+		},
+		"no node": {
+			pods: []corev1.Pod{unschedulable("photos-1")},
+			want: &Problem{v1alpha1.ReasonUnschedulable, "Pod photos-1 finds no node: 0/3 nodes are available: 3 Insufficient memory."},
+		},
+		"not scheduled for another reason": {pods: []corev1.Pod{gated}},
+		"a pod that is deleted":            {pods: []corev1.Pod{deleted}},
+		"the newest pod speaks first": {
+			pods: []corev1.Pod{pod("photos-0", 1, crashed(1, "Error", 9)), pod("photos-1", 2, waiting("ErrImagePull", "not found"))},
+			want: imagePull("ErrImagePull", "not found"),
+			why:  "it runs what was asked for last",
+		},
+		"an older pod where the newest has no problem": {
+			pods: []corev1.Pod{pod("photos-2", 3, running), pod("photos-1", 1, crashed(1, "Error", 9))},
+			want: failing("CrashLoopBackOff: it ended with code 1 (Error); restarted 9 times"),
+		},
+		"the deleted are passed over": {
+			pods: []corev1.Pod{deleted, pod("photos-1", 1, crashed(1, "Error", 9))},
+			want: failing("CrashLoopBackOff: it ended with code 1 (Error); restarted 9 times"),
+		},
+		"of two as old as each other, the first": {
+			pods: []corev1.Pod{pod("photos-1", 1, waiting("ErrImagePull", "not found")), pod("photos-0", 1, crashed(1, "Error", 9))},
+			want: imagePull("ErrImagePull", "not found"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.why != "" {
+				t.Log(test.why)
+			}
+			var before []string
+			for _, p := range test.pods {
+				before = append(before, p.Name)
+			}
+			if diff := cmp.Diff(test.want, DetermineProblem(test.pods)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			var after []string
+			for _, p := range test.pods {
+				after = append(after, p.Name)
+			}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("the caller's pods changed places (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRestartsOfInitContainersAreSeen(t *testing.T) {
+	injected := pod("photos-1", 0, waiting("PodInitializing", ""))
+	injected.Status.InitContainerStatuses = []corev1.ContainerStatus{waiting("ImagePullBackOff", "not found")}
+	if got := DetermineProblem([]corev1.Pod{injected}); got == nil || got.Reason != v1alpha1.ReasonImagePullFailed {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,396 @@
+package values
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// texts of a Darkroom, each of them in somebody else's hand.
+type hand struct {
+	name, subDomain, version, repository, logLevel        string
+	baseURL, host, bucket, region, endpoint, pathPrefix   string
+	accessKey, secretKey, secretName, secretNameKey       string
+	className, tlsName, gateway, listener, serviceAccount string
+	annotationKey, annotation, label, paramName, param    string
+	envName, env                                          string
+}
+
+// steady is what nobody objects to.
+func steady() hand {
+	return hand{
+		name: "photos", subDomain: "photos", version: "0.4.2", repository: "team/darkroom", logLevel: "info",
+		baseURL: "https://example.com/images", host: "d1.cloudfront.net", bucket: "pictures", region: "eu-west-2",
+		endpoint: "https://minio.example.com", pathPrefix: "/uploads",
+		accessKey: "AKIAEXAMPLE", secretKey: "not-a-real-key", secretName: "keys", secretNameKey: "id",
+		className: "nginx", tlsName: "cert", gateway: "public", listener: "https", serviceAccount: "robot",
+		annotationKey: "example.com/note", annotation: "hello", label: "a", paramName: "auto", param: "compress",
+		envName: "NOTE", env: "hello",
+	}
+}
+
+// texts are the fields of a hand, in a fixed order.
+func (h *hand) texts() []*string {
+	return []*string{
+		&h.name, &h.subDomain, &h.version, &h.repository, &h.logLevel,
+		&h.baseURL, &h.host, &h.bucket, &h.region, &h.endpoint, &h.pathPrefix,
+		&h.accessKey, &h.secretKey, &h.secretName, &h.secretNameKey,
+		&h.className, &h.tlsName, &h.gateway, &h.listener, &h.serviceAccount,
+		&h.annotationKey, &h.annotation, &h.label, &h.paramName, &h.param,
+		&h.envName, &h.env,
+	}
+}
+
+// free are the texts that may be anything.
+func (h *hand) free() []*string {
+	return []*string{&h.accessKey, &h.secretKey, &h.annotation, &h.label, &h.env, &h.gateway, &h.listener}
+}
+
+// Kinds of Darkroom that a hand can make.
+const (
+	webFolder = iota
+	s3Inline
+	s3Secret
+	googleCloudStorage
+	cloudFront
+	kinds
+)
+
+func (h *hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
+	darkroom := photos().
+		Version(h.version).Repository(h.repository).SubDomains(h.subDomain).
+		DefaultParam(h.paramName, h.param).
+		Env(h.envName, h.env).
+		PodTemplate(v1alpha1.PodTemplate{
+			Annotations:        map[string]string{h.annotationKey: h.annotation},
+			Labels:             map[string]string{"team": h.label},
+			NodeSelector:       map[string]string{"disk": h.label},
+			ServiceAccountName: h.serviceAccount,
+		}).
+		Spec(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = v1alpha1.LogLevel(h.logLevel) })
+	switch kind % kinds {
+	case webFolder:
+		darkroom.WebFolder(h.baseURL)
+	case s3Inline:
+		darkroom.S3(h.bucket, h.region).Endpoint(h.endpoint).PathPrefix(h.pathPrefix).InlineKeys(h.accessKey, h.secretKey)
+	case s3Secret:
+		darkroom.S3(h.bucket, h.region).CredentialsSecret(h.secretName).Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Source.CredentialsSecretRef.AccessKeyKey = h.secretNameKey
+		})
+	case googleCloudStorage:
+		darkroom.GoogleCloudStorage(h.bucket).CredentialsSecret(h.secretName).Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Source.CredentialsSecretRef.CredentialsJSONKey = h.secretNameKey
+		})
+	case cloudFront:
+		darkroom.CloudFront(h.host).PathPrefix(h.pathPrefix)
+	}
+	if gateway {
+		darkroom.Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: h.gateway, SectionName: h.listener}}}
+		})
+	} else {
+		darkroom.Ingress(v1alpha1.Ingress{
+			ClassName: h.className, TLSSecretName: h.tlsName, Annotations: map[string]string{h.annotationKey: h.annotation},
+		})
+	}
+	out := darkroom.Obj()
+	out.Name = h.name
+	return out
+}
+
+// hostile are texts that mean something to a template, to YAML, to Kubernetes or
+// to Darkroom.
+var hostile = []string{
+	"", " ", "{{ .Release.Name }}", "{{ fail `x` }}", "{{- range", "\n---\nkind: ClusterRole\nmetadata: {name: a}\n", "a\n  b: c",
+	"a: b", "a #b", "# a", `"`, `'`, `\`, "`", "- a", "*a", "&a", "!!binary a", "%YAML", "|", ">", "?", "{a: b}", "[a]", "~", "null", "true", "on",
+	"0x10", "1e3", "1_000", "012", "2026-01-01", ".inf", "=", "<<", "a=b;c", "a\tb", "\ta", " a", "a ", "\n", "\na", "a\n", "a\n\n", "  a\n b\n", "a\r\nb",
+	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", "checksum/config", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
+}
+
+// FuzzTranslate: whatever people write, the translation ends in a refusal that
+// names fields or in values; those the chart takes, or refuses by its schema; and
+// what it renders holds each text where it belongs, and nothing more.
+func FuzzTranslate(f *testing.F) {
+	add := func(h hand, kind byte, gateway bool) {
+		f.Add(
+			h.name, h.subDomain, h.version, h.repository, h.logLevel, h.baseURL, h.host, h.bucket, h.region, h.endpoint, h.pathPrefix,
+			h.accessKey, h.secretKey, h.secretName, h.secretNameKey, h.className, h.tlsName, h.gateway, h.listener, h.serviceAccount,
+			h.annotationKey, h.annotation, h.label, h.paramName, h.param, h.envName, h.env, kind, gateway,
+		)
+	}
+	for kind := range byte(kinds) {
+		add(steady(), kind, false)
+		add(steady(), kind, true)
+	}
+	for i, text := range hostile {
+		// What may be anything, at once.
+		h := steady()
+		for _, field := range h.free() {
+			*field = text
+		}
+		add(h, s3Inline, false)
+		add(h, s3Inline, true)
+		// What may not, one at a time, as the refusal of one would hide the others;
+		// a third of the texts for each, as each takes some milliseconds.
+		for n := i % 3; n < len(h.texts()); n += 3 {
+			h := steady()
+			if field := h.texts()[n]; !slices.Contains(h.free(), field) {
+				*field = text
+				add(h, kindOfText(n, i), false)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T,
+		name, subDomain, version, repository, logLevel, baseURL, host, bucket, region, endpoint, pathPrefix,
+		accessKey, secretKey, secretName, secretNameKey, className, tlsName, gatewayName, listener, serviceAccount,
+		annotationKey, annotation, label, paramName, param, envName, env string, kind byte, gateway bool,
+	) {
+		h := hand{
+			name, subDomain, version, repository, logLevel, baseURL, host, bucket, region, endpoint, pathPrefix,
+			accessKey, secretKey, secretName, secretNameKey, className, tlsName, gatewayName, listener, serviceAccount,
+			annotationKey, annotation, label, paramName, param, envName, env,
+		}
+		for _, text := range h.texts() {
+			// Resources come as JSON, which holds nothing else.
+			*text = strings.ToValidUTF8(*text, "\ufffd")
+		}
+		checkTranslation(t, &h, kind%kinds, gateway)
+	})
+}
+
+// kindOfText is a kind of Darkroom that uses the text at an index.
+func kindOfText(i, otherwise int) byte {
+	switch i {
+	case 5: // baseURL
+		return webFolder
+	case 6: // host
+		return cloudFront
+	case 7, 8, 9, 10, 11, 12: // bucket, region, endpoint, pathPrefix, accessKey, secretKey
+		return s3Inline
+	case 13, 14: // secretName, secretNameKey
+		return s3Secret
+	}
+	return byte(otherwise % kinds)
+}
+
+func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
+	t.Helper()
+	translator, err := New(Options{BaseDomain: "example.net"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	darkroom := h.darkroom(kind, gateway)
+	values, err := translator.Values(darkroom)
+	var invalid *InvalidError
+	switch {
+	case errors.As(err, &invalid) && len(invalid.Fields) > 0:
+		return
+	case err != nil:
+		t.Fatalf("refused without a field: %v", err)
+	}
+	chrt, err := darkroomChart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := tryRender(chrt, darkroom, values)
+	if err != nil {
+		if !strings.Contains(err.Error(), "values don't meet the specifications of the schema(s)") {
+			t.Fatalf("translated, but not rendered: %v", err)
+		}
+		return
+	}
+	decoded, err := decode(manifest)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, manifest)
+	}
+	check := func(what string, want, got any) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	if testing.Verbose() {
+		t.Log(manifest)
+	}
+	check("objects", h.wantObjects(kind, gateway), names(decoded))
+	check("configuration", h.wantConfig(kind), decoded.config(t))
+
+	deployment := decoded.deployment(t)
+	pods := deployment.Spec.Template
+	check("environment", h.wantEnvironment(kind), pods.Spec.Containers[0].Env)
+	check("label", h.label, pods.Labels["team"])
+	// The last of its document, at whose end Helm trims.
+	check("node selector", strings.TrimRightFunc(h.label, unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
+	if !strings.HasPrefix(h.annotationKey, "checksum/") {
+		check("annotation of the pods", h.annotation, pods.Annotations[h.annotationKey])
+	}
+	account := h.serviceAccount
+	if account == "" {
+		account = h.name
+	}
+	check("ServiceAccount", account, pods.Spec.ServiceAccountName)
+	repository, tag, _ := strings.Cut(strings.TrimPrefix(pods.Spec.Containers[0].Image, h.repository), ":")
+	if h.repository != "" {
+		check("repository", "", repository)
+	}
+	if h.version != "" {
+		check("tag", strings.TrimPrefix(strings.ReplaceAll(h.version, "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
+	}
+	if kind == s3Inline {
+		check("Secret", map[string][]byte{"accessKey": []byte(h.accessKey), "secretKey": []byte(h.secretKey)}, only[*corev1.Secret](t, decoded).Data)
+	}
+
+	host := h.subDomain + ".example.net"
+	if gateway {
+		route := only[*gatewayv1.HTTPRoute](t, decoded).Spec
+		check("hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
+		check("Gateway", h.gateway, string(route.ParentRefs[0].Name))
+		if h.listener != "" {
+			check("listener", h.listener, string(ptr.Deref(route.ParentRefs[0].SectionName, "")))
+		}
+		return
+	}
+	ingress := only[*networkingv1.Ingress](t, decoded)
+	check("annotations of the Ingress", map[string]string{h.annotationKey: h.annotation}, ingress.Annotations)
+	check("host", host, ingress.Spec.Rules[0].Host)
+	if h.className != "" {
+		check("class", h.className, ptr.Deref(ingress.Spec.IngressClassName, ""))
+	}
+	if h.tlsName != "" {
+		check("TLS", []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: h.tlsName}}, ingress.Spec.TLS)
+	}
+}
+
+// toYaml answers an error with nothing: one such character in a variable takes all
+// variables away, and nobody hears of it.
+func TestTextsThatYAMLCannotCarryAreRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		darkroom *v1alpha1.Darkroom
+		field    string
+	}{
+		"variable, control character":    {photos().Env("FINE", "1").Env("NOTE", "\x7f").Obj(), "spec.extraEnv"},
+		"variable, line break of EBCDIC": {photos().Env("NOTE", "a\u0085b").Obj(), "spec.extraEnv"},
+		"annotation of the Ingress":      {photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"a": "\x7f"}}).Obj(), "spec.ingress.annotations"},
+		"annotation that is a merge key": {photos().PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{"<<": "a"}}).Obj(), "spec.podTemplate.annotations"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if message := refusalOf(t, test.darkroom).Error(); !strings.Contains(message, test.field) {
+				t.Errorf("%s is not named: %s", test.field, message)
+			}
+		})
+	}
+}
+
+// names are the objects of a manifest.
+func names(decoded objects) []string {
+	out := make([]string, 0, len(decoded))
+	for _, object := range decoded {
+		out = append(out, fmt.Sprintf("%T %s/%s", object, object.GetNamespace(), object.GetName()))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (h *hand) wantObjects(kind byte, gateway bool) []string {
+	out := []string{
+		"*v1.ConfigMap team-a/" + h.name,
+		"*v1.Deployment team-a/" + h.name,
+		"*v1.Service team-a/" + h.name,
+		"*v1.Service team-a/" + h.name + "-blocked",
+		"*v1.Pod team-a/" + h.name + "-test-ping",
+	}
+	if h.serviceAccount == "" {
+		out = append(out, "*v1.ServiceAccount team-a/"+h.name)
+	}
+	if kind == s3Inline {
+		out = append(out, "*v1.Secret team-a/"+h.name+"-credentials")
+	}
+	if gateway {
+		out = append(out, "*v1.HTTPRoute team-a/"+h.name)
+	} else {
+		out = append(out, "*v1.Ingress team-a/"+h.name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (h *hand) wantConfig(kind byte) map[string]string {
+	out := map[string]string{
+		"PORT":          "3000",
+		"LOG_LEVEL":     h.logLevel,
+		"CACHE_TIME":    "31536000",
+		"DEFAULTPARAMS": h.paramName + "=" + h.param,
+
+		"SOURCE_HYSTRIX_TIMEOUT":                "10000",
+		"SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS":  "100",
+		"SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD": "20",
+		"SOURCE_HYSTRIX_SLEEPWINDOW":            "5000",
+		"SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD":  "90",
+	}
+	if h.logLevel == "" {
+		out["LOG_LEVEL"] = "info"
+	}
+	s3 := map[string]string{
+		"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": h.bucket, "SOURCE_BUCKET_REGION": h.region, "SOURCE_HYSTRIX_COMMANDNAME": "s3",
+	}
+	prefix := strings.Trim(h.pathPrefix, "/")
+	switch kind {
+	case webFolder:
+		out["SOURCE_KIND"], out["SOURCE_BASEURL"] = "webfolder", strings.TrimRight(h.baseURL, "/")
+	case s3Inline:
+		maps.Copy(out, s3)
+		if h.endpoint != "" {
+			out["SOURCE_BUCKET_ENDPOINT"] = strings.TrimRight(h.endpoint, "/")
+		}
+	case s3Secret:
+		maps.Copy(out, s3)
+	case googleCloudStorage:
+		out["SOURCE_KIND"], out["SOURCE_BUCKET_NAME"] = "gcs", h.bucket
+	case cloudFront:
+		out["SOURCE_KIND"], out["SOURCE_HOST"], out["SOURCE_SECUREPROTOCOL"] = "cloudfront", h.host, "true"
+	}
+	if prefix != "" && (kind == s3Inline || kind == cloudFront) {
+		out["SOURCE_PATHPREFIX"] = "/" + prefix
+	}
+	return out
+}
+
+func (h *hand) wantEnvironment(kind byte) []corev1.EnvVar {
+	out := []corev1.EnvVar{{Name: "DEBUG", Value: "false"}}
+	fromSecret := func(variable, secret, key string) {
+		if variable != h.envName {
+			out = append(out, corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+				LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
+			}}})
+		}
+	}
+	or := func(key, otherwise string) string {
+		if key == "" {
+			return otherwise
+		}
+		return key
+	}
+	switch kind {
+	case s3Inline:
+		fromSecret("SOURCE_BUCKET_ACCESSKEY", h.name+"-credentials", "accessKey")
+		fromSecret("SOURCE_BUCKET_SECRETKEY", h.name+"-credentials", "secretKey")
+	case s3Secret:
+		fromSecret("SOURCE_BUCKET_ACCESSKEY", h.secretName, or(h.secretNameKey, "accessKey"))
+		fromSecret("SOURCE_BUCKET_SECRETKEY", h.secretName, "secretKey")
+	case googleCloudStorage:
+		fromSecret("SOURCE_BUCKET_CREDENTIALSJSON", h.secretName, or(h.secretNameKey, "credentials.json"))
+	}
+	return append(out, corev1.EnvVar{Name: h.envName, Value: h.env})
+}
