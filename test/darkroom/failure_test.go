@@ -49,7 +49,8 @@ func TestAnOriginalThatIsNoPictureCannotBeProcessed(t *testing.T) {
 
 func TestAnUnknownKindOfSourceEndsTheProcess(t *testing.T) {
 	for _, env := range []map[string]string{
-		{}, {"SOURCE_KIND": "ftp"},
+		{},
+		{"SOURCE_KIND": "ftp"},
 		{"SOURCE_KIND": "gcs", "SOURCE_BUCKET_NAME": "b", "SOURCE_BUCKET_CREDENTIALSJSON": "{not json"},
 	} {
 		if code := launch(t, freePort(t), env).wait(); code == 0 {

@@ -57,7 +57,7 @@ func serveUntil(ctx context.Context, listener net.Listener, h http.Handler) erro
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	if err := server.Shutdown(context.Background()); err != nil {
+	if err := server.Shutdown(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("shut down: %w", err)
 	}
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {

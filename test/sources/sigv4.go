@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -103,7 +102,7 @@ func (v *verifier) sign(r *http.Request, claim authorization, payload string, at
 	}
 	credentials := aws.Credentials{AccessKeyID: v.accessKey, SecretAccessKey: v.secretKey}
 	// S3 alone signs the path as it is sent, escaped once.
-	err := v4.NewSigner().SignHTTP(context.Background(), credentials, replica, payload, "s3", claim.region, at,
+	err := v4.NewSigner().SignHTTP(r.Context(), credentials, replica, payload, "s3", claim.region, at,
 		func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	if err != nil {
 		return authorization{}, fmt.Errorf("sign request anew: %w", err)

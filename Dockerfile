@@ -1,0 +1,43 @@
+# The image of the operator: a static program, the watches file and the chart.
+#
+# `make docker-pin` adds digests to the two images, and `make docker-push` refuses to
+# push without them.
+ARG GO_IMAGE=docker.io/library/golang:1.26.8-bookworm
+ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot
+
+# Runs on the machine that builds, and cross-compiles for the platform that is asked for.
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
+WORKDIR /workspace
+# The modules have a layer of their own: they change more seldom than the code.
+COPY go.mod go.sum ./
+RUN go mod download
+COPY main.go ./
+COPY api/ api/
+COPY internal/ internal/
+COPY helm-charts/ helm-charts/
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=0.1.0-dev
+RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
+    -ldflags "-s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=${VERSION}" \
+    -o /darkroom-operator .
+
+FROM ${BASE_IMAGE}
+ARG VERSION=0.1.0-dev
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Darkroom Operator" \
+      org.opencontainers.image.description="Runs Darkroom image proxies on Kubernetes" \
+      org.opencontainers.image.source="https://github.com/darkroom-operator/darkroom-operator" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+# The watches file names its chart relative to the working directory.
+WORKDIR /
+COPY LICENSE /licenses/LICENSE
+COPY watches.yaml /watches.yaml
+COPY helm-charts/darkroom/ /helm-charts/darkroom/
+COPY --from=builder /darkroom-operator /darkroom-operator
+# A number, because runAsNonRoot cannot tell who a name is.
+USER 65532:65532
+ENTRYPOINT ["/darkroom-operator"]
+CMD ["manager"]

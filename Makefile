@@ -1,0 +1,197 @@
+# `make` or `make help` lists the targets.
+
+# The version that the operator says it is, and the tag of its image.
+VERSION ?= 0.1.0-dev
+# The operator's image.
+IMG ?= ghcr.io/darkroom-operator/darkroom-operator:v$(VERSION)
+# What docker-push builds for.
+PLATFORMS ?= linux/amd64,linux/arm64
+# Arguments of the manager for `make run`.
+ARGS ?=
+# The node of `make demo`: simulated, or real (needs root and Linux).
+NODE ?= simulated
+# The race detector needs a C compiler; without one: make test RACE=
+RACE ?= -race
+
+BIN := $(CURDIR)/bin
+TOOLS := $(BIN)/tools
+CLUSTER := $(BIN)/cluster
+CONTROLLER_GEN := $(TOOLS)/controller-gen
+KUSTOMIZE := $(TOOLS)/kustomize
+GOLANGCI_LINT := $(TOOLS)/golangci-lint
+TESTSUM := $(TOOLS)/testsum
+# An own kubectl is used if there is one, else that of the test cluster.
+KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
+
+# Modules besides the main one: with tests, and all that `go mod tidy` is checked for.
+TEST_MODULES := test/darkroom test/sources test/cluster
+MODULES := . $(TEST_MODULES) hack/tools hack/golangci
+# The end-to-end tests and benchmarks need a cluster and have targets of their own.
+list-packages = go list ./... | grep -v -e /test/e2e -e /test/bench
+CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
+# Counts of passed and failed tests are added to this file; see hack/testsum.
+TALLY ?=
+
+# $(call go-build,MODULE) builds static programs of a module.
+go-build = CGO_ENABLED=0 go -C $(1) build -trimpath -buildvcs=false
+LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$(VERSION)
+
+SHELL := /usr/bin/env bash -o pipefail
+.SHELLFLAGS := -ec
+.DEFAULT_GOAL := help
+# Each recipe uses all processors by itself.
+.NOTPARALLEL:
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36mTARGET\033[0m [VARIABLE=value]\n"} \
+		/^[a-zA-Z0-9_-]+:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
+		/^##@/ { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
+
+##@ Development
+
+.PHONY: generate
+generate: manifests $(CONTROLLER_GEN) ## Regenerate all that is generated: manifests, deepcopy functions, docs/api.md.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
+
+.PHONY: manifests
+manifests: $(CONTROLLER_GEN) ## Regenerate the CRD and the operator's ClusterRole.
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## Format the Go code.
+	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
+
+.PHONY: vet
+vet: ## Run go vet.
+	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e ./...; done
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Run golangci-lint; the rules are in .golangci.yml.
+	@failed=; for module in . $(TEST_MODULES); do \
+		echo "golangci-lint: $$module"; \
+		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$module"; \
+	done; test -z "$$failed" || { echo "golangci-lint found something in:$$failed"; exit 1; }
+
+##@ Test
+
+.PHONY: test
+test: test-go verify ## Run all tests but the end-to-end ones, and verify.
+
+.PHONY: test-go
+test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each.
+	@failed=; for module in . $(TEST_MODULES); do \
+		echo "go test: $$module"; \
+		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(TESTSUM) $(if $(VERBOSE),-v) -tally "$(TALLY)" -- \
+			go test -json $(RACE) -shuffle=on $$($(list-packages))) || failed="$$failed $$module"; \
+	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
+
+.PHONY: verify
+verify: $(CONTROLLER_GEN) $(KUSTOMIZE) ## Check that generated files and go.mod are fresh, and that config/ builds.
+	@hack/verify.sh $(MODULES)
+
+.PHONY: e2e
+e2e: build build-testdata $(CLUSTER) $(TESTSUM) ## Run the end-to-end tests on a real node of their own (root, Linux).
+	@test -d test/e2e || { echo "there is no test/e2e"; exit 1; }
+	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
+
+.PHONY: assets
+assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes at first, then nothing.
+	@echo "up to date: $$($(CLUSTER) assets)"
+
+##@ Try it here, with a cluster of its own
+
+.PHONY: demo
+demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves pictures.
+	@NODE=$(NODE) hack/demo.sh start
+
+.PHONY: demo-stop
+demo-stop: $(CLUSTER) ## Stop all that demo started.
+	@hack/demo.sh stop
+
+##@ Build
+
+.PHONY: build
+build: ## Build the operator, static: bin/darkroom-operator.
+	$(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/darkroom-operator .
+
+.PHONY: build-testdata
+build-testdata: ## Build Darkroom's stand-in and the picture sources of the tests: bin/darkroom, bin/sources.
+	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
+	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG for this machine's platform.
+	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) -t $(IMG) .
+
+.PHONY: docker-push
+docker-push: ## Build the image IMG for PLATFORMS and push it.
+	@! grep -E '^ARG (GO|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
+	docker buildx build --push --platform $(PLATFORMS) \
+		--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) -t $(IMG) .
+
+.PHONY: docker-pin
+docker-pin: ## Write the present digests of the Dockerfile's images into it (asks their registries).
+	@hack/docker-pin.sh
+
+.PHONY: build-installer
+build-installer: $(KUSTOMIZE) ## Write all that deploy applies to dist/install.yaml, with the image IMG.
+	@mkdir -p dist/overlay && printf 'resources:\n- ../../config/default\n' > dist/overlay/kustomization.yaml
+	@cd dist/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
+	@$(KUSTOMIZE) build dist/overlay > dist/install.yaml && echo "wrote dist/install.yaml with the image $(IMG)"
+
+.PHONY: clean
+clean: ## Remove what was built. (The Go build cache stays.)
+	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
+	rm -rf $(BIN) dist
+
+##@ Use a cluster (KUBECONFIG)
+
+.PHONY: install
+install: $(KUSTOMIZE) ## Install the CRD.
+	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply --server-side -f -
+
+.PHONY: uninstall
+uninstall: $(KUSTOMIZE) ## Delete the CRD, and with it all Darkrooms. Let the operator run, or they stay.
+	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found -f -
+
+.PHONY: run
+run: ## Run the operator on this machine, for the cluster. ARGS are its arguments.
+	go run . manager $(ARGS)
+
+.PHONY: deploy
+deploy: build-installer ## Deploy the operator with the image IMG.
+	$(KUBECTL) apply --server-side -f dist/install.yaml
+
+.PHONY: undeploy
+undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD.
+	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
+	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
+
+##@ Tools (built when needed; the versions are in hack/tools/go.mod and hack/golangci/go.mod)
+
+.PHONY: tools
+tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(TESTSUM) $(CLUSTER) ## Build all tools.
+
+# One build makes both; kustomize has the other's recipe.
+$(KUSTOMIZE): $(CONTROLLER_GEN)
+$(CONTROLLER_GEN): hack/tools/go.mod hack/tools/go.sum
+	@echo "building controller-gen and kustomize"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) -o $(TOOLS)/ tool && touch $(CONTROLLER_GEN) $(KUSTOMIZE)
+
+$(GOLANGCI_LINT): hack/golangci/go.mod hack/golangci/go.sum
+	@echo "building golangci-lint (about a minute)"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/golangci) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
+
+$(TESTSUM): $(wildcard hack/testsum/*.go)
+	@mkdir -p $(TOOLS) && $(call go-build,.) -o $@ ./hack/testsum && touch $@
+
+# Built each time: the build cache knows better what has changed.
+.PHONY: $(CLUSTER)
+$(CLUSTER):
+	@$(call go-build,test/cluster) -o $@ .

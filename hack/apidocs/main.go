@@ -1,0 +1,41 @@
+// Command apidocs writes docs/api.md: a page about a CustomResourceDefinition, made
+// from its schema. What it says is therefore what the API server enforces, the
+// messages of the CEL rules included.
+//
+//	apidocs CRD.yaml > docs/api.md
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"sigs.k8s.io/yaml"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "apidocs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	if len(args) != 1 {
+		return fmt.Errorf("want one file with a CustomResourceDefinition, but got %q", args)
+	}
+	raw, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	var definition crd
+	if err := yaml.Unmarshal(raw, &definition); err != nil {
+		return fmt.Errorf("read %s: %w", args[0], err)
+	}
+	page, err := render(definition)
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", args[0], err)
+	}
+	_, err = io.WriteString(out, page)
+	return err
+}
