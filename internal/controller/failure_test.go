@@ -80,7 +80,7 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if _, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the Darkroom is still there (%v)", err)
+			return fmt.Errorf("the Darkroom is still there (%w)", err)
 		}
 		left, err := belongings(ctx, darkroom)
 		if len(left) > 0 {

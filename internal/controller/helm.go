@@ -45,6 +45,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator hopvalues.
 		reconciler.WithClient(view),
 		reconciler.WithActionClientGetter(releases),
 		reconciler.WithValueTranslator(translator),
+		//nolint:staticcheck // deprecated, and yet the reconciler calls it unasked: without one it panics
 		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
 		reconciler.WithMaxReleaseHistory(releases.MaxHistory),
 		reconciler.WithWaitForDeletionTimeout(deletionPatience),

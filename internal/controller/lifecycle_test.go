@@ -151,7 +151,7 @@ func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
 			}
 			eventually(t, "nothing left", func(ctx context.Context) error {
 				if _, err := get(ctx, &v1alpha1.Darkroom{}, namespace, darkroom.Name); !apierrors.IsNotFound(err) {
-					return fmt.Errorf("the Darkroom is still there (%v)", err)
+					return fmt.Errorf("the Darkroom is still there (%w)", err)
 				}
 				left, err := belongings(ctx, darkroom)
 				if len(left) > 0 {
@@ -386,7 +386,7 @@ func TestGatewayTakesThePlaceOfTheIngress(t *testing.T) {
 	})
 	eventually(t, "no Ingress", func(ctx context.Context) error {
 		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the Ingress is still there (%v)", err)
+			return fmt.Errorf("the Ingress is still there (%w)", err)
 		}
 		_, err := get(ctx, &gatewayv1.HTTPRoute{}, namespace, "photos")
 		return err

@@ -90,7 +90,7 @@ func (c *Clients) Forget(key types.NamespacedName) {
 // implements knows no context, so it holds the reconcile's.
 type actionClient struct {
 	*Clients
-	ctx      context.Context //nolint:containedctx // ActionInterface passes none.
+	ctx      context.Context
 	darkroom client.Object
 	key      types.NamespacedName
 }

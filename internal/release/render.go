@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 
 	"helm.sh/helm/v3/pkg/action"
@@ -154,9 +153,4 @@ func copyRelease(in *helmrelease.Release) *helmrelease.Release {
 	info := *in.Info
 	out.Info = &info
 	return &out
-}
-
-// sameManifest tells whether two manifests describe the same objects.
-func sameManifest(a, b string) bool {
-	return strings.TrimSpace(a) == strings.TrimSpace(b)
 }

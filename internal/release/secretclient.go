@@ -19,10 +19,10 @@ const annotationOperator = "deployments.example.com/written-by-operator"
 
 // secretClient has Helm's driver write Secrets that belong to a Darkroom: they
 // carry an owner reference, by which they go even if the operator is gone. It
-// also gives the driver, which knows no context, that of the reconcile.
+// also gives the driver, which passes context.Background(), that of the reconcile.
 type secretClient struct {
 	corev1client.SecretInterface
-	ctx   context.Context //nolint:containedctx // Helm's driver passes context.Background().
+	ctx   context.Context
 	owner client.Object
 
 	// resourceVersion is that of the Secret written last.
@@ -32,18 +32,18 @@ type secretClient struct {
 // Create implements corev1client.SecretInterface.
 func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts metav1.CreateOptions) (*corev1.Secret, error) {
 	c.own(secret)
-	return c.record(c.SecretInterface.Create(c.ctx, secret, opts))
+	return c.record(c.SecretInterface.Create(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
 }
 
 // Update implements corev1client.SecretInterface.
 func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
 	c.own(secret)
-	return c.record(c.SecretInterface.Update(c.ctx, secret, opts))
+	return c.record(c.SecretInterface.Update(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
 }
 
 // List implements corev1client.SecretInterface.
 func (c *secretClient) List(_ context.Context, opts metav1.ListOptions) (*corev1.SecretList, error) {
-	return c.SecretInterface.List(c.ctx, opts)
+	return c.SecretInterface.List(c.ctx, opts) //nolint:contextcheck // the reconcile's, see above
 }
 
 func (c *secretClient) record(secret *corev1.Secret, err error) (*corev1.Secret, error) {

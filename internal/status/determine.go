@@ -86,8 +86,10 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
 	}
 	if isPaused(darkroom) {
-		return verdict{v1alpha1.PhasePaused, metav1.ConditionUnknown, v1alpha1.ReasonPaused,
-			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied."}
+		return verdict{
+			v1alpha1.PhasePaused, metav1.ConditionUnknown, v1alpha1.ReasonPaused,
+			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied.",
+		}
 	}
 	if failed, found := determineFailure(darkroom); found {
 		return failed

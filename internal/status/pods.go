@@ -42,8 +42,10 @@ func podProblem(pod *corev1.Pod) *Problem {
 		case waiting == nil:
 			continue
 		case slices.Contains(imageReasons, waiting.Reason):
-			return &Problem{v1alpha1.ReasonImagePullFailed,
-				fmt.Sprintf("Pod %s cannot get image %s: %s: %s", pod.Name, container.Image, waiting.Reason, waiting.Message)}
+			return &Problem{
+				v1alpha1.ReasonImagePullFailed,
+				fmt.Sprintf("Pod %s cannot get image %s: %s: %s", pod.Name, container.Image, waiting.Reason, waiting.Message),
+			}
 		case slices.Contains(configReasons, waiting.Reason):
 			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, crash(container, waiting.Message))}
 		}

@@ -20,11 +20,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// Pods of a Darkroom that is not ready are looked at after patience, and again
-// each time period: most pods are ready sooner, and cost no look.
+// Pods of a Darkroom that is not ready are looked at after some patience: most are
+// ready sooner, and cost no look. Then they are looked at again and again, the
+// longer nothing has happened the more seldom.
 const (
-	podPatience = 3 * time.Second
-	podPeriod   = 5 * time.Second
+	podPatience    = 3 * time.Second
+	podPeriodLeast = 5 * time.Second
+	podPeriodMost  = time.Minute
 )
 
 // helmPatience is for how long a report waits for that of the Helm controller:
@@ -145,12 +147,13 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 // diagnose looks for what keeps pods from being ready, and says when to look again.
 func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Result, error) {
 	deployment := o.Deployment
-	if deployment == nil || o.Darkroom.DeletionTimestamp != nil ||
-		determineRollout(deployment, nil).ready == metav1.ConditionTrue ||
-		(deployment.Spec.Replicas != nil && *deployment.Spec.Replicas == 0) {
+	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
+		determineRollout(deployment, nil).ready == metav1.ConditionTrue {
+		// Nothing is wrong, or there is no pod yet; the Deployment's next event tells.
 		return reconcile.Result{}, nil
 	}
-	if age := r.Clock.Since(lastProgress(deployment)); age < podPatience {
+	age := r.Clock.Since(lastProgress(deployment))
+	if age < podPatience {
 		return reconcile.Result{RequeueAfter: podPatience - age}, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
@@ -163,7 +166,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Re
 		return reconcile.Result{}, err
 	}
 	o.Problem = DetermineProblem(pods.Items)
-	return reconcile.Result{RequeueAfter: podPeriod}, nil
+	return reconcile.Result{RequeueAfter: min(max(age/4, podPeriodLeast), podPeriodMost)}, nil
 }
 
 // lastProgress is when the Deployment last got anywhere.
