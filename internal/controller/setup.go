@@ -1,10 +1,13 @@
 package controller
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -70,6 +73,11 @@ func Add(mgr manager.Manager, options Options) error {
 	}
 	if err := mgr.Add(capabilities); err != nil {
 		return err
+	}
+	secrets := &metav1.PartialObjectMetadata{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), secrets, release.IndexRelease, release.ReleaseOf); err != nil {
+		return fmt.Errorf("index the Secrets of releases: %w", err)
 	}
 	kinds, err := watchedKinds(mgr.GetRESTMapper())
 	if err != nil {

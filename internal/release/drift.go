@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,8 +24,18 @@ const annotationRevision = "deployment.kubernetes.io/revision"
 // applied once, which changes nothing where nothing differs.
 type drift struct {
 	mu       sync.Mutex
-	applied  map[types.NamespacedName]map[objectKey]trace
-	verifyAt map[types.NamespacedName]time.Time
+	releases map[types.NamespacedName]*memory
+}
+
+// memory is what is remembered of one release.
+type memory struct {
+	traces map[objectKey]trace
+	// settled is the digest of the manifest whose objects were all found or made as
+	// they should be, and objects are their names.
+	settled digest
+	objects []objectKey
+	// verifyAt is when all this is to be forgotten.
+	verifyAt time.Time
 }
 
 type digest [sha256.Size]byte
@@ -40,22 +51,17 @@ type trace struct {
 }
 
 func newDrift() *drift {
-	return &drift{
-		applied:  map[types.NamespacedName]map[objectKey]trace{},
-		verifyAt: map[types.NamespacedName]time.Time{},
-	}
+	return &drift{releases: map[types.NamespacedName]*memory{}}
 }
 
 // record remembers that wanted was applied and came back as live.
 func (d *drift) record(release types.NamespacedName, wanted *unstructured.Unstructured, live metav1.Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	traces := d.applied[release]
-	if traces == nil {
-		traces = map[objectKey]trace{}
-		d.applied[release] = traces
-	}
-	traces[keyOf(wanted)] = trace{
+	known := d.of(release)
+	// What was written may be of another manifest than the settled one.
+	known.objects = nil
+	known.traces[keyOf(wanted)] = trace{
 		wanted:          digestOf(wanted),
 		uid:             live.GetUID(),
 		state:           stateOf(live),
@@ -63,21 +69,69 @@ func (d *drift) record(release types.NamespacedName, wanted *unstructured.Unstru
 	}
 }
 
+// of returns what is remembered of a release. The caller holds the lock.
+func (d *drift) of(release types.NamespacedName) *memory {
+	known := d.releases[release]
+	if known == nil {
+		known = &memory{traces: map[objectKey]trace{}}
+		d.releases[release] = known
+	}
+	return known
+}
+
+// settle remembers that all objects of a manifest are as they should be.
+func (d *drift) settle(release types.NamespacedName, manifest string, objects []*unstructured.Unstructured) {
+	keys := make([]objectKey, len(objects))
+	for i, object := range objects {
+		keys[i] = keyOf(object)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := d.of(release)
+	known.settled, known.objects = sha256.Sum256([]byte(manifest)), keys
+	maps.DeleteFunc(known.traces, func(key objectKey, _ trace) bool { return !slices.Contains(keys, key) })
+}
+
+// settledObjects returns the objects of a manifest if it was settled, so that they
+// can be judged without parsing it.
+func (d *drift) settledObjects(release types.NamespacedName, manifest string) ([]objectKey, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := d.releases[release]
+	if known == nil || len(known.objects) == 0 || known.settled != sha256.Sum256([]byte(manifest)) {
+		return nil, false
+	}
+	return known.objects, true
+}
+
 // forget drops what is remembered of a release.
 func (d *drift) forget(release types.NamespacedName) {
 	d.mu.Lock()
-	delete(d.applied, release)
-	delete(d.verifyAt, release)
+	delete(d.releases, release)
 	d.mu.Unlock()
 }
 
 // unchanged tells whether live, an object from a cache, is known to be as wanted.
-// A cache that has not yet seen the last write counts as unchanged: it will tell.
 func (d *drift) unchanged(release types.NamespacedName, wanted *unstructured.Unstructured, live metav1.Object) bool {
+	trace, found := d.trace(release, keyOf(wanted))
+	return found && trace.wanted == digestOf(wanted) && trace.fits(live)
+}
+
+func (d *drift) trace(release types.NamespacedName, object objectKey) (trace, bool) {
 	d.mu.Lock()
-	trace, found := d.applied[release][keyOf(wanted)]
-	d.mu.Unlock()
-	if !found || trace.uid != live.GetUID() || trace.wanted != digestOf(wanted) {
+	defer d.mu.Unlock()
+	known := d.releases[release]
+	if known == nil {
+		return trace{}, false
+	}
+	found, ok := known.traces[object]
+	return found, ok
+}
+
+// fits tells whether an object from a cache is as it was after it was applied. A
+// cache that has not yet seen that write counts as unchanged: it will tell.
+func (trace trace) fits(live metav1.Object) bool {
+	if trace.uid != live.GetUID() {
 		return false
 	}
 	if order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), trace.resourceVersion); err == nil && order <= 0 {

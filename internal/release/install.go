@@ -81,6 +81,7 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 	if err != nil {
 		return next, c.fail(next, pending, err)
 	}
+	c.drift.settle(c.key, next.Manifest, objects)
 	return next, c.succeed(next, history, description)
 }
 

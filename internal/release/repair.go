@@ -22,13 +22,15 @@ type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key type
 // Reconcile makes the objects of a deployed release what they should be. While
 // nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
+	c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
+	applier := c.applier()
+	if settled, err := applier.settled(c.ctx, release.Manifest); err != nil || settled {
+		return err
+	}
 	objects, err := parseManifest(release.Manifest, c.key.Namespace)
 	if err != nil {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
-	c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
-
-	applier := c.applier()
 	var repaired []string
 	for _, object := range objects {
 		changed, err := applier.repair(c.ctx, object)
@@ -39,10 +41,32 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 			repaired = append(repaired, keyOf(object).String())
 		}
 	}
+	c.drift.settle(c.key, release.Manifest, objects)
 	if len(repaired) > 0 {
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Repaired after a change by hand: "+strings.Join(repaired, ", "))
 	}
 	return nil
+}
+
+// settled tells whether all objects of a manifest are known to be as they should be.
+func (a *applier) settled(ctx context.Context, manifest string) (bool, error) {
+	objects, known := a.drift.settledObjects(a.key, manifest)
+	if !known {
+		return false, nil
+	}
+	for _, object := range objects {
+		live, err := a.live(ctx, object.GroupVersionKind, types.NamespacedName{Namespace: a.key.Namespace, Name: object.name})
+		if apierrors.IsNotFound(err) || err == nil && live == nil {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("look for %s: %w", object, err)
+		}
+		if trace, found := a.drift.trace(a.key, object); !found || !trace.fits(live) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // repair applies an object unless the cache shows it as it should be. It tells
@@ -72,12 +96,12 @@ func (d *drift) expire(release types.NamespacedName, now time.Time, period time.
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	due, known := d.verifyAt[release]
-	if known && now.Before(due) {
+	known := d.of(release)
+	if now.Before(known.verifyAt) {
 		return
 	}
-	if known {
-		delete(d.applied, release)
+	if !known.verifyAt.IsZero() {
+		*known = memory{traces: map[objectKey]trace{}}
 	}
-	d.verifyAt[release] = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
+	known.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
 }

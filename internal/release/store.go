@@ -27,6 +27,18 @@ const (
 	ownerHelm    = "helm"
 )
 
+// IndexRelease is the index of Secrets by the release that they are a revision of.
+// Without it each look at one release would go through the Secrets of all.
+const IndexRelease = "release"
+
+// ReleaseOf is the function of the index IndexRelease.
+func ReleaseOf(secret client.Object) []string {
+	if !isRevision(secret) {
+		return nil
+	}
+	return []string{secret.GetLabels()[labelName]}
+}
+
 // Store keeps releases where Helm does: each revision in a Secret of the
 // release's namespace. The last revision of each release is remembered; a cache
 // of the Secrets' metadata tells whether it still is the last one.
@@ -46,7 +58,8 @@ type revision struct {
 }
 
 // NewStore returns a store that writes by secrets, and reads metadata of Secrets
-// from index: a cache, limited to Secrets that carry the label LabelDarkroom.
+// from index: a cache that has the index IndexRelease, limited to Secrets that
+// carry the label LabelDarkroom.
 func NewStore(secrets corev1client.SecretsGetter, index client.Reader) *Store {
 	return &Store{secrets: secrets, index: index, last: map[types.NamespacedName]*revision{}}
 }
@@ -198,7 +211,7 @@ func (s *Store) delete(ctx context.Context, namespace, name string) error {
 func (s *Store) revisions(ctx context.Context, key types.NamespacedName) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	err := s.index.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{labelOwner: ownerHelm, labelName: key.Name})
+	err := s.index.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{IndexRelease: key.Name})
 	if err != nil {
 		return nil, fmt.Errorf("list revisions of release %s: %w", key, err)
 	}
