@@ -100,6 +100,15 @@ e2e: build build-testdata $(CLUSTER) $(TESTSUM) ## Run the end-to-end tests on a
 	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
 
+# What `make bench` measures.
+N ?= 100
+ROUNDS ?= 3
+
+.PHONY: bench
+bench: build assets ## Measure the operator beside the floor (see docs/performance.md). N=100,500 ROUNDS=3
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n $(N) -rounds $(ROUNDS) \
+		-operator $(BIN)/darkroom-operator -json $(BIN)/bench.json
+
 .PHONY: assets
 assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes at first, then nothing.
 	@echo "up to date: $$($(CLUSTER) assets)"

@@ -76,7 +76,7 @@ func Add(mgr manager.Manager, options Options) error {
 	}
 	secrets := &metav1.PartialObjectMetadata{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), secrets, release.IndexRelease, release.ReleaseOf); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), secrets, release.IndexRelease, release.IndexReleaseFunc); err != nil {
 		return fmt.Errorf("index the Secrets of releases: %w", err)
 	}
 	kinds, err := watchedKinds(mgr.GetRESTMapper())

@@ -31,8 +31,8 @@ const (
 // Without it each look at one release would go through the Secrets of all.
 const IndexRelease = "release"
 
-// ReleaseOf is the function of the index IndexRelease.
-func ReleaseOf(secret client.Object) []string {
+// IndexReleaseFunc is the function of the index IndexRelease.
+func IndexReleaseFunc(secret client.Object) []string {
 	if !isRevision(secret) {
 		return nil
 	}

@@ -1,0 +1,12 @@
+// Command bench measures the operator beside the floor: a controller that does no
+// more than server-side-apply the same objects and a status, which is what any
+// operator must do at least. Both run as processes of their own against one API
+// server without nodes and controllers, one after the other, in one run; so the
+// ratios mean something even where the machine is slow or shared.
+//
+// Burst, CPU and requests are of N Darkrooms created at once; the latencies are
+// medians of single changes; the resync is what an unchanged Darkroom costs each
+// time its period has passed.
+//
+//	go run ./test/bench -n 100 -rounds 3 -operator bin/darkroom-operator
+package main

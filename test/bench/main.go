@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+func main() {
+	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
+	if len(os.Args) > 1 && os.Args[1] == floorCommand {
+		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2]); err != nil {
+			log.Fatal("floor: ", err)
+		}
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		stop()
+		log.Fatal("bench: ", err) //nolint:gocritic // the deferred stop has been called
+	}
+}
+
+func run(ctx context.Context) error {
+	var sizes string
+	settings := settings{}
+	flag.StringVar(&sizes, "n", "100", "numbers of Darkrooms, comma-separated")
+	flag.IntVar(&settings.rounds, "rounds", 3, "rounds, of which the medians are told")
+	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
+	flag.DurationVar(&settings.period, "period", 5*time.Second, "resync period while the resync is measured")
+	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
+	jsonFile := flag.String("json", "", "file to write all figures to")
+	flag.Parse()
+
+	stopServer, err := settings.startServer()
+	if err != nil {
+		return err
+	}
+	defer stopServer()
+
+	var all []result
+	for size := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(size))
+		if err != nil || n < 1 {
+			return fmt.Errorf("-n %s: must be numbers such as 100,500", sizes)
+		}
+		settings.n = n
+		for _, subject := range []subject{floorSubject(), operatorSubject(settings.operator)} {
+			var rounds []figures
+			for round := range settings.rounds {
+				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, settings.rounds)
+				measured, err := settings.measure(ctx, subject)
+				if err != nil {
+					return fmt.Errorf("%s: %w", subject.name, err)
+				}
+				rounds = append(rounds, measured)
+			}
+			all = append(all, result{Subject: subject.name, N: n, Median: medians(rounds), Rounds: rounds})
+		}
+	}
+	printTable(os.Stdout, all)
+	if *jsonFile == "" {
+		return nil
+	}
+	raw, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(*jsonFile, append(raw, '\n'), 0o644)
+}
+
+// startServer starts etcd and kube-apiserver and writes a kubeconfig for the
+// subjects.
+func (s *settings) startServer() (func(), error) {
+	environment := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join("config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	// The default range has room for some 120 Darkrooms.
+	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
+	config, err := environment.Start()
+	if err != nil {
+		return nil, fmt.Errorf("start API server: %w", err)
+	}
+	config.QPS, config.Burst = -1, -1
+	s.cluster = config
+	stop := func() {
+		if err := environment.Stop(); err != nil {
+			log.Print("stop API server: ", err)
+		}
+	}
+	folder, err := os.MkdirTemp("", "darkroom-bench")
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	s.kubeconfig = filepath.Join(folder, "kubeconfig")
+	user, err := environment.AddUser(envtest.User{Name: "bench", Groups: []string{"system:masters"}}, config)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	raw, err := user.KubeConfig()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	if err := os.WriteFile(s.kubeconfig, raw, 0o600); err != nil {
+		stop()
+		return nil, err
+	}
+	return func() {
+		stop()
+		if err := os.RemoveAll(folder); err != nil {
+			log.Print(err)
+		}
+	}, nil
+}
+
+// subject is a program that is measured. It serves metrics at the address that
+// its arguments are made for.
+type subject struct {
+	name    string
+	command func(metricsAddress string, period time.Duration) *exec.Cmd
+}
+
+func operatorSubject(binary string) subject {
+	return subject{"darkroom-operator", func(address string, period time.Duration) *exec.Cmd {
+		return exec.Command(binary, "manager", "--log-level=error",
+			"--metrics-bind-address="+address, "--metrics-secure=false", "--health-probe-bind-address=0",
+			"--reconcile-period="+period.String())
+	}}
+}
+
+func floorSubject() subject {
+	return subject{"floor", func(address string, _ time.Duration) *exec.Cmd {
+		return exec.Command(os.Args[0], floorCommand, address)
+	}}
+}
+
+// result is what was measured of a subject.
+type result struct {
+	Subject string    `json:"subject"`
+	N       int       `json:"n"`
+	Median  figures   `json:"median"`
+	Rounds  []figures `json:"rounds"`
+}
+
+func medians(rounds []figures) figures {
+	median := figures{}
+	for _, name := range figureNames {
+		var values []float64
+		for _, round := range rounds {
+			values = append(values, round[name])
+		}
+		slices.Sort(values)
+		median[name] = values[len(values)/2]
+	}
+	return median
+}
+
+func printTable(out *os.File, results []result) {
+	fmt.Fprint(out, "\n| figure |")
+	for _, r := range results {
+		fmt.Fprintf(out, " %s, N = %d |", r.Subject, r.N)
+		if r.Subject != floorCommand {
+			fmt.Fprint(out, " × floor |")
+		}
+	}
+	fmt.Fprint(out, "\n|---|"+strings.Repeat("---|", len(results)+len(results)/2)+"\n")
+	for _, name := range figureNames {
+		fmt.Fprintf(out, "| %s |", name)
+		floor := 0.0
+		for _, r := range results {
+			value := r.Median[name]
+			fmt.Fprintf(out, " %.4g |", value)
+			switch {
+			case r.Subject == floorCommand:
+				floor = value
+			case floor > 0:
+				fmt.Fprintf(out, " %.1f |", value/floor)
+			default:
+				fmt.Fprint(out, " |")
+			}
+		}
+		fmt.Fprintln(out)
+	}
+}

@@ -1,0 +1,420 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	operator "github.com/darkroom-operator/darkroom-operator/internal/controller"
+)
+
+// settings are what a run is made with.
+type settings struct {
+	n, rounds, trials int
+	period            time.Duration
+	operator          string
+	kubeconfig        string
+	cluster           *rest.Config
+}
+
+// settle is the rest between two changes, so that one is not measured with the other.
+const settle = 300 * time.Millisecond
+
+// figures are what is measured, by name.
+type figures map[string]float64
+
+// Names of the figures, in the order of the table.
+const (
+	burst           = "burst: all installed and reported, s"
+	cpuPerInstall   = "CPU per install, ms"
+	requestsInstall = "API requests per install"
+	createToIngress = "create → its Ingress exists, ms"
+	changeToConfig  = "change of baseUrl → ConfigMap has it, ms"
+	serviceBack     = "deleted Service back, ms"
+	resyncRequests  = "unchanged resync: API requests each"
+	resyncCPU       = "unchanged resync: CPU each, ms"
+	rss             = "RSS after, MiB"
+)
+
+var figureNames = []string{burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack, resyncRequests, resyncCPU, rss}
+
+// measure runs a subject once through everything, and clears up after it.
+func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err error) {
+	kube, err := client.NewWithWatch(s.cluster, client.Options{Scheme: operator.NewScheme()})
+	if err != nil {
+		return nil, err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}
+	if err := kube.Create(ctx, namespace); err != nil {
+		return nil, err
+	}
+	process, err := s.start(subject)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		// The subject is still there to uninstall what it installed.
+		clearErr := clear(context.WithoutCancel(ctx), kube, namespace.Name)
+		process.stop()
+		if err == nil {
+			err = clearErr
+		}
+	}()
+
+	measured := figures{}
+	round := &round{settings: s, kube: kube, namespace: namespace.Name, process: process, figures: measured}
+	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return measured, nil
+}
+
+type round struct {
+	*settings
+	kube      client.WithWatch
+	namespace string
+	process   *process
+	figures   figures
+}
+
+// burst creates N Darkrooms as fast as it can and waits until all are reported on.
+func (r *round) burst(ctx context.Context) error {
+	before, err := r.process.usage()
+	if err != nil {
+		return err
+	}
+	events, err := r.kube.Watch(ctx, &v1alpha1.DarkroomList{}, client.InNamespace(r.namespace))
+	if err != nil {
+		return err
+	}
+	defer events.Stop()
+	start := time.Now()
+	creators, createCtx := errgroup.WithContext(ctx)
+	creators.SetLimit(16)
+	go func() {
+		for i := range r.n {
+			creators.Go(func() error { return r.kube.Create(createCtx, newDarkroom(r.namespace, fmt.Sprintf("burst-%d", i))) })
+		}
+	}()
+	reported := map[string]bool{}
+	timeout := time.After(time.Duration(r.n)*time.Second + time.Minute)
+	for len(reported) < r.n {
+		select {
+		case event, open := <-events.ResultChan():
+			if !open {
+				return fmt.Errorf("the watch ended with %d of %d reported", len(reported), r.n)
+			}
+			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && isReported(darkroom) {
+				reported[darkroom.Name] = true
+			}
+		case <-timeout:
+			return fmt.Errorf("only %d of %d were reported in time", len(reported), r.n)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	r.figures[burst] = time.Since(start).Seconds()
+	if err := creators.Wait(); err != nil {
+		return err
+	}
+	if err := r.quiet(ctx); err != nil {
+		return err
+	}
+	after, err := r.process.usage()
+	if err != nil {
+		return err
+	}
+	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 / float64(r.n)
+	r.figures[requestsInstall] = (after.requests - before.requests) / float64(r.n)
+	return nil
+}
+
+// isReported tells whether a status speaks of the resource as it is, by name of
+// its domains.
+func isReported(darkroom *v1alpha1.Darkroom) bool {
+	return len(darkroom.Status.Domains) > 0 && darkroom.Status.ObservedGeneration == darkroom.Generation
+}
+
+// quiet waits until the subject makes no more requests.
+func (r *round) quiet(ctx context.Context) error {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		before, err := r.process.usage()
+		if err != nil {
+			return err
+		}
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
+		}
+		after, err := r.process.usage()
+		if err != nil {
+			return err
+		}
+		if after.requests == before.requests {
+			return nil
+		}
+	}
+	return nil // a subject that never rests is measured as it is
+}
+
+// latencies changes one thing at a time and takes the median of the answers.
+func (r *round) latencies(ctx context.Context) error {
+	var creates, changes, repairs []float64
+	for i := range r.trials {
+		name := fmt.Sprintf("single-%d", i)
+		took, err := r.until(ctx, func() error { return r.kube.Create(ctx, newDarkroom(r.namespace, name)) },
+			func() (bool, error) { return r.exists(ctx, &networkingv1.Ingress{}, name) })
+		if err != nil {
+			return err
+		}
+		creates = append(creates, took)
+		if err := sleep(ctx, settle); err != nil {
+			return err
+		}
+
+		url := "https://changed.example.com/" + name
+		took, err = r.until(ctx, func() error { return r.changeURL(ctx, name, url) }, func() (bool, error) {
+			configMap := &corev1.ConfigMap{}
+			err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, configMap)
+			return configMap.Data["SOURCE_BASEURL"] == url, err
+		})
+		if err != nil {
+			return err
+		}
+		changes = append(changes, took)
+		if err := sleep(ctx, settle); err != nil {
+			return err
+		}
+
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
+		took, err = r.until(ctx, func() error { return r.kube.Delete(ctx, service.DeepCopy()) },
+			func() (bool, error) { return r.exists(ctx, &corev1.Service{}, name) })
+		if err != nil {
+			return err
+		}
+		repairs = append(repairs, took)
+	}
+	for name, values := range map[string][]float64{createToIngress: creates, changeToConfig: changes, serviceBack: repairs} {
+		slices.Sort(values)
+		r.figures[name] = values[len(values)/2]
+	}
+	return nil
+}
+
+// until does something and tells how many milliseconds passed until it showed.
+func (r *round) until(ctx context.Context, act func() error, shows func() (bool, error)) (float64, error) {
+	if err := act(); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	for time.Since(start) < time.Minute {
+		done, err := shows()
+		if err != nil {
+			return 0, err
+		}
+		if done {
+			return float64(time.Since(start).Microseconds()) / 1000, nil
+		}
+		if err := sleep(ctx, time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("it did not show within a minute")
+}
+
+func (r *round) exists(ctx context.Context, object client.Object, name string) (bool, error) {
+	err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, object)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (r *round) changeURL(ctx context.Context, name, url string) error {
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
+	patch := fmt.Sprintf(`{"spec":{"source":{"baseUrl":%q}}}`, url)
+	return r.kube.Patch(ctx, darkroom, client.RawPatch("application/merge-patch+json", []byte(patch)))
+}
+
+// resync measures what unchanged Darkrooms cost over four periods.
+func (r *round) resync(ctx context.Context) error {
+	const periods = 4
+	if err := sleep(ctx, r.period); err != nil {
+		return err
+	}
+	before, err := r.process.usage()
+	if err != nil {
+		return err
+	}
+	if err := sleep(ctx, periods*r.period); err != nil {
+		return err
+	}
+	after, err := r.process.usage()
+	if err != nil {
+		return err
+	}
+	resyncs := float64(r.n+r.trials) * periods
+	r.figures[resyncRequests] = (after.requests - before.requests) / resyncs
+	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
+	r.figures[rss] = after.rss
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// clear deletes the Darkrooms of a namespace and whatever is left of them.
+func clear(ctx context.Context, kube client.Client, namespace string) error {
+	if err := kube.DeleteAllOf(ctx, &v1alpha1.Darkroom{}, client.InNamespace(namespace)); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(5 * time.Minute); ; {
+		list := &v1alpha1.DarkroomList{}
+		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		if len(list.Items) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d Darkrooms were not deleted", len(list.Items))
+		}
+		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []client.Object{&networkingv1.Ingress{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Secret{}} {
+		if err := kube.DeleteAllOf(ctx, kind, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newDarkroom(namespace, name string) *v1alpha1.Darkroom {
+	return &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.DarkroomSpec{
+			Source:     v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"},
+			SubDomains: []string{name},
+		},
+	}
+}
+
+// process is a running subject.
+type process struct {
+	pid     int
+	metrics string
+	stop    func()
+}
+
+// start runs a subject and waits until it serves metrics.
+func (s *settings) start(subject subject) (*process, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	command := subject.command(address, s.period)
+	command.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)
+	command.Stderr = os.Stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics"}
+	p.stop = func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		_ = command.Wait()
+	}
+	for deadline := time.Now().Add(time.Minute); ; {
+		if _, err = p.usage(); err == nil {
+			return p, nil
+		}
+		if time.Now().After(deadline) {
+			p.stop()
+			return nil, fmt.Errorf("it does not serve metrics: %w", err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// usage is what a process has used since its start.
+type usage struct {
+	cpu      time.Duration
+	requests float64
+	rss      float64 // MiB
+}
+
+// clockTick is the unit of times in /proc on Linux.
+const clockTick = 10 * time.Millisecond
+
+func (p *process) usage() (usage, error) {
+	var u usage
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		return u, err
+	}
+	// Fields after the name, which is in parentheses: state is the first of them.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			return u, err
+		}
+		u.cpu += time.Duration(ticks) * clockTick
+	}
+	pages, err := strconv.Atoi(fields[21])
+	if err != nil {
+		return u, err
+	}
+	u.rss = float64(pages*os.Getpagesize()) / (1 << 20)
+
+	response, err := http.Get(p.metrics)
+	if err != nil {
+		return u, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return u, err
+	}
+	for line := range strings.Lines(string(body)) {
+		if !strings.HasPrefix(line, "rest_client_requests_total") {
+			continue
+		}
+		value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 64)
+		if err != nil {
+			return u, err
+		}
+		u.requests += value
+	}
+	return u, nil
+}
