@@ -135,7 +135,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := controller.Add(mgr, settings); err != nil {
+	if err := controller.Add(ctx, mgr, settings); err != nil {
 		return err
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,

@@ -55,7 +55,7 @@ func NewScheme() *runtime.Scheme {
 
 // Add adds the Helm controller and the status controller to a manager whose
 // caches are limited by CacheOptions.
-func Add(mgr manager.Manager, options Options) error {
+func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := release.CheckChart(options.Chart); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func Add(mgr manager.Manager, options Options) error {
 	}
 	secrets := &metav1.PartialObjectMetadata{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), secrets, release.IndexRelease, release.IndexReleaseFunc); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, secrets, release.IndexRelease, release.IndexReleaseFunc); err != nil {
 		return fmt.Errorf("index the Secrets of releases: %w", err)
 	}
 	kinds, err := watchedKinds(mgr.GetRESTMapper())

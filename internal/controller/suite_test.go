@@ -155,11 +155,11 @@ func startOperator(t *testing.T, namespace string, options ...operatorOption) *o
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := controller.Add(mgr, settings); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	o.stop = cancel
+	if err := controller.Add(ctx, mgr, settings); err != nil {
+		t.Fatal(err)
+	}
 	go func() { o.ended <- mgr.Start(ctx) }()
 	t.Cleanup(o.kill)
 	if !mgr.GetCache().WaitForCacheSync(ctx) {

@@ -39,8 +39,8 @@ func (r *reporter) report(kind eventKind, format string, args ...any) {
 }
 
 // step tells about progress, with the seconds since the start.
-func (r *reporter) step(format string, args ...any) {
-	r.report(stepEvent, "%5.1fs  %s", time.Since(r.started).Seconds(), fmt.Sprintf(format, args...))
+func (r *reporter) step(what string) {
+	r.report(stepEvent, "%5.1fs  %s", time.Since(r.started).Seconds(), what)
 }
 
 // follow shows the steps on out until the supervisor says that it is ready

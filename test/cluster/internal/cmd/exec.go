@@ -121,8 +121,12 @@ func runCommand(ctx context.Context, args, env []string) error {
 	if err := process.StartTied(cmd); err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	var ended error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ended = cmd.Wait()
+	}()
 
 	target := cmd.Process.Pid
 	if alone {
@@ -131,8 +135,8 @@ func runCommand(ctx context.Context, args, env []string) error {
 		defer func() { _ = syscall.Kill(target, syscall.SIGKILL) }()
 	}
 	select {
-	case err := <-done:
-		return exitCode(err, args[0])
+	case <-done:
+		return exitCode(ended, args[0])
 	case <-ctx.Done():
 	}
 	_ = syscall.Kill(target, syscall.SIGTERM)

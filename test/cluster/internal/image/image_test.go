@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -50,7 +51,7 @@ func entries(t *testing.T, data []byte) (map[string][]byte, map[string]*tar.Head
 	r := tar.NewReader(bytes.NewReader(data))
 	for {
 		header, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return contents, headers
 		}
 		if err != nil {

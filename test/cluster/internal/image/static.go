@@ -12,7 +12,7 @@ func CheckStatic(program string) error {
 	if err != nil {
 		return fmt.Errorf("%s is not a Linux program: %w", program, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // only read
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
 			return fmt.Errorf("%s is not static; build it with CGO_ENABLED=0", program)

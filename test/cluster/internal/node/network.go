@@ -28,8 +28,10 @@ func (c Config) makeNetwork() error {
 		// The machine may refuse to forward by default, as Docker makes it do.
 		{"iptables", "-w", "5", "-I", "FORWARD", "-i", Bridge, "-m", "comment", "--comment", name, "-j", "ACCEPT"},
 		{"iptables", "-w", "5", "-I", "FORWARD", "-o", Bridge, "-m", "comment", "--comment", name, "-j", "ACCEPT"},
-		{"iptables", "-w", "5", "-t", "nat", "-A", "POSTROUTING", "-s", c.PodCIDR, "!", "-d", c.PodCIDR,
-			"-m", "comment", "--comment", name, "-j", "MASQUERADE"},
+		{
+			"iptables", "-w", "5", "-t", "nat", "-A", "POSTROUTING", "-s", c.PodCIDR, "!", "-d", c.PodCIDR,
+			"-m", "comment", "--comment", name, "-j", "MASQUERADE",
+		},
 	}
 	for _, command := range commands {
 		if command[0] == "sysctl" {

@@ -35,8 +35,10 @@ func TestTailOfALog(t *testing.T) {
 
 func TestStopEndsAProgramThatIgnoresTheRequest(t *testing.T) {
 	dir := t.TempDir()
-	p, err := Start(Spec{Name: "stubborn", Path: "/bin/sh", LogDir: dir,
-		Args: []string{"-c", `trap "" TERM; echo ready; while :; do sleep 0.05; done`}})
+	p, err := Start(Spec{
+		Name: "stubborn", Path: "/bin/sh", LogDir: dir,
+		Args: []string{"-c", `trap "" TERM; echo ready; while :; do sleep 0.05; done`},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +58,10 @@ func TestStopEndsAProgramThatIgnoresTheRequest(t *testing.T) {
 }
 
 func TestAProgramThatEndedIsExplainedByItsLog(t *testing.T) {
-	p, err := Start(Spec{Name: "broken", Path: "/bin/sh", LogDir: t.TempDir(),
-		Args: []string{"-c", "echo no such flag: --wrong >&2; exit 3"}})
+	p, err := Start(Spec{
+		Name: "broken", Path: "/bin/sh", LogDir: t.TempDir(),
+		Args: []string{"-c", "echo no such flag: --wrong >&2; exit 3"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
