@@ -1,0 +1,166 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func names(t *testing.T, s *server, token, query string) []string {
+	t.Helper()
+	var out []string
+	for _, darkroom := range into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms"+query, "")).Items {
+		out = append(out, darkroom.Namespace+"/"+darkroom.Name)
+	}
+	return out
+}
+
+func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
+	t.Parallel()
+	s, one, two := start(t), newNamespace(t), newNamespace(t)
+	editorOfOne, editorOfTwo := newEditor(t, one), newEditor(t, two)
+	viewerOfOne, nobody := newUser(t, one, "viewer"), newUser(t, one, "nobody")
+	viewerOfOne.may(one, canView)
+	everywhere := newUser(t, one, "everywhere")
+	everywhere.mayEverywhere(canView)
+	s.want(http.StatusCreated, editorOfOne.token, "POST", "/darkrooms", webFolder(one, "photos"))
+	s.want(http.StatusCreated, editorOfTwo.token, "POST", "/darkrooms", webFolder(two, "photos"))
+
+	for name, c := range map[string]struct {
+		who  *user
+		want []string
+	}{
+		"editor of one": {editorOfOne, []string{one + "/photos"}},
+		"editor of two": {editorOfTwo, []string{two + "/photos"}},
+		"viewer of one": {viewerOfOne, []string{one + "/photos"}},
+		"nobody":        {nobody, nil},
+	} {
+		if got := names(t, s, c.who.token, ""); !slices.Equal(got, c.want) {
+			t.Errorf("%s sees %q, want %q", name, got, c.want)
+		}
+	}
+	for _, want := range []string{one + "/photos", two + "/photos"} {
+		if got := names(t, s, everywhere.token, ""); !slices.Contains(got, want) {
+			t.Errorf("who may list everywhere sees %q, want %s among it", got, want)
+		}
+	}
+
+	const merge = "application/merge-patch+json"
+	for name, c := range map[string]struct {
+		who                *user
+		method, path, body string
+		headers            []string
+		status             int
+	}{
+		"a namespace of others":       {editorOfOne, "GET", "/darkrooms?namespace=" + two, "", nil, http.StatusForbidden},
+		"a Darkroom of others":        {editorOfOne, "GET", path(two, "photos"), "", nil, http.StatusForbidden},
+		"whether there is one":        {editorOfOne, "GET", path(two, "none"), "", nil, http.StatusForbidden},
+		"pods of others":              {editorOfOne, "GET", path(two, "photos") + "/pods", "", nil, http.StatusForbidden},
+		"events of others":            {editorOfOne, "GET", path(two, "photos") + "/events", "", nil, http.StatusForbidden},
+		"manifest of others":          {editorOfOne, "GET", path(two, "photos") + "/manifest", "", nil, http.StatusForbidden},
+		"picture of others":           {editorOfOne, "GET", path(two, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
+		"live events of others":       {editorOfOne, "GET", "/events/stream?namespace=" + two, "", nil, http.StatusForbidden},
+		"creating elsewhere":          {editorOfOne, "POST", "/darkrooms", webFolder(two, "more"), nil, http.StatusForbidden},
+		"changing those of others":    {editorOfOne, "PATCH", path(two, "photos"), "{}", []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
+		"deleting those of others":    {editorOfOne, "DELETE", path(two, "photos"), "", nil, http.StatusForbidden},
+		"a viewer creates":            {viewerOfOne, "POST", "/darkrooms", webFolder(one, "more"), nil, http.StatusForbidden},
+		"a viewer changes":            {viewerOfOne, "PATCH", path(one, "photos"), `{"replicas":2}`, []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
+		"a viewer deletes":            {viewerOfOne, "DELETE", path(one, "photos"), "", nil, http.StatusForbidden},
+		"a viewer has no proxy":       {viewerOfOne, "GET", path(one, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
+		"a viewer reads":              {viewerOfOne, "GET", path(one, "photos"), "", nil, http.StatusOK},
+		"a viewer previews":           {viewerOfOne, "GET", path(one, "photos") + "/manifest", "", nil, http.StatusOK},
+		"nobody asks for the metrics": {nobody, "GET", "/metrics", "", nil, http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.on(t).want(c.status, c.who.token, c.method, c.path, c.body, c.headers...)
+		})
+	}
+}
+
+func TestRightsAreLookedAtAnew(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	viewer := newUser(t, namespace, "viewer")
+	s.want(http.StatusForbidden, viewer.token, "GET", path(namespace, "photos"), "")
+	revoke := viewer.may(namespace, canView)
+	becomes := func(status int) {
+		eventually(t, "viewer is answered otherwise", func() error {
+			if got := s.call(viewer.token, "GET", path(namespace, "photos"), ""); got.status != status {
+				return fmt.Errorf("answers %s", got)
+			}
+			return nil
+		})
+	}
+	becomes(http.StatusOK)
+	revoke()
+	becomes(http.StatusForbidden)
+}
+
+func TestTokensThatAreNoGood(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for name, headers := range map[string][]string{
+		"none":            nil,
+		"made up":         {"Authorization", "Bearer made-up"},
+		"no bearer token": {"Authorization", "Basic YTpi"},
+		"empty":           {"Authorization", "Bearer "},
+		"bad cookie":      {"Cookie", "__Host-darkroom-session=made-up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problem(t, s.on(t).want(http.StatusUnauthorized, "", "GET", "/darkrooms", "", headers...))
+		})
+	}
+}
+
+func TestMetricsAreForThoseWhoMay(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	scraper := newUser(t, newNamespace(t), "scraper")
+	s.want(http.StatusUnauthorized, "", "GET", "/metrics", "")
+	scraper.mayEverywhere(append([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, canView...))
+	got := s.want(http.StatusOK, scraper.token, "GET", "/metrics", "")
+	for _, want := range []string{
+		`darkroom_apiserver_requests_total{code="401",route="GET /metrics"} 1`, "darkroom_apiserver_darkrooms", "darkroom_apiserver_streams 0",
+	} {
+		if !slices.Contains(lines(got.body), want) && !containsPrefix(lines(got.body), want) {
+			t.Errorf("metrics lack %s:\n%s", want, got.body)
+		}
+	}
+}
+
+func TestClusterThatIsAway(t *testing.T) {
+	t.Parallel()
+	// The server was started, and the cluster is gone.
+	s := start(t, func(o *apiserver.Options) {
+		o.Cluster = rest.CopyConfig(serverConfig)
+		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if request.Method == http.MethodPost {
+					return nil, &timeout{}
+				}
+				return next.RoundTrip(request)
+			})
+		})
+	})
+	got := s.want(http.StatusServiceUnavailable, "some-token", "GET", "/darkrooms", "")
+	if problem(t, got); got.header.Get("Retry-After") == "" {
+		t.Error("503 without Retry-After")
+	}
+}
+
+type timeout struct{}
+
+func (*timeout) Error() string   { return "cut off" }
+func (*timeout) Timeout() bool   { return true }
+func (*timeout) Temporary() bool { return true }
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }

@@ -1,0 +1,201 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const goldenDocument = "testdata/openapi.json"
+
+// document is the golden OpenAPI document, which TestOpenAPIDocument compares with
+// what servers serve.
+var document = sync.OnceValues(func() (map[string]any, error) {
+	raw, err := os.ReadFile(goldenDocument)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, json.Unmarshal(raw, &out)
+})
+
+var schemas = sync.OnceValues(func() (*jsonschema.Compiler, error) {
+	api, err := document()
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	return compiler, compiler.AddResource("openapi.json", api)
+})
+
+var compiling sync.Mutex
+
+// checkContract checks that an answer is as the OpenAPI document says: its status is
+// listed, and its body is valid. It looks at every answer of every test.
+func checkContract(t *testing.T, method, path string, got answer) {
+	t.Helper()
+	api, err := document()
+	if err != nil {
+		if *update {
+			return
+		}
+		t.Fatal(err)
+	}
+	pattern, operation := operationOf(api, method, path)
+	if operation == nil {
+		return
+	}
+	status := fmt.Sprint(got.status)
+	responses := operation["responses"].(map[string]any)
+	response, listed := responses[status].(map[string]any)
+	if !listed {
+		t.Errorf("%s %s answers %d, which is not in the document: %s", method, path, got.status, got.body)
+		return
+	}
+	if got.body == "" {
+		return
+	}
+	mediaType, _, err := mime.ParseMediaType(got.header.Get("Content-Type"))
+	if err != nil {
+		t.Errorf("%s %s: content type: %v", method, path, err)
+		return
+	}
+	content, _ := response["content"].(map[string]any)
+	if !strings.HasSuffix(mediaType, "json") {
+		if len(content) == 0 {
+			t.Errorf("%s %s answers %s, which is not in the document", method, path, mediaType)
+		}
+		return
+	}
+	pointer := strings.Join([]string{
+		"", "paths", escape(pattern), strings.ToLower(method), "responses", status, "content", escape(mediaType), "schema",
+	}, "/")
+	validate(t, "openapi.json#"+pointer, got.body)
+}
+
+func validate(t *testing.T, schemaURL, body string) {
+	t.Helper()
+	compiler, err := schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiling.Lock()
+	schema, err := compiler.Compile(schemaURL)
+	compiling.Unlock()
+	if err != nil {
+		t.Errorf("schema %s: %v", schemaURL, err)
+		return
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+	if err != nil {
+		t.Errorf("not JSON: %v: %s", err, body)
+		return
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Errorf("answer is not as %s says: %v\n%s", schemaURL, err, body)
+	}
+}
+
+func escape(part string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(part)
+}
+
+// operationOf finds the operation that a request is for, or nil.
+func operationOf(api map[string]any, method, path string) (string, map[string]any) {
+	path, _, _ = strings.Cut(path, "?")
+	for pattern, item := range api["paths"].(map[string]any) {
+		want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
+		if slices.EqualFunc(want, have, func(w, h string) bool { return w == h || strings.HasPrefix(w, "{") && h != "" }) {
+			operation, _ := item.(map[string]any)[strings.ToLower(method)].(map[string]any)
+			return pattern, operation
+		}
+	}
+	return "", nil
+}
+
+func TestOpenAPIDocument(t *testing.T) {
+	s := start(t)
+	got := s.want(http.StatusOK, "", "GET", "/openapi.json", "")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(goldenDocument), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(goldenDocument, append([]byte(got.body), '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(goldenDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(bytes.TrimSpace(want), []byte(got.body)) {
+		t.Errorf("the document differs from %s: if that is intended, go test -update", goldenDocument)
+	}
+	api := into[map[string]any](t, got)
+	if version := api["openapi"].(string); !strings.HasPrefix(version, "3.1") {
+		t.Errorf("openapi is %s, want 3.1", version)
+	}
+
+	t.Run("every schema is one, and every reference leads somewhere", func(t *testing.T) {
+		compiler, err := schemas()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range api["components"].(map[string]any)["schemas"].(map[string]any) {
+			compiling.Lock()
+			_, err := compiler.Compile("openapi.json#/components/schemas/" + escape(name))
+			compiling.Unlock()
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+
+	t.Run("every operation is described, and closed unless it is public", func(t *testing.T) {
+		open := map[string]bool{"signIn": true, "signOut": true}
+		ids := map[string]bool{}
+		for path, item := range api["paths"].(map[string]any) {
+			for method, raw := range item.(map[string]any) {
+				operation := raw.(map[string]any)
+				id, _ := operation["operationId"].(string)
+				if id == "" || ids[id] || operation["summary"] == "" {
+					t.Errorf("%s %s has no operationId of its own, or no summary", method, path)
+				}
+				ids[id] = true
+				for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' }) {
+					if strings.HasPrefix(name, "{") && !hasParameter(operation, strings.Trim(name, "{}")) {
+						t.Errorf("%s %s does not describe %s", method, path, name)
+					}
+				}
+				if open[id] {
+					continue
+				}
+				target := strings.NewReplacer("{namespace}", "default", "{name}", "photos").Replace(path)
+				answer := s.want(http.StatusUnauthorized, "", strings.ToUpper(method), target, "")
+				problem(t, answer)
+				if answer.header.Get("WWW-Authenticate") == "" {
+					t.Errorf("%s %s: 401 without WWW-Authenticate", method, path)
+				}
+			}
+		}
+	})
+}
+
+func hasParameter(operation map[string]any, name string) bool {
+	parameters, _ := operation["parameters"].([]any)
+	return slices.ContainsFunc(parameters, func(p any) bool { return p.(map[string]any)["name"] == name })
+}

@@ -1,0 +1,289 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+// webFolder is the body of a Darkroom that is valid.
+func webFolder(namespace, name string) string {
+	return fmt.Sprintf(`{"name":%q,"namespace":%q,"source":{"type":"WebFolder","baseUrl":"https://example.com/images"},"subDomains":[%q]}`,
+		name, namespace, name)
+}
+
+func path(namespace, name string) string { return "/darkrooms/" + namespace + "/" + name }
+
+func stored(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
+	t.Helper()
+	out := &v1alpha1.Darkroom{}
+	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestLifeOfADarkroom(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+
+	created := s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	if got, want := created.header.Get("Location"), path(namespace, "photos"); got != want {
+		t.Errorf("Location is %q, want %q", got, want)
+	}
+	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "")
+	tag := got.header.Get("ETag")
+	if tag == "" || tag != created.header.Get("ETag") {
+		t.Errorf("ETag is %q after %q: what was written is not read at once", tag, created.header.Get("ETag"))
+	}
+	body := into[apiserver.Darkroom](t, got)
+	if body.Source.BaseURL != "https://example.com/images" || body.Status.Domains == nil || body.CreatedAt == nil {
+		t.Errorf("body is %s", got)
+	}
+	s.want(http.StatusNotModified, token, "GET", path(namespace, "photos"), "", "If-None-Match", tag)
+
+	list := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?namespace="+namespace, ""))
+	if len(list.Items) != 1 || list.Items[0].Name != "photos" {
+		t.Errorf("list is %+v", list)
+	}
+
+	changed := s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":3,"logLevel":"debug"}`,
+		"If-Match", tag, "Content-Type", "application/merge-patch+json")
+	if now := stored(t, namespace, "photos"); *now.Spec.Replicas != 3 || now.Spec.LogLevel != "debug" || now.Spec.Source.BaseURL == "" {
+		t.Errorf("after PATCH the spec is %+v", now.Spec)
+	}
+	// What was read can be sent back as it is, whatever only the server knows.
+	replaced := s.want(http.StatusOK, token, "PUT", path(namespace, "photos"),
+		strings.Replace(changed.body, `"logLevel":"debug"`, `"logLevel":"warn"`, 1), "If-Match", changed.header.Get("ETag"))
+	if now := stored(t, namespace, "photos"); now.Spec.LogLevel != "warn" || *now.Spec.Replicas != 3 {
+		t.Errorf("after PUT the spec is %+v", now.Spec)
+	}
+	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"logLevel":null}`,
+		"If-Match", replaced.header.Get("ETag"), "Content-Type", "application/merge-patch+json")
+	if now := stored(t, namespace, "photos"); now.Spec.LogLevel != "" {
+		t.Errorf("null left logLevel %q", now.Spec.LogLevel)
+	}
+
+	s.want(http.StatusNoContent, token, "DELETE", path(namespace, "photos"), "")
+	s.want(http.StatusNotFound, token, "GET", path(namespace, "photos"), "")
+}
+
+func TestDarkroomGoesWhenTheOperatorIsDone(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	darkroom := stored(t, namespace, "photos")
+	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
+	if err := kube.Update(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	s.want(http.StatusAccepted, token, "DELETE", path(namespace, "photos"), "")
+	got := into[apiserver.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), ""))
+	if got.DeletedAt == nil {
+		t.Errorf("deletedAt is missing: %+v", got)
+	}
+}
+
+func TestAllFieldsAreReachable(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	body := fmt.Sprintf(`{
+	  "name":"all","namespace":%q,"labels":{"team":"a"},"annotations":{"deployments.example.com/reconcile-period":"30s"},
+	  "version":"0.4.2","image":{"repository":"registry.example.com/darkroom","pullPolicy":"Always","pullSecrets":[{"name":"pull"}]},
+	  "source":{"type":"S3","bucket":"b","region":"eu-west-2","endpoint":"https://minio.example.com","pathPrefix":"/p",
+	    "credentialsSecretRef":{"name":"keys","accessKeyKey":"a","secretKeyKey":"s"}},
+	  "subDomains":["one","two"],"replicas":2,"autoscaling":{"minReplicas":2,"maxReplicas":4,"targetCPUUtilizationPercentage":60},
+	  "resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":1}},"cacheTTLSeconds":60,"logLevel":"warn",
+	  "defaultParams":{"auto":"compress"},"metrics":{"enabled":true,"serviceMonitor":true},
+	  "ingress":{"className":"nginx","annotations":{"a":"b"},"tlsSecretName":"tls"},"networkPolicy":{"enabled":true},
+	  "podTemplate":{"labels":{"l":"v"},"nodeSelector":{"n":"v"},"tolerations":[{"key":"k","operator":"Exists"}],
+	    "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"Exists"}]}]}}},
+	    "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}],"serviceAccountName":"sa"},
+	  "extraEnv":[{"name":"A","value":"literal-value"},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],
+	  "extraEnvFrom":[{"configMapRef":{"name":"more"}}]}`, namespace)
+	got := s.want(http.StatusCreated, token, "POST", "/darkrooms", body)
+	first := stored(t, namespace, "all").Spec
+	if first.Autoscaling == nil || first.PodTemplate.Affinity == nil || first.Resources.Limits.Cpu().String() != "1" ||
+		first.ExtraEnv[0].Value != "literal-value" || first.ExtraEnv[1].ValueFrom == nil || !first.NetworkPolicy.Enabled {
+		t.Errorf("the spec is %+v", first)
+	}
+	// The answer, sent back, changes nothing: neither what it shows nor what it hides.
+	s.want(http.StatusOK, token, "PUT", path(namespace, "all"), got.body, "If-Match", got.header.Get("ETag"))
+	if after := stored(t, namespace, "all"); after.Generation != 1 {
+		t.Errorf("the answer sent back made it\n%+v\nof\n%+v", after.Spec, first)
+	}
+}
+
+func TestBadBodiesAreToldFieldByField(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	with := func(change string) string {
+		return strings.Replace(webFolder(namespace, "photos"), `"subDomains"`, change+`,"subDomains"`, 1)
+	}
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		fields []string
+	}{
+		"not JSON":                         {`{"name":`, http.StatusBadRequest, []string{"body"}},
+		"no object":                        {`[]`, http.StatusBadRequest, []string{"body"}},
+		"two objects":                      {`{} {}`, http.StatusBadRequest, []string{"body"}},
+		"no name":                          {strings.Replace(webFolder(namespace, "x"), `"name":"x",`, "", 1), http.StatusUnprocessableEntity, []string{"body.name"}},
+		"bad name":                         {webFolder(namespace, "9lives"), http.StatusUnprocessableEntity, []string{"body.name"}},
+		"bad namespace":                    {webFolder("no/where", "photos"), http.StatusUnprocessableEntity, []string{"body.namespace"}},
+		"no source and no sub-domains":     {fmt.Sprintf(`{"name":"x","namespace":%q}`, namespace), http.StatusUnprocessableEntity, []string{"body", "body"}},
+		"unknown field":                    {with(`"replicaz":1`), http.StatusUnprocessableEntity, []string{"body.replicaz"}},
+		"wrong type":                       {with(`"replicas":"two"`), http.StatusUnprocessableEntity, []string{"body.replicas"}},
+		"wrong case":                       {with(`"Replicas":2`), http.StatusUnprocessableEntity, []string{"body.Replicas"}},
+		"no quantity":                      {with(`"resources":{"limits":{"cpu":"much"}}`), http.StatusUnprocessableEntity, []string{"body.resources"}},
+		"what the cluster refuses":         {strings.Replace(webFolder(namespace, "photos"), "https://example.com/images", "", 1), http.StatusUnprocessableEntity, []string{"body.source.baseUrl"}},
+		"several that the cluster refuses": {with(`"replicas":-1,"logLevel":"loud"`), http.StatusUnprocessableEntity, []string{"body.logLevel", "body.replicas"}},
+		"bad sub-domain":                   {strings.Replace(webFolder(namespace, "photos"), `["photos"]`, `["Photos!"]`, 1), http.StatusUnprocessableEntity, []string{"body.subDomains[0]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.on(t).call(token, "POST", "/darkrooms", c.body)
+			if got.status != c.status {
+				t.Fatalf("answers %s, want %d", got, c.status)
+			}
+			var fields []string
+			for _, field := range problem(t, got).Errors {
+				fields = append(fields, field.Location)
+				if field.Message == "" {
+					t.Errorf("%s has no message", field.Location)
+				}
+			}
+			slices.Sort(fields)
+			if !slices.Equal(fields, c.fields) {
+				t.Errorf("fields are %q, want %q: %s", fields, c.fields, got)
+			}
+		})
+	}
+}
+
+func TestStatusCodesOfWrites(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	body := webFolder(namespace, "photos")
+	tag := s.want(http.StatusCreated, token, "POST", "/darkrooms", body).header.Get("ETag")
+	const merge = "application/merge-patch+json"
+	one := path(namespace, "photos")
+
+	for name, c := range map[string]struct {
+		method, path, body string
+		headers            []string
+		status             int
+	}{
+		"there is one":                {"POST", "/darkrooms", body, nil, http.StatusConflict},
+		"POST of a form":              {"POST", "/darkrooms", "a=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, http.StatusUnsupportedMediaType},
+		"POST without a body":         {"POST", "/darkrooms", "", []string{"Content-Type", "application/json"}, http.StatusBadRequest},
+		"POST of too much":            {"POST", "/darkrooms", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, nil, http.StatusRequestEntityTooLarge},
+		"unknown dryRun":              {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
+		"unknown parameter":           {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
+		"PUT without If-Match":        {"PUT", one, body, nil, http.StatusPreconditionRequired},
+		"PATCH without If-Match":      {"PATCH", one, "{}", []string{"Content-Type", merge}, http.StatusPreconditionRequired},
+		"PUT of an old version":       {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
+		"PATCH of an old version":     {"PATCH", one, "{}", []string{"If-Match", `"1"`, "Content-Type", merge}, http.StatusPreconditionFailed},
+		"DELETE of an old version":    {"DELETE", one, "", []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
+		"PATCH as JSON":               {"PATCH", one, "{}", []string{"If-Match", tag}, http.StatusUnsupportedMediaType},
+		"PATCH as JSON patch":         {"PATCH", one, "[]", []string{"If-Match", tag, "Content-Type", "application/json-patch+json"}, http.StatusUnsupportedMediaType},
+		"PUT of another name":         {"PUT", one, webFolder(namespace, "other"), []string{"If-Match", tag}, http.StatusUnprocessableEntity},
+		"PUT of another namespace":    {"PUT", one, webFolder("default", "photos"), []string{"If-Match", tag}, http.StatusUnprocessableEntity},
+		"PUT of what is not there":    {"PUT", path(namespace, "none"), webFolder(namespace, "none"), []string{"If-Match", tag}, http.StatusNotFound},
+		"DELETE of what is not there": {"DELETE", path(namespace, "none"), "", nil, http.StatusNotFound},
+		"no method":                   {"PUT", "/darkrooms", body, nil, http.StatusMethodNotAllowed},
+		"no route":                    {"GET", "/nothing", "", nil, http.StatusNotFound},
+		"no name of a Darkroom":       {"GET", path(namespace, "NO"), "", nil, http.StatusUnprocessableEntity},
+		"limit out of bounds":         {"GET", "/darkrooms?limit=0", "", nil, http.StatusUnprocessableEntity},
+		"no label selector":           {"GET", "/darkrooms?labelSelector=a==b==c", "", nil, http.StatusBadRequest},
+		"no continue token":           {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problem(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
+		})
+	}
+	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
+		t.Errorf("something of this wrote: version is %s, was %s", now.ResourceVersion, tag)
+	}
+	// A star, and the right version among others, are good too.
+	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", `"1", `+tag)
+	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", "*")
+	s.want(http.StatusNoContent, token, "DELETE", one, "", "If-Match", `"`+stored(t, namespace, "photos").ResourceVersion+`"`)
+}
+
+func TestDryRunStoresNothing(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
+	if into[apiserver.Darkroom](t, got).Replicas == nil {
+		t.Errorf("the answer lacks the cluster's defaults: %s", got)
+	}
+	s.want(http.StatusNotFound, token, "GET", path(namespace, "photos"), "")
+	s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "9lives"))
+
+	tag := s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
+	one := path(namespace, "photos") + "?dryRun=All"
+	changed := strings.Replace(webFolder(namespace, "photos"), "/images", "/other", 1)
+	got = s.want(http.StatusOK, token, "PUT", one, changed, "If-Match", tag)
+	if into[apiserver.Darkroom](t, got).Source.BaseURL != "https://example.com/other" {
+		t.Errorf("the answer does not show the change: %s", got)
+	}
+	s.want(http.StatusOK, token, "PATCH", one, `{"replicas":5}`, "If-Match", tag, "Content-Type", "application/merge-patch+json")
+	s.want(http.StatusNoContent, token, "DELETE", one, "")
+	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
+		t.Errorf("dry runs wrote: %+v", now)
+	}
+}
+
+func TestNamespaceIsDefaultWhenLeftOut(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	token := newUser(t, newNamespace(t), "editor")
+	token.may("default", canEdit)
+	body := `{"name":"in-default","source":{"baseUrl":"https://example.com"},"subDomains":["x"]}`
+	got := s.want(http.StatusCreated, token.token, "POST", "/darkrooms?dryRun=All", body)
+	if darkroom := into[apiserver.Darkroom](t, got); darkroom.Namespace != "default" || darkroom.Source.Type != "WebFolder" {
+		t.Errorf("answer is %s", got)
+	}
+}
+
+func TestPagesOfAList(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	for name, vowel := range map[string]string{"d": "false", "b": "false", "a": "true", "c": "false", "e": "true"} {
+		s.want(http.StatusCreated, token, "POST", "/darkrooms",
+			strings.Replace(webFolder(namespace, name), `"source"`, `"labels":{"vowel":"`+vowel+`"},"source"`, 1))
+	}
+	var names []string
+	next := ""
+	for range 9 {
+		page := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?limit=2&namespace="+namespace+next, ""))
+		for _, darkroom := range page.Items {
+			names = append(names, darkroom.Name)
+		}
+		if page.Continue == "" {
+			break
+		}
+		next = "&continue=" + page.Continue
+	}
+	if want := []string{"a", "b", "c", "d", "e"}; !slices.Equal(names, want) {
+		t.Errorf("pages have %q, want %q", names, want)
+	}
+	vowels := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?labelSelector=vowel%3Dtrue", ""))
+	if len(vowels.Items) != 2 {
+		t.Errorf("selector finds %+v", vowels.Items)
+	}
+}

@@ -1,0 +1,134 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Media types of bodies.
+const (
+	typeJSON       = "application/json"
+	typeMergePatch = "application/merge-patch+json"
+)
+
+// readOnly are the fields of an answer that may be sent back, and are ignored.
+var readOnly = []string{"uid", "resourceVersion", "generation", "createdAt", "deletedAt", "status"}
+
+// decoder reads the bodies of POST, PUT and PATCH.
+type decoder struct {
+	registry huma.Registry
+	schema   *huma.Schema
+}
+
+func newDecoder(registry huma.Registry) *decoder {
+	return &decoder{registry: registry, schema: registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")}
+}
+
+// decode merges a body into what there was, by the rules of JSON merge patch (RFC
+// 7396), and returns the result, checked. A whole body is a patch of nothing: its
+// nulls mean what is left out.
+func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
+	sent, err := object(body)
+	if err != nil {
+		return nil, newProblem(http.StatusBadRequest, "the body is not a JSON object", FieldProblem{Location: "body", Message: err.Error()})
+	}
+	base := map[string]any{}
+	if before != nil {
+		raw, err := json.Marshal(before)
+		if err != nil {
+			return nil, fmt.Errorf("encode Darkroom: %w", err)
+		}
+		if base, err = object(raw); err != nil {
+			return nil, fmt.Errorf("decode Darkroom: %w", err)
+		}
+	}
+	merged := mergePatch(base, sent)
+	for _, field := range readOnly {
+		delete(merged, field)
+	}
+	if source, ok := merged["source"].(map[string]any); ok {
+		delete(source, "credentials")
+	}
+	result := &huma.ValidateResult{}
+	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
+	path.Push("body")
+	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
+	if len(result.Errors) > 0 {
+		return nil, badInput(http.StatusUnprocessableEntity, "the body is not as the API wants it: see errors", result.Errors...)
+	}
+	raw, err := json.Marshal(merged)
+	if err != nil {
+		return nil, fmt.Errorf("encode Darkroom: %w", err)
+	}
+	input := &DarkroomInput{}
+	if err := json.Unmarshal(raw, input); err != nil {
+		return nil, newProblem(http.StatusUnprocessableEntity, "the body is not as the API wants it: see errors", typeProblem(err))
+	}
+	return input, nil
+}
+
+func object(raw []byte) (map[string]any, error) {
+	var out map[string]any
+	in := json.NewDecoder(bytes.NewReader(raw))
+	if err := in.Decode(&out); err != nil {
+		return nil, err
+	}
+	if out == nil {
+		return nil, errors.New("must be an object")
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("must be one object, with nothing after it")
+	}
+	return out, nil
+}
+
+// typeProblem says where a value has a type that the schema cannot tell, such as a
+// quantity. The value is not repeated.
+func typeProblem(err error) FieldProblem {
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		return FieldProblem{Location: "body." + wrongType.Field, Message: fmt.Sprintf("must not be a %s", wrongType.Value)}
+	}
+	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) || errors.Is(err, resource.ErrSuffix) {
+		return FieldProblem{Location: "body.resources", Message: "holds what is no quantity: quantities look like 500m, 2 or 256Mi"}
+	}
+	return FieldProblem{Location: "body", Message: "a value has the wrong type"}
+}
+
+// mergePatch applies a patch to an object, as RFC 7396 says.
+func mergePatch(base, patch map[string]any) map[string]any {
+	for name, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(base, name)
+		case map[string]any:
+			inner, _ := base[name].(map[string]any)
+			if inner == nil {
+				inner = map[string]any{}
+			}
+			base[name] = mergePatch(inner, value)
+		default:
+			base[name] = value
+		}
+	}
+	return base
+}
+
+// quantity describes a Kubernetes quantity, which is a string or a number.
+type quantity struct{}
+
+// Schema tells huma what a quantity looks like.
+func (quantity) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "A quantity such as 500m, 2 or 256Mi",
+		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}},
+	}
+}

@@ -1,0 +1,88 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// newCache returns a cache of Darkrooms alone. All that is write-only is dropped
+// before anything is kept, so that no mistake further on can show it.
+func newCache(cluster *rest.Config, httpClient *http.Client, namespaces []string) (cache.Cache, error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	// The mapping is known: asking for it would need rights, and fail while the
+	// cluster is away.
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(v1alpha1.GroupVersionKind, meta.RESTScopeNamespace)
+	options := cache.Options{
+		HTTPClient:                  httpClient,
+		Scheme:                      scheme,
+		Mapper:                      mapper,
+		ReaderFailOnMissingInformer: true,
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha1.Darkroom{}: {Transform: concealCached},
+		},
+	}
+	if len(namespaces) > 0 {
+		options.DefaultNamespaces = map[string]cache.Config{}
+		for _, namespace := range namespaces {
+			options.DefaultNamespaces[namespace] = cache.Config{}
+		}
+	}
+	return cache.New(cluster, options)
+}
+
+// concealCached is the transform of the cache.
+func concealCached(object any) (any, error) {
+	if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
+		darkroom.ManagedFields = nil
+		conceal(darkroom)
+	}
+	return object, nil
+}
+
+// feed has an informer write the journal. What it returns tells whether all that was
+// there at the start has been written.
+func feed(ctx context.Context, darkrooms cache.Cache, into *journal) (synced func() bool, err error) {
+	informer, err := darkrooms.GetInformer(ctx, &v1alpha1.Darkroom{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watch Darkrooms: %w", err)
+	}
+	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { put(into, object) },
+		UpdateFunc: func(_, object any) { put(into, object) },
+		DeleteFunc: func(object any) {
+			key, err := toolscache.DeletionHandlingMetaNamespaceKeyFunc(object)
+			if err != nil {
+				return
+			}
+			namespace, name, err := toolscache.SplitMetaNamespaceKey(key)
+			if err == nil {
+				into.remove(types.NamespacedName{Namespace: namespace, Name: name})
+			}
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watch Darkrooms: %w", err)
+	}
+	return registration.HasSynced, nil
+}
+
+func put(into *journal, object any) {
+	if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
+		into.put(darkroom)
+	}
+}

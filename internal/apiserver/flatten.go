@@ -1,0 +1,130 @@
+package apiserver
+
+import (
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// flatten returns a Darkroom as the API shows it. The answer shares maps and slices
+// with the resource, so neither may be changed.
+func flatten(in *v1alpha1.Darkroom) Darkroom {
+	return Darkroom{
+		Name:            in.Name,
+		Namespace:       in.Namespace,
+		Labels:          in.Labels,
+		Annotations:     shownAnnotations(in.Annotations),
+		Settings:        settingsOf(&in.Spec),
+		Source:          flattenSource(&in.Spec.Source),
+		ExtraEnv:        flattenEnv(in.Spec.ExtraEnv),
+		UID:             string(in.UID),
+		ResourceVersion: in.ResourceVersion,
+		Generation:      in.Generation,
+		CreatedAt:       timeOf(&in.CreationTimestamp),
+		DeletedAt:       timeOf(in.DeletionTimestamp),
+		Status:          flattenStatus(&in.Status),
+	}
+}
+
+// shownAnnotations leaves out the one in which kubectl keeps all that was applied,
+// inline credentials included.
+func shownAnnotations(in map[string]string) map[string]string {
+	if _, found := in[corev1.LastAppliedConfigAnnotation]; !found {
+		return in
+	}
+	out := maps.Clone(in)
+	delete(out, corev1.LastAppliedConfigAnnotation)
+	return out
+}
+
+func settingsOf(spec *v1alpha1.DarkroomSpec) Settings {
+	return Settings{
+		Version:         spec.Version,
+		Image:           spec.Image,
+		SubDomains:      spec.SubDomains,
+		Replicas:        spec.Replicas,
+		Autoscaling:     spec.Autoscaling,
+		Resources:       spec.Resources,
+		CacheTTLSeconds: spec.CacheTTLSeconds,
+		LogLevel:        spec.LogLevel,
+		DefaultParams:   spec.DefaultParams,
+		Metrics:         spec.Metrics,
+		Ingress:         spec.Ingress,
+		Gateway:         spec.Gateway,
+		NetworkPolicy:   spec.NetworkPolicy,
+		PodTemplate:     spec.PodTemplate,
+		ExtraEnvFrom:    spec.ExtraEnvFrom,
+	}
+}
+
+func flattenSource(in *v1alpha1.Source) Source {
+	out := Source{SourceFields: SourceFields{
+		Type:                 in.Type,
+		BaseURL:              in.BaseURL,
+		Bucket:               in.Bucket,
+		Region:               in.Region,
+		Endpoint:             in.Endpoint,
+		PathPrefix:           in.PathPrefix,
+		CredentialsSecretRef: in.CredentialsSecretRef,
+		Host:                 in.Host,
+		SecureProtocol:       in.SecureProtocol,
+	}}
+	switch {
+	case in.CredentialsSecretRef != nil:
+		out.Credentials = credentialsSecretRef
+	case in.AccessKey != "" || in.SecretKey != "":
+		out.Credentials = credentialsInline
+	}
+	return out
+}
+
+func flattenEnv(in []corev1.EnvVar) []EnvVar {
+	var out []EnvVar
+	for _, variable := range in {
+		out = append(out, EnvVar{Name: variable.Name, ValueFrom: variable.ValueFrom})
+	}
+	return out
+}
+
+func flattenStatus(in *v1alpha1.DarkroomStatus) Status {
+	out := Status{
+		Phase:              in.Phase,
+		Message:            in.Message,
+		Domains:            in.Domains,
+		Version:            in.Version,
+		Address:            in.Address,
+		Replicas:           in.Replicas,
+		ReadyReplicas:      in.ReadyReplicas,
+		ObservedGeneration: in.ObservedGeneration,
+	}
+	if out.Domains == nil {
+		out.Domains = []string{}
+	}
+	if in.DeployedRelease != nil {
+		out.Release = in.DeployedRelease.Name
+	}
+	for i := range in.Conditions {
+		condition := &in.Conditions[i]
+		out.Conditions = append(out.Conditions, Condition{
+			Type:               condition.Type,
+			Status:             string(condition.Status),
+			Reason:             condition.Reason,
+			Message:            condition.Message,
+			ObservedGeneration: condition.ObservedGeneration,
+			LastTransitionTime: timeOf(&condition.LastTransitionTime),
+		})
+	}
+	return out
+}
+
+func timeOf(in *metav1.Time) *time.Time {
+	if in.IsZero() {
+		return nil
+	}
+	utc := in.UTC()
+	return &utc
+}

@@ -1,0 +1,55 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// newHandler joins routes and middlewares. The first middleware sees a request first.
+func (s *Server) newHandler() (http.Handler, error) {
+	mux := http.NewServeMux()
+	api := newAPI(mux, s.options.Version)
+	s.register(api)
+	if err := s.registerPlain(mux, api); err != nil {
+		return nil, err
+	}
+	handler, err := crossOrigin(s.options.AllowedOrigins, limitBody(unknownRoute(mux)))
+	if err != nil {
+		return nil, err
+	}
+	if s.options.Auth == AuthKubeconfig {
+		handler = checkHost(handler)
+	}
+	return observe(s.log, s.metrics, recoverPanic(s.log, securityHeaders(handler))), nil
+}
+
+// registerPlain adds the routes that are not part of the API proper.
+func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
+	document, err := json.MarshalIndent(api.OpenAPI(), "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode OpenAPI document: %w", err)
+	}
+	version, err := json.Marshal(map[string]string{"version": s.options.Version})
+	if err != nil {
+		return fmt.Errorf("encode version: %w", err)
+	}
+	page, err := newDocsPage(api.OpenAPI())
+	if err != nil {
+		return err
+	}
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, "application/vnd.oai.openapi+json", document)
+	})
+	mux.Handle("GET /docs", page)
+	mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, "text/plain", []byte("ok\n")) })
+	mux.HandleFunc(readyRoute, s.ready)
+	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, typeJSON, version)
+	})
+	mux.Handle("GET /metrics", s.metricsHandler())
+	return nil
+}

@@ -1,0 +1,134 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
+	tokencache "k8s.io/apiserver/pkg/authentication/token/cache"
+	"k8s.io/apiserver/pkg/authentication/user"
+	webhooktoken "k8s.io/apiserver/plugin/pkg/authenticator/token/webhook"
+	"k8s.io/client-go/kubernetes"
+)
+
+// caller is who sent a request.
+type caller struct {
+	user user.Info
+	// token is what the caller's own requests to Kubernetes carry; empty when all act
+	// with the kubeconfig.
+	token string
+}
+
+// identifier tells whose a token is.
+type identifier interface {
+	// identify returns the caller, or a Problem: 401 if the token is no good, 503 if
+	// that cannot be told.
+	identify(ctx context.Context, token string) (*caller, error)
+}
+
+// reviewTimeout bounds one question to the cluster.
+const reviewTimeout = 10 * time.Second
+
+// reviewBackoff is how questions are asked again when the cluster is busy.
+func reviewBackoff() *wait.Backoff {
+	return &wait.Backoff{Duration: 250 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 3}
+}
+
+// tokenReviews identifies by TokenReview, and believes an answer for some seconds.
+type tokenReviews struct {
+	tokens authenticator.Token
+}
+
+// newTokenReviews stands on the parts of Kubernetes' delegating authenticator rather
+// than on its factory, which does not tell a bad token from a cluster that is away.
+func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReviews, error) {
+	reviews, err := webhooktoken.NewFromInterface(kube.AuthenticationV1(), nil, *reviewBackoff(), reviewTimeout,
+		webhooktoken.AuthenticatorMetrics{
+			RecordRequestTotal:   authenticatorfactory.RecordRequestTotal,
+			RecordRequestLatency: authenticatorfactory.RecordRequestLatency,
+		})
+	if err != nil {
+		return nil, fmt.Errorf("make authenticator: %w", err)
+	}
+	return &tokenReviews{tokens: tokencache.New(reviews, false, ttl, ttl)}, nil
+}
+
+func (t *tokenReviews) identify(ctx context.Context, token string) (*caller, error) {
+	if token == "" {
+		return nil, unauthorized("sign in first: send a bearer token in the header Authorization, or POST it to /session")
+	}
+	answer, ok, err := t.tokens.AuthenticateToken(ctx, token)
+	if err != nil && isFromCluster(err) {
+		return nil, unavailable("the cluster cannot be asked whose the token is: try again")
+	}
+	if err != nil || !ok {
+		return nil, unauthorized("the cluster does not accept the token: it is wrong, or no longer valid")
+	}
+	return &caller{user: answer.User, token: token}, nil
+}
+
+// kubeconfigOwner takes everyone for the owner of the kubeconfig.
+type kubeconfigOwner struct {
+	kube kubernetes.Interface
+	ttl  time.Duration
+
+	mu    sync.Mutex
+	owner *caller
+	until time.Time
+}
+
+func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*caller, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Now().Before(k.until) {
+		return k.owner, nil
+	}
+	review, err := k.kube.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	who := review.Status.UserInfo
+	k.owner = &caller{user: &user.DefaultInfo{Name: who.Username, UID: who.UID, Groups: who.Groups}}
+	k.until = time.Now().Add(k.ttl)
+	return k.owner, nil
+}
+
+// sessionCookie holds the token of a browser. The prefix has browsers refuse it unless
+// it is Secure, of this host alone and for all of it.
+const sessionCookie = "__Host-darkroom-session"
+
+// tokenOf returns the token of a request, or nothing. The header counts more: it is
+// what a proxy that signs people in sets.
+func tokenOf(request *http.Request) string {
+	if header := request.Header.Get("Authorization"); header != "" {
+		scheme, token, _ := strings.Cut(strings.TrimSpace(header), " ")
+		if !strings.EqualFold(scheme, "bearer") {
+			return ""
+		}
+		return strings.TrimSpace(token)
+	}
+	if cookie, err := request.Cookie(sessionCookie); err == nil {
+		return cookie.Value
+	}
+	return ""
+}
+
+type callerKey struct{}
+
+func withCaller(ctx context.Context, who *caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, who)
+}
+
+// callerOf returns who sent the request of a context, or nil.
+func callerOf(ctx context.Context) *caller {
+	who, _ := ctx.Value(callerKey{}).(*caller)
+	return who
+}

@@ -1,0 +1,166 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// maxPicture is the largest picture that is passed on, in bytes.
+	maxPicture = 8 << 20
+	// maxPictures is how many pictures are passed on at one time: each may need
+	// maxPicture of memory here, and more in the Darkroom.
+	maxPictures = 4
+)
+
+// imageInput has only the parameters that Darkroom has for pictures, within bounds: a
+// picture of 9999 pixels each way takes over a gigabyte of its memory.
+type imageInput struct {
+	PathInput
+	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the picture, for example /images/cat.jpg"`
+	Width  int    `query:"w" minimum:"1" maximum:"2000" doc:"Width in pixels"`
+	Height int    `query:"h" minimum:"1" maximum:"2000" doc:"Height in pixels"`
+	Fit    string `query:"fit" enum:"crop,scale"`
+	Crop   string `query:"crop" maxLength:"64" pattern:"^[a-z,]*$" doc:"Where to crop, for example top,left"`
+	Mono   string `query:"mono" maxLength:"8" pattern:"^[0-9a-fA-F]*$" doc:"Colour, for example 000000"`
+	Blur   string `query:"blur" maxLength:"8" pattern:"^[0-9.]*$"`
+	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
+	Rotate string `query:"rot" maxLength:"8" pattern:"^-?[0-9.]*$" doc:"Degrees"`
+	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma"`
+}
+
+func (in *imageInput) query() url.Values {
+	out := url.Values{}
+	for name, value := range map[string]string{
+		"w": positive(in.Width), "h": positive(in.Height), "fit": in.Fit, "crop": in.Crop, "mono": in.Mono,
+		"blur": in.Blur, "flip": in.Flip, "rot": in.Rotate, "auto": in.Auto,
+	} {
+		if value != "" {
+			out.Set(name, value)
+		}
+	}
+	return out
+}
+
+func positive(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// notPictures are what Darkroom serves besides pictures.
+var notPictures = []string{"/metrics", "/ping", "/debug"}
+
+// picturePath refuses paths that could lead elsewhere than to a picture.
+func picturePath(given string) (string, error) {
+	clean := path.Clean(given)
+	internal := slices.ContainsFunc(notPictures, func(prefix string) bool {
+		return clean == prefix || strings.HasPrefix(clean, prefix+"/")
+	})
+	if given[0] != '/' || clean != given || internal || strings.ContainsAny(given, "\\?#%\x00\r\n") {
+		return "", newProblem(http.StatusUnprocessableEntity, "this is no path of a picture",
+			FieldProblem{Location: "query.path", Message: "must be a plain absolute path such as /images/cat.jpg"})
+	}
+	return given, nil
+}
+
+type imageOutput struct {
+	ContentType  string `header:"Content-Type"`
+	CacheControl string `header:"Cache-Control"`
+	Body         []byte
+}
+
+// image fetches a picture from the running Darkroom, through the proxy of the
+// Kubernetes API and with the caller's token: who may not use that proxy gets nothing.
+func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error) {
+	if _, err := s.readable(ctx, in.key()); err != nil {
+		return nil, err
+	}
+	picture, err := picturePath(in.Path)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case s.pictures <- struct{}{}:
+		defer func() { <-s.pictures }()
+	case <-ctx.Done():
+		return nil, unavailable("too many pictures are asked for: try again")
+	}
+	target := s.callers.core.Get().Namespace(in.Namespace).Resource("services").Name("http:" + in.Name + ":http").SubResource("proxy").URL()
+	target.Path += picture
+	target.RawQuery = in.query().Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request for a picture: %w", err)
+	}
+	request.Header.Set("Accept", "image/*")
+	answer, err := s.callers.http.Do(request)
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxPicture+1))
+	if err != nil {
+		return nil, badGateway("the picture broke off: try again")
+	}
+	contentType, err := judgePicture(answer.StatusCode, answer.Header.Get("Content-Type"), body)
+	if err != nil {
+		return nil, err
+	}
+	return &imageOutput{ContentType: contentType, CacheControl: "no-store", Body: body}, nil
+}
+
+// judgePicture decides whether an answer is a picture that may be passed on.
+func judgePicture(status int, header string, body []byte) (contentType string, err error) {
+	if refusal := fromProxy(status, body); refusal != nil {
+		return "", refusal
+	}
+	contentType, _, err = mime.ParseMediaType(header)
+	switch {
+	case status == http.StatusNotFound:
+		return "", newProblem(http.StatusNotFound, "the Darkroom has no such picture")
+	case status != http.StatusOK:
+		return "", badGateway(fmt.Sprintf("the Darkroom answered %d %s: look at its pods and its source", status, http.StatusText(status)))
+	// A drawing in SVG can hold scripts.
+	case err != nil || !strings.HasPrefix(contentType, "image/") || strings.HasPrefix(contentType, "image/svg"):
+		return "", badGateway("the Darkroom answered something that is no picture")
+	case len(body) > maxPicture:
+		return "", badGateway(fmt.Sprintf("the picture is larger than %d MiB: ask for a smaller one, with w or h", maxPicture>>20))
+	}
+	return contentType, nil
+}
+
+func badGateway(detail string) *Problem {
+	return newProblem(http.StatusBadGateway, detail)
+}
+
+// fromProxy returns the problem if it was Kubernetes that answered, not the Darkroom.
+func fromProxy(status int, body []byte) error {
+	if status < http.StatusBadRequest {
+		return nil
+	}
+	answer := metav1.Status{}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Kind != "Status" {
+		return nil
+	}
+	err := fromKubernetes(&apierrors.StatusError{ErrStatus: answer}, asIs)
+	var problem *Problem
+	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
+		problem = unavailable("the Darkroom has no Service yet: it is not installed")
+		return problem
+	}
+	return err
+}

@@ -1,0 +1,199 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Kinds of change.
+const (
+	added    = "added"
+	modified = "modified"
+	deleted  = "deleted"
+)
+
+// change is one entry of the journal.
+type change struct {
+	kind     string
+	darkroom *v1alpha1.Darkroom
+}
+
+// journal keeps the Darkrooms as they are and the last changes that led there. Its
+// objects are shared by all readers, and never changed.
+//
+// Readers hold a position and ask what came after. The journal never waits for them:
+// it keeps a fixed number of changes, and who has fallen further behind is told so.
+type journal struct {
+	// epoch tells the positions of this process from those of another.
+	epoch string
+
+	mu    sync.Mutex
+	state map[types.NamespacedName]*v1alpha1.Darkroom
+	ring  []change
+	// next is the position after the last change; the ring holds those before it.
+	next uint64
+	// wake is closed, and made anew, with each change.
+	wake chan struct{}
+}
+
+func newJournal(size int) *journal {
+	return &journal{
+		epoch: rand.Text()[:8],
+		state: map[types.NamespacedName]*v1alpha1.Darkroom{},
+		ring:  make([]change, size),
+		wake:  make(chan struct{}),
+	}
+}
+
+func keyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
+	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
+}
+
+// put records how a Darkroom is now. What does not differ is no change.
+func (j *journal) put(darkroom *v1alpha1.Darkroom) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := keyOf(darkroom)
+	before, found := j.state[key]
+	switch {
+	case !found:
+		j.append(change{added, darkroom})
+	case before.UID != darkroom.UID:
+		// Deleted and made anew between two looks.
+		j.append(change{deleted, before})
+		j.append(change{added, darkroom})
+	case before.ResourceVersion != darkroom.ResourceVersion:
+		j.append(change{modified, darkroom})
+	}
+	j.state[key] = darkroom
+}
+
+// remove records that a Darkroom is gone.
+func (j *journal) remove(key types.NamespacedName) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if before, found := j.state[key]; found {
+		delete(j.state, key)
+		j.append(change{deleted, before})
+	}
+}
+
+// append needs the lock.
+func (j *journal) append(c change) {
+	j.ring[j.next%uint64(len(j.ring))] = c
+	j.next++
+	close(j.wake)
+	j.wake = make(chan struct{})
+}
+
+// get returns a Darkroom, or nil.
+func (j *journal) get(key types.NamespacedName) *v1alpha1.Darkroom {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.state[key]
+}
+
+// all returns the Darkrooms, sorted by namespace and name, and the position at which
+// they are so.
+func (j *journal) all() ([]*v1alpha1.Darkroom, uint64) {
+	j.mu.Lock()
+	out := make([]*v1alpha1.Darkroom, 0, len(j.state))
+	for _, darkroom := range j.state {
+		out = append(out, darkroom)
+	}
+	position := j.next
+	j.mu.Unlock()
+	slices.SortFunc(out, func(a, b *v1alpha1.Darkroom) int { return compareKeys(keyOf(a), keyOf(b)) })
+	return out, position
+}
+
+func compareKeys(a, b types.NamespacedName) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// after returns the changes from a position on, the next position, and a channel that
+// is closed when there is more. It says false if some of the changes are no longer
+// kept.
+func (j *journal) after(position uint64) (changes []change, next uint64, more <-chan struct{}, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	size := uint64(len(j.ring))
+	if position > j.next || j.next-position > size {
+		return nil, j.next, j.wake, false
+	}
+	for at := position; at < j.next; at++ {
+		changes = append(changes, j.ring[at%size])
+	}
+	return changes, j.next, j.wake, true
+}
+
+// id writes a position so that a client can hand it back.
+func (j *journal) id(position uint64) string {
+	return j.epoch + "-" + strconv.FormatUint(position, 10)
+}
+
+// position reads what id wrote. It says false for an id of another process, or what
+// is none.
+func (j *journal) position(id string) (uint64, bool) {
+	epoch, number, found := strings.Cut(id, "-")
+	if !found || epoch != j.epoch {
+		return 0, false
+	}
+	position, err := strconv.ParseUint(number, 10, 64)
+	return position, err == nil
+}
+
+// await waits until the journal has a Darkroom at a resource version or later, so that
+// who has written reads what was written. It gives up with the context.
+func (j *journal) await(ctx context.Context, key types.NamespacedName, version string) {
+	for {
+		j.mu.Lock()
+		seen, more := j.state[key], j.wake
+		j.mu.Unlock()
+		if seen != nil {
+			if order, err := resourceversion.CompareResourceVersion(seen.ResourceVersion, version); err != nil || order >= 0 {
+				return
+			}
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// awaitGone waits until the journal no longer has a Darkroom with a UID. It gives up
+// with the context.
+func (j *journal) awaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
+	for {
+		j.mu.Lock()
+		seen, more := j.state[key], j.wake
+		j.mu.Unlock()
+		if seen == nil || seen.UID != uid {
+			return
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// size is how many Darkrooms there are.
+func (j *journal) size() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.state)
+}

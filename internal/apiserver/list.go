@@ -1,0 +1,179 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"sort"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// maxQuestions bounds the namespaces that one list looks into, for callers who may
+// list only some. What is left comes with the next page.
+const maxQuestions = 200
+
+type listInput struct {
+	Namespace     string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may list"`
+	LabelSelector string `query:"labelSelector" maxLength:"1024" doc:"Only Darkrooms with these labels, for example team=a,tier!=test"`
+	Limit         int    `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Most Darkrooms in one answer. A page may be shorter, and still not the last"`
+	Continue      string `query:"continue" maxLength:"512" doc:"What the last answer had in its field continue"`
+}
+
+type listOutput struct {
+	Body DarkroomList
+}
+
+func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
+	selector, err := labels.Parse(in.LabelSelector)
+	if err != nil {
+		return nil, newProblem(http.StatusBadRequest, "this is no label selector",
+			FieldProblem{Location: "query.labelSelector", Message: err.Error()})
+	}
+	after, err := parseContinue(in.Continue)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := s.newScope(ctx, "list", in.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := s.journal.all()
+	page, err := scope.page(ctx, startAfter(all, after), selector, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return &listOutput{Body: page}, nil
+}
+
+// startAfter cuts off a sorted list all up to a key.
+func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.Darkroom {
+	return all[sort.Search(len(all), func(i int) bool { return compareKeys(keyOf(all[i]), key) > 0 }):]
+}
+
+// page takes from a sorted list what the scope has, until a page is full or enough
+// questions have been asked.
+func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector labels.Selector, limit int) (DarkroomList, error) {
+	page := DarkroomList{Items: []Darkroom{}}
+	var last types.NamespacedName
+	for _, darkroom := range all {
+		full := len(page.Items) == limit || (len(s.known) >= maxQuestions && !s.knows(darkroom.Namespace))
+		if full {
+			page.Continue = formatContinue(last)
+			break
+		}
+		last = keyOf(darkroom)
+		if !selector.Matches(labels.Set(darkroom.Labels)) {
+			continue
+		}
+		visible, err := s.has(ctx, darkroom.Namespace)
+		if err != nil {
+			return DarkroomList{}, err
+		}
+		if visible {
+			page.Items = append(page.Items, flatten(darkroom))
+		}
+	}
+	return page, nil
+}
+
+// The token is the key of the last Darkroom seen. It grants nothing: rights are
+// looked at anew for each page.
+func formatContinue(last types.NamespacedName) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(last.Namespace + "/" + last.Name))
+}
+
+func parseContinue(token string) (types.NamespacedName, error) {
+	if token == "" {
+		return types.NamespacedName{}, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	namespace, name, found := strings.Cut(string(raw), "/")
+	if err != nil || !found {
+		return types.NamespacedName{}, newProblem(http.StatusBadRequest, "this is not what an answer had in its field continue",
+			FieldProblem{Location: "query.continue", Message: "must be the field continue of the last answer"})
+	}
+	return types.NamespacedName{Namespace: namespace, Name: name}, nil
+}
+
+// scope is the namespaces in which a caller may do something with Darkrooms. It asks
+// when it is asked.
+type scope struct {
+	access *access
+	who    *caller
+	verb   string
+	// only, if set, is the one namespace that was asked for.
+	only string
+	// all is set if the caller may do it everywhere.
+	all   bool
+	known map[string]bool
+}
+
+// newScope returns the scope of the caller of a request. Who names a namespace must
+// have the right there.
+func (s *Server) newScope(ctx context.Context, verb, namespace string) (*scope, error) {
+	out := &scope{access: s.access, who: callerOf(ctx), verb: verb, only: namespace, known: map[string]bool{}}
+	if namespace != "" {
+		if err := s.access.require(ctx, out.who, toDarkrooms(verb, namespace, "")); err != nil {
+			return nil, err
+		}
+		out.known[namespace] = true
+		return out, s.requireServed(namespace)
+	}
+	var err error
+	out.all, err = s.access.may(ctx, out.who, toDarkrooms(verb, "", ""))
+	return out, err
+}
+
+func (s *scope) knows(namespace string) bool {
+	_, known := s.known[namespace]
+	return known || s.all || s.only != ""
+}
+
+// has tells whether a namespace is in the scope.
+func (s *scope) has(ctx context.Context, namespace string) (bool, error) {
+	if s.only != "" && namespace != s.only {
+		return false, nil
+	}
+	if s.all {
+		return true, nil
+	}
+	if allowed, known := s.known[namespace]; known {
+		return allowed, nil
+	}
+	allowed, err := s.access.may(ctx, s.who, toDarkrooms(s.verb, namespace, ""))
+	if err != nil {
+		return false, err
+	}
+	s.known[namespace] = allowed
+	return allowed, nil
+}
+
+// refresh asks again, and tells whether something is different from before.
+func (s *scope) refresh(ctx context.Context) (bool, error) {
+	now := &scope{access: s.access, who: s.who, verb: s.verb, only: s.only, known: map[string]bool{}}
+	if s.only == "" {
+		var err error
+		if now.all, err = s.access.may(ctx, s.who, toDarkrooms(s.verb, "", "")); err != nil {
+			return false, err
+		}
+	}
+	different := now.all != s.all
+	for namespace, before := range s.known {
+		allowed, err := now.has(ctx, namespace)
+		if err != nil {
+			return false, err
+		}
+		different = different || allowed != before
+	}
+	if s.only != "" && !now.known[s.only] {
+		return true, newProblem(http.StatusForbidden, fmt.Sprintf("user %q may no longer %s", s.who.user.GetName(), toDarkrooms(s.verb, s.only, "")))
+	}
+	s.all, s.known = now.all, now.known
+	return different, nil
+}

@@ -1,0 +1,25 @@
+package apiserver
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// requireType defends against bodies that are something else than the handler takes
+// them for, and against HTML forms of other sites, which cannot send JSON.
+func requireType(want string) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		got, _, err := mime.ParseMediaType(ctx.Header("Content-Type"))
+		if err != nil || got != want {
+			_, w := humago.Unwrap(ctx)
+			newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body must be %s, and the header Content-Type must say so", want)).
+				with("Accept", want).write(w)
+			return
+		}
+		next(ctx)
+	}
+}

@@ -1,0 +1,47 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// reply answers with a body that is ready.
+func reply(w http.ResponseWriter, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	// If the client is gone there is nobody to tell.
+	_, _ = w.Write(body)
+}
+
+// ready says whether the server knows the Darkrooms. Before, a list would be too short.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	select {
+	case <-s.stopping:
+		unavailable("the server stops").write(w)
+		return
+	default:
+	}
+	if !s.synced() {
+		unavailable("the Darkrooms are not all read yet").write(w)
+		return
+	}
+	reply(w, "text/plain", []byte("ok\n"))
+}
+
+// metricsHandler serves the metrics to callers who may get /metrics.
+func (s *Server) metricsHandler() http.Handler {
+	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := withAddress(r.Context(), r.RemoteAddr)
+		who, err := s.admit(ctx, tokenOf(r))
+		if err == nil {
+			noteCaller(ctx, who)
+			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
+		}
+		if err != nil {
+			asProblem(ctx, err).write(w)
+			return
+		}
+		metrics.ServeHTTP(w, r)
+	})
+}

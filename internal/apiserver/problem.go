@@ -1,0 +1,108 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Problem is an error as the API shows it, after RFC 9457.
+type Problem struct {
+	Title  string         `json:"title" doc:"The status in words"`
+	Status int            `json:"status" doc:"The HTTP status"`
+	Detail string         `json:"detail" doc:"What went wrong this time, and what to do about it"`
+	Errors []FieldProblem `json:"errors,omitempty" doc:"The bad fields, one by one"`
+
+	header http.Header
+}
+
+// FieldProblem is what is wrong with one field.
+type FieldProblem struct {
+	Location string `json:"location,omitempty" doc:"Where, for example body.source.baseUrl or query.limit"`
+	Message  string `json:"message" doc:"What, and what to do about it"`
+}
+
+const problemType = "application/problem+json"
+
+// newProblem returns a problem with a status and a sentence on this case of it.
+func newProblem(status int, detail string, fields ...FieldProblem) *Problem {
+	return &Problem{Title: http.StatusText(status), Status: status, Detail: detail, Errors: fields}
+}
+
+// Error makes a problem an error.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus tells huma the status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType tells huma the media type.
+func (p *Problem) ContentType(string) string { return problemType }
+
+// GetHeaders tells huma the headers that go with the problem.
+func (p *Problem) GetHeaders() http.Header { return p.header }
+
+func (p *Problem) with(header, value string) *Problem {
+	if p.header == nil {
+		p.header = http.Header{}
+	}
+	p.header.Set(header, value)
+	return p
+}
+
+// write answers a request outside huma with a problem.
+func (p *Problem) write(w http.ResponseWriter) {
+	for name, values := range p.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", problemType)
+	w.Header().Del("Content-Length")
+	w.WriteHeader(p.Status)
+	// The status is out: if the client is gone there is nobody to tell.
+	_ = json.NewEncoder(w).Encode(p)
+}
+
+// unauthorized is the problem of a request without a good token.
+func unauthorized(detail string) *Problem {
+	return newProblem(http.StatusUnauthorized, detail).with("WWW-Authenticate", `Bearer realm="darkrooms"`)
+}
+
+// tooMany is the problem of a caller over a limit. The time is in seconds.
+func tooMany(detail string, retryAfter int) *Problem {
+	return newProblem(http.StatusTooManyRequests, detail).with("Retry-After", strconv.Itoa(retryAfter))
+}
+
+// unavailable is the problem of a cluster that does not answer.
+func unavailable(detail string) *Problem {
+	return newProblem(http.StatusServiceUnavailable, detail).with("Retry-After", "5")
+}
+
+// ownFault is all that callers are told of errors that are not theirs.
+const ownFault = "something went wrong in the server: see its log"
+
+// fromHuma makes huma's own errors, those of parameters, problems. What was sent is
+// not repeated: it may be a secret. Errors that are ours are kept for the log.
+func fromHuma(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+	if status >= http.StatusInternalServerError {
+		if ctx != nil {
+			noteError(ctx.Context(), errors.Join(errs...))
+		}
+		return newProblem(status, ownFault)
+	}
+	return badInput(status, message, errs...)
+}
+
+// badInput is the problem of fields that huma refuses.
+func badInput(status int, message string, errs ...error) *Problem {
+	problem := newProblem(status, message)
+	for _, err := range errs {
+		var detailer huma.ErrorDetailer
+		if errors.As(err, &detailer) {
+			detail := detailer.ErrorDetail()
+			problem.Errors = append(problem.Errors, FieldProblem{Location: detail.Location, Message: detail.Message})
+		}
+	}
+	return problem
+}

@@ -1,0 +1,203 @@
+package apiserver_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func TestPlainRoutes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for path, want := range map[string]string{
+		"/healthz": "ok", "/readyz": "ok", "/version": `{"version":"v0.0.0-test"}`, "/docs": "/darkrooms/{namespace}/{name}/manifest",
+	} {
+		if got := s.want(http.StatusOK, "", "GET", path, ""); !strings.Contains(got.body, want) {
+			t.Errorf("%s answers %s", path, got)
+		}
+	}
+	if got := s.want(http.StatusFound, "", "GET", "/", ""); got.header.Get("Location") != "/docs" {
+		t.Errorf("/ leads to %q", got.header.Get("Location"))
+	}
+}
+
+func TestBrowsersAreToldToBeCareful(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, path := range []string{"/darkrooms", "/docs", "/openapi.json", "/nothing", "/healthz"} {
+		got := s.call("", "GET", path, "")
+		policy := got.header.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: the policy %q lacks %q", path, policy, want)
+			}
+		}
+		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+			t.Errorf("%s: the policy %q allows too much", path, policy)
+		}
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+		} {
+			if got.header.Get(name) != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got.header.Get(name), want)
+			}
+		}
+	}
+	page := s.call("", "GET", "/docs", "")
+	_, rest, _ := strings.Cut(page.body, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	if hash := base64.StdEncoding.EncodeToString(sum[:]); !strings.Contains(page.header.Get("Content-Security-Policy"), "style-src 'sha256-"+hash+"'") {
+		t.Errorf("the policy does not let in the page's own style")
+	}
+	if body := page.body; strings.Contains(body, "<script") || strings.Contains(body, "src=") || strings.Contains(body, "style=") {
+		t.Error("the page loads or runs something")
+	}
+}
+
+func TestRequestsFromOtherSites(t *testing.T) {
+	t.Parallel()
+	const console = "https://console.example.com"
+	s := start(t, func(o *apiserver.Options) { o.AllowedOrigins = []string{console} })
+	token := newUser(t, newNamespace(t), "visitor").token
+	host := strings.TrimPrefix(s.url, "http://")
+	for name, c := range map[string]struct {
+		method, path string
+		headers      []string
+		status       int
+	}{
+		"read from another site":          {"GET", "/darkrooms", []string{"Origin", "https://evil.example.com"}, http.StatusForbidden},
+		"write from another site":         {"POST", "/darkrooms", []string{"Origin", "https://evil.example.com", "Content-Type", "application/json"}, http.StatusForbidden},
+		"write that a browser marks":      {"DELETE", "/session", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		"write from a sister site":        {"DELETE", "/session", []string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		"an origin that is hidden":        {"GET", "/darkrooms", []string{"Origin", "null"}, http.StatusForbidden},
+		"an origin that begins alike":     {"GET", "/darkrooms", []string{"Origin", console + ".evil.example.com"}, http.StatusForbidden},
+		"the allowed origin by http":      {"GET", "/darkrooms", []string{"Origin", "http://console.example.com"}, http.StatusForbidden},
+		"preflight of another site":       {"OPTIONS", "/darkrooms", []string{"Origin", "https://evil.example.com", "Access-Control-Request-Method", "POST"}, http.StatusForbidden},
+		"preflight of the allowed origin": {"OPTIONS", "/darkrooms", []string{"Origin", console, "Access-Control-Request-Method", "PUT"}, http.StatusNoContent},
+		"the allowed origin":              {"GET", "/darkrooms", []string{"Origin", console}, http.StatusOK},
+		"write of the allowed origin":     {"DELETE", "/session", []string{"Origin", console, "Sec-Fetch-Site", "cross-site"}, http.StatusNoContent},
+		"the own page":                    {"DELETE", "/session", []string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"}, http.StatusNoContent},
+		"no browser":                      {"DELETE", "/session", nil, http.StatusNoContent},
+		"a link from another site":        {"GET", "/docs", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The contract is of requests that come through.
+			got := s.on(t).raw(token, c.method, c.path, "", c.headers...)
+			if got.status != c.status {
+				t.Errorf("answers %s, want %d", got, c.status)
+			}
+			allowed := got.header.Get("Access-Control-Allow-Origin")
+			if want := strings.Contains(name, "allowed origin") && c.status < 300; want != (allowed == console) || (!want && allowed != "") {
+				t.Errorf("Access-Control-Allow-Origin is %q", allowed)
+			}
+			if got.header.Get("Access-Control-Allow-Credentials") != "" {
+				t.Error("cookies of other sites are let in")
+			}
+		})
+	}
+}
+
+func TestCallersAreLimitedOneByOne(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t, func(o *apiserver.Options) { o.RequestsPerSecond, o.Burst = 0.01, 3 }), newNamespace(t)
+	greedy, modest := newUser(t, namespace, "greedy").token, newUser(t, namespace, "modest").token
+	for range 3 {
+		s.want(http.StatusOK, greedy, "GET", "/session", "")
+	}
+	got := s.want(http.StatusTooManyRequests, greedy, "GET", "/session", "")
+	if problem(t, got); got.header.Get("Retry-After") == "" {
+		t.Error("429 without Retry-After")
+	}
+	s.want(http.StatusOK, modest, "GET", "/session", "")
+}
+
+func TestGuessingTokensIsLimited(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *apiserver.Options) { o.SignInBurst = 3 })
+	good := newUser(t, newNamespace(t), "good").token
+	s.want(http.StatusOK, good, "GET", "/session", "")
+	last := 0
+	for i := range 8 {
+		last = s.call(fmt.Sprint("guess", i), "GET", "/session", "").status
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("the last guess is answered %d", last)
+	}
+	// Who is known is not locked out by others behind the same address.
+	s.want(http.StatusOK, good, "GET", "/session", "")
+	s.want(http.StatusTooManyRequests, "", "POST", "/session", `{"token":"guess"}`)
+}
+
+func TestBodyWithoutEnd(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	// Sent in chunks, without saying how much there is.
+	body, in := io.Pipe()
+	go func() {
+		chunk := []byte(strings.Repeat("x", 64<<10))
+		for {
+			if _, err := in.Write(chunk); err != nil {
+				return
+			}
+		}
+	}()
+	defer func() { _ = body.Close() }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/darkrooms", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("answers %d", response.StatusCode)
+	}
+}
+
+func TestKubeconfigIsForOnesOwnMachine(t *testing.T) {
+	t.Parallel()
+	owner := func(o *apiserver.Options) {
+		o.Auth, o.BindAddress, o.Cluster = apiserver.AuthKubeconfig, "127.0.0.1:0", cluster
+	}
+	s, namespace := start(t, owner), newNamespace(t)
+	who := into[apiserver.Who](t, s.want(http.StatusOK, "", "GET", "/session", ""))
+	if who.Username == "" || who.Auth != apiserver.AuthKubeconfig {
+		t.Errorf("I am %+v", who)
+	}
+	s.want(http.StatusCreated, "", "POST", "/darkrooms", webFolder(namespace, "photos"))
+	if got := names(t, s, "", "?namespace="+namespace); len(got) != 1 {
+		t.Errorf("list is %q", got)
+	}
+	s.follow("", "/events/stream?namespace="+namespace).until(t, "synced")
+
+	// A page whose name has come to mean this machine still says its name.
+	for host, status := range map[string]int{
+		"evil.example.com": http.StatusMisdirectedRequest, "localhost.evil.example.com": http.StatusMisdirectedRequest,
+		"10.0.0.1:5000": http.StatusMisdirectedRequest, "localhost:5000": http.StatusOK, "[::1]:5000": http.StatusOK,
+	} {
+		if got := s.raw("", "GET", "/darkrooms", "", "Host", host); got.status != status {
+			t.Errorf("host %s is answered %s, want %d", host, got, status)
+		}
+	}
+
+	for _, address := range []string{":5000", "0.0.0.0:5000", "10.0.0.1:5000", "[::]:5000", "example.com:5000", "localhost.example.com:5000"} {
+		settings := options(t)
+		owner(&settings)
+		settings.BindAddress = address
+		if _, err := apiserver.New(settings); err == nil || !strings.Contains(err.Error(), "127.0.0.1:5000") {
+			t.Errorf("%s is not refused with a remedy: %v", address, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// PathInput names a Darkroom in the path. (It is exported for huma, which passes over
+// embedded types that are not.)
+type PathInput struct {
+	Namespace string `path:"namespace" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name      string `path:"name" maxLength:"253" pattern:"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
+}
+
+func (p *PathInput) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+}
+
+type getInput struct {
+	PathInput
+	IfNoneMatch string `header:"If-None-Match" doc:"ETag of the version that the client has: 304 if it is still so"`
+}
+
+type darkroomOutput struct {
+	ETag string `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
+	Body Darkroom
+}
+
+func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	tag := etag(darkroom.ResourceVersion)
+	if in.IfNoneMatch != "" && matches(in.IfNoneMatch, darkroom.ResourceVersion) {
+		return nil, newProblem(http.StatusNotModified, "").with("ETag", tag)
+	}
+	return &darkroomOutput{ETag: tag, Body: flatten(darkroom)}, nil
+}
+
+// readable returns a Darkroom from the journal to a caller who may get it. Whether it
+// exists is not told to others.
+func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+	if err := s.access.require(ctx, callerOf(ctx), toDarkrooms("get", key.Namespace, key.Name)); err != nil {
+		return nil, err
+	}
+	if err := s.requireServed(key.Namespace); err != nil {
+		return nil, err
+	}
+	darkroom := s.journal.get(key)
+	if darkroom == nil {
+		return nil, notFound(key)
+	}
+	return darkroom, nil
+}
+
+func notFound(key types.NamespacedName) *Problem {
+	return newProblem(http.StatusNotFound, fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
+}
+
+type manifestOutput struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// concealedInSecret is the mark as the data of a Secret holds it.
+var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(redacted))
+
+// manifest renders what the operator would install. The journal knows no secrets, so
+// the manifest has the mark in their place.
+func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := s.options.Preview(darkroom.DeepCopy())
+	if err != nil {
+		return nil, fromTranslator(err)
+	}
+	rendered = strings.ReplaceAll(rendered, concealedInSecret, redacted)
+	return &manifestOutput{ContentType: "application/yaml", Body: []byte(rendered)}, nil
+}

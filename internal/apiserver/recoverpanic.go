@@ -1,0 +1,29 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/go-logr/logr"
+)
+
+// recoverPanic defends against requests that make the server panic: each fails for
+// itself, the log says where, and the answer says nothing of the inside.
+func recoverPanic(log logr.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			thrown := recover()
+			if thrown == nil {
+				return
+			}
+			if err, ok := thrown.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(thrown)
+			}
+			log.Error(fmt.Errorf("panic: %v", thrown), "Request failed", "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
+			newProblem(http.StatusInternalServerError, ownFault).write(w)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

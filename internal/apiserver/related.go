@@ -1,0 +1,182 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// maxRelated bounds the pods or events of one answer.
+const maxRelated = 500
+
+// Pod is a pod of a Darkroom.
+type Pod struct {
+	Name      string     `json:"name"`
+	Phase     string     `json:"phase" doc:"Pending, Running, Succeeded, Failed or Unknown"`
+	Ready     bool       `json:"ready"`
+	Restarts  int32      `json:"restarts"`
+	Reason    string     `json:"reason,omitempty" doc:"Why it does not run, for example ImagePullBackOff"`
+	Message   string     `json:"message,omitempty" doc:"The same in a sentence"`
+	Image     string     `json:"image,omitempty"`
+	Node      string     `json:"node,omitempty"`
+	IP        string     `json:"ip,omitempty"`
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+}
+
+// PodList is the pods of a Darkroom, sorted by name.
+type PodList struct {
+	Items []Pod `json:"items"`
+}
+
+type podsOutput struct {
+	Body PodList
+}
+
+// pods reads with the server's own token, for callers who may list pods there.
+func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
+	if _, err := s.readable(ctx, in.key()); err != nil {
+		return nil, err
+	}
+	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "pods", namespace: in.Namespace}); err != nil {
+		return nil, err
+	}
+	pods, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.Set{v1alpha1.LabelDarkroom: in.Name}.String(), Limit: maxRelated,
+	})
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	out := &podsOutput{Body: PodList{Items: []Pod{}}}
+	for i := range pods.Items {
+		out.Body.Items = append(out.Body.Items, describePod(&pods.Items[i]))
+	}
+	slices.SortFunc(out.Body.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func describePod(pod *corev1.Pod) Pod {
+	out := Pod{
+		Name:      pod.Name,
+		Phase:     cmp.Or(string(pod.Status.Phase), string(corev1.PodUnknown)),
+		Reason:    pod.Status.Reason,
+		Message:   pod.Status.Message,
+		Node:      pod.Spec.NodeName,
+		IP:        pod.Status.PodIP,
+		StartedAt: timeOf(pod.Status.StartTime),
+	}
+	if len(pod.Spec.Containers) > 0 {
+		out.Image = pod.Spec.Containers[0].Image
+	}
+	for _, condition := range pod.Status.Conditions {
+		switch {
+		case condition.Type == corev1.PodReady:
+			out.Ready = condition.Status == corev1.ConditionTrue
+		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
+			out.Reason, out.Message = condition.Reason, condition.Message
+		}
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		out.Restarts += container.RestartCount
+		if waiting := container.State.Waiting; waiting != nil {
+			out.Reason, out.Message = waiting.Reason, waiting.Message
+		}
+		if ended := container.State.Terminated; ended != nil {
+			out.Reason, out.Message = ended.Reason, ended.Message
+		}
+	}
+	return out
+}
+
+// Event is something that happened to a Darkroom.
+type Event struct {
+	Type      string     `json:"type" doc:"Normal or Warning"`
+	Reason    string     `json:"reason" doc:"What happened, in a word"`
+	Message   string     `json:"message"`
+	Count     int32      `json:"count" doc:"How often it happened"`
+	Reporter  string     `json:"reporter,omitempty" doc:"Who says so"`
+	FirstSeen *time.Time `json:"firstSeen,omitempty"`
+	LastSeen  *time.Time `json:"lastSeen,omitempty"`
+}
+
+// EventList is the events of a Darkroom, the latest first.
+type EventList struct {
+	Items []Event `json:"items"`
+}
+
+type eventsOutput struct {
+	Body EventList
+}
+
+// events reads with the server's own token, for callers who may list events there.
+func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "events", namespace: in.Namespace}); err != nil {
+		return nil, err
+	}
+	events, err := s.kube.CoreV1().Events(in.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.Set{
+			"involvedObject.kind": v1alpha1.Kind, "involvedObject.name": in.Name, "involvedObject.uid": string(darkroom.UID),
+		}.String(),
+		Limit: maxRelated,
+	})
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	out := &eventsOutput{Body: EventList{Items: []Event{}}}
+	for i := range events.Items {
+		out.Body.Items = append(out.Body.Items, describeEvent(&events.Items[i]))
+	}
+	slices.SortStableFunc(out.Body.Items, func(a, b Event) int { return compareTimes(b.LastSeen, a.LastSeen) })
+	return out, nil
+}
+
+// describeEvent reads both kinds of events: those of the old API, with a count, and
+// those of the new one, with a series.
+func describeEvent(event *corev1.Event) Event {
+	out := Event{
+		Type:      event.Type,
+		Reason:    event.Reason,
+		Message:   event.Message,
+		Count:     max(event.Count, 1),
+		Reporter:  cmp.Or(event.ReportingController, event.Source.Component),
+		FirstSeen: timeOf(&event.FirstTimestamp),
+		LastSeen:  timeOf(&event.LastTimestamp),
+	}
+	if out.FirstSeen == nil {
+		out.FirstSeen = timeOf(&metav1.Time{Time: event.EventTime.Time})
+	}
+	if out.FirstSeen == nil {
+		out.FirstSeen = timeOf(&event.CreationTimestamp)
+	}
+	if series := event.Series; series != nil {
+		out.Count = series.Count
+		out.LastSeen = timeOf(&metav1.Time{Time: series.LastObservedTime.Time})
+	}
+	if out.LastSeen == nil {
+		out.LastSeen = out.FirstSeen
+	}
+	return out
+}
+
+func compareTimes(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
+}

@@ -1,0 +1,59 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func TestPodsAndEvents(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	darkroom := stored(t, namespace, "photos")
+
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos-1", Labels: map[string]string{v1alpha1.LabelDarkroom: "photos"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom:v1"}}},
+	}
+	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
+	create(t, pod)
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: "darkroom", RestartCount: 2,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
+	}}}
+	if err := kube.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	create(t, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another", Labels: map[string]string{v1alpha1.LabelDarkroom: "other"}},
+		Spec:       pod.Spec,
+	})
+	pods := into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", ""))
+	if len(pods.Items) != 1 || pods.Items[0].Reason != "ImagePullBackOff" || pods.Items[0].Restarts != 2 || pods.Items[0].Ready {
+		t.Errorf("pods are %+v", pods)
+	}
+
+	for i, event := range []corev1.Event{
+		{Reason: "Installed", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: darkroom.UID}},
+		{Reason: "Before", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: "another"}},
+	} {
+		event.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("event", i)}
+		event.Type, event.Message = "Normal", "something happened"
+		create(t, &event)
+	}
+	events := into[apiserver.EventList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/events", ""))
+	if len(events.Items) != 1 || events.Items[0].Reason != "Installed" || events.Items[0].FirstSeen == nil {
+		t.Errorf("events are %+v", events)
+	}
+	for _, what := range []string{"/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
+		problem(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+what, ""))
+	}
+}

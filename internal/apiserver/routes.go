@@ -1,0 +1,168 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	kuberesource "k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Patterns of routes that are counted or logged otherwise than the rest.
+const (
+	streamRoute = "GET /events/stream"
+	readyRoute  = "GET /readyz"
+)
+
+// What huma keeps in global variables is set once for all servers.
+func init() {
+	huma.NewErrorWithContext = fromHuma
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		return fromHuma(nil, status, message, errs...)
+	}
+	// Names are as they are written, and an empty list is no null.
+	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
+}
+
+const description = `What kubectl does to Darkrooms, in flat bodies.
+
+Callers are known by a bearer token that the cluster accepts, in the header
+Authorization or in the cookie that POST /session sets. Each may do what Kubernetes
+lets them do. Errors are problems after RFC 9457. Credentials and the literal values
+of extraEnv are write-only: they are never shown, and stay as they are when a PUT or
+PATCH leaves them out.`
+
+// newAPI returns huma's API on a mux, with the schemas that are no plain Go types.
+func newAPI(mux *http.ServeMux, version string) huma.API {
+	config := huma.DefaultConfig("Darkrooms", version)
+	config.Info.Description = description
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	// Without the hooks answers have no $schema and no Link.
+	config.CreateHooks = nil
+	config.RejectUnknownQueryParameters = true
+	config.Formats = map[string]huma.Format{typeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token":  {Type: "http", Scheme: "bearer", Description: "A token that the cluster accepts"},
+		"cookie": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "Set by POST /session"},
+	}
+	config.Security = []map[string][]string{{"token": {}}, {"cookie": {}}}
+	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[kuberesource.Quantity](), reflect.TypeFor[quantity]())
+	return humago.New(mux, config)
+}
+
+// Errors of all routes, of those that name a Darkroom, and of writes.
+var (
+	always   = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	ofOne    = append([]int{http.StatusNotFound}, always...)
+	ofWrites = append([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...)
+	ofUpdate = append([]int{http.StatusPreconditionFailed, http.StatusPreconditionRequired}, ofWrites...)
+)
+
+const (
+	onePath     = "/darkrooms/{namespace}/{name}"
+	sessionPath = "/session"
+)
+
+// registerWrite registers an operation that reads its body by itself, of one media
+// type, and documents the body.
+func registerWrite[I, O any](api huma.API, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
+	op.Middlewares = append(op.Middlewares, requireType(mediaType))
+	op.SkipValidateBody, op.MaxBodyBytes = true, maxBody
+	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+	huma.Register(api, op, handler)
+	op.RequestBody.Content[mediaType] = &huma.MediaType{Schema: body}
+}
+
+// register adds all operations to the API.
+func (s *Server) register(api huma.API) {
+	api.UseMiddleware(s.authenticate)
+	s.decoder = newDecoder(api.OpenAPI().Components.Schemas)
+	darkroom := s.decoder.schema
+
+	huma.Register(api, huma.Operation{
+		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
+		Summary: "List the Darkrooms that you may list", Errors: append([]int{http.StatusBadRequest}, ofOne...),
+	}, s.list)
+	registerWrite(api, huma.Operation{
+		OperationID: "createDarkroom", Method: http.MethodPost, Path: "/darkrooms", Tags: []string{"Darkrooms"},
+		Summary: "Create a Darkroom", DefaultStatus: http.StatusCreated, Errors: ofWrites,
+	}, typeJSON, darkroom, s.create)
+	huma.Register(api, huma.Operation{
+		OperationID: "getDarkroom", Method: http.MethodGet, Path: onePath, Tags: []string{"Darkrooms"},
+		Summary: "Get a Darkroom", Errors: append([]int{http.StatusNotModified}, ofOne...),
+	}, s.get)
+	registerWrite(api, huma.Operation{
+		OperationID: "replaceDarkroom", Method: http.MethodPut, Path: onePath, Tags: []string{"Darkrooms"},
+		Summary: "Replace what is wanted of a Darkroom", Errors: ofUpdate,
+	}, typeJSON, darkroom, s.replace)
+	registerWrite(api, huma.Operation{
+		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
+		Summary: "Change some fields of a Darkroom, by JSON merge patch", Errors: ofUpdate,
+	}, typeMergePatch, &huma.Schema{Type: huma.TypeObject, Description: "The fields of a Darkroom that change; null removes one"}, s.patch)
+	huma.Register(api, huma.Operation{
+		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
+		Summary: "Delete a Darkroom and all that runs for it", Errors: append([]int{http.StatusPreconditionFailed}, ofOne...),
+		Description: "204: it is gone. 202: it goes as soon as the operator has uninstalled it.",
+		Responses:   map[string]*huma.Response{"202": {Description: "The operator uninstalls it"}},
+	}, s.remove)
+	s.registerRelated(api)
+	s.registerSession(api)
+}
+
+func (s *Server) registerRelated(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "listPods", Method: http.MethodGet, Path: onePath + "/pods", Tags: []string{"Around a Darkroom"},
+		Summary: "List the pods of a Darkroom", Errors: ofOne,
+	}, s.pods)
+	huma.Register(api, huma.Operation{
+		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Around a Darkroom"},
+		Summary: "List what happened to a Darkroom", Errors: ofOne,
+	}, s.events)
+	huma.Register(api, huma.Operation{
+		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Around a Darkroom"},
+		Summary: "Show what the operator installs for a Darkroom, without its secrets", Errors: ofOne,
+		Responses: content(http.StatusOK, "application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
+	}, s.manifest)
+	huma.Register(api, huma.Operation{
+		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Around a Darkroom"},
+		Summary: "Fetch a picture from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
+		Description: "Needs the right to get services/proxy in the namespace.",
+		Responses:   content(http.StatusOK, "image/*", "The picture"),
+	}, s.image)
+	huma.Register(api, huma.Operation{
+		OperationID: "streamEvents", Method: http.MethodGet, Path: "/events/stream", Tags: []string{"Live events"},
+		Summary: "Follow the Darkrooms that you may watch", Errors: ofOne,
+		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
+			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
+		Responses: content(http.StatusOK, "text/event-stream", "Server-sent events"),
+	}, s.stream)
+}
+
+func (s *Server) registerSession(api huma.API) {
+	anyone := map[string]any{public: true}
+	none := []map[string][]string{}
+	huma.Register(api, huma.Operation{
+		OperationID: "whoAmI", Method: http.MethodGet, Path: sessionPath, Tags: []string{"Session"},
+		Summary: "Tell who you are", Errors: always,
+	}, s.whoAmI)
+	registerWrite(api, huma.Operation{
+		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},
+		Summary: "Keep a token in a cookie", Metadata: anyone, Security: none,
+		Errors: ofWrites,
+	}, typeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
+	huma.Register(api, huma.Operation{
+		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},
+		Summary: "Forget the token in the cookie", Metadata: anyone, Security: none,
+	}, s.signOut)
+}
+
+// content documents an answer that is no JSON.
+func content(status int, mediaType, text string) map[string]*huma.Response {
+	return map[string]*huma.Response{strconv.Itoa(status): {Description: text, Content: map[string]*huma.MediaType{
+		mediaType: {Schema: &huma.Schema{Type: huma.TypeString}},
+	}}}
+}

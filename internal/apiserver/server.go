@@ -1,0 +1,197 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	lrucache "k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+)
+
+const (
+	// headerTimeout, readTimeout and answerTimeout bound a request; streams and slow
+	// reviews set deadlines of their own.
+	headerTimeout = 5 * time.Second
+	readTimeout   = 30 * time.Second
+	answerTimeout = 60 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+	// shutdownTimeout is what running requests get to end after a signal.
+	shutdownTimeout = 20 * time.Second
+	// Limits of the server's own requests to the cluster, most of them reviews.
+	ownQPS, ownBurst = 50, 100
+)
+
+// Server serves the API. Make it with New and start it with Run.
+type Server struct {
+	options  Options
+	log      logr.Logger
+	kube     kubernetes.Interface
+	identity identifier
+	access   *access
+	callers  *callers
+	cache    crcache.Cache
+	journal  *journal
+	metrics  *metrics
+	decoder  *decoder
+	handler  http.Handler
+
+	limits     *limiter
+	signIns    *limiter
+	goodTokens *lrucache.LRUExpireCache
+	streams    *seats
+	pictures   chan struct{}
+
+	synced   func() bool
+	stopping chan struct{}
+}
+
+// New returns a server, or what is wrong with the options. It asks the cluster
+// nothing yet.
+func New(options Options) (*Server, error) {
+	options.setDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	own := rest.CopyConfig(options.Cluster)
+	own.QPS, own.Burst = ownQPS, ownBurst
+	httpClient, err := rest.HTTPClientFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("make HTTP client: %w", err)
+	}
+	kube, err := kubernetes.NewForConfigAndClient(own, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	s := &Server{
+		options:    options,
+		log:        options.Log,
+		kube:       kube,
+		journal:    newJournal(options.Backlog),
+		limits:     newLimiter(options.RequestsPerSecond, options.Burst),
+		signIns:    newLimiter(1, options.SignInBurst),
+		goodTokens: lrucache.NewLRUExpireCache(maxLimited),
+		streams:    newSeats(maxStreams),
+		pictures:   make(chan struct{}, maxPictures),
+		synced:     func() bool { return false },
+		stopping:   make(chan struct{}),
+	}
+	s.metrics = newMetrics(s.journal)
+	if s.cache, err = newCache(own, httpClient, options.Namespaces); err != nil {
+		return nil, fmt.Errorf("make cache: %w", err)
+	}
+	owner := options.Auth == AuthKubeconfig
+	if s.callers, err = newCallers(options.Cluster, owner); err != nil {
+		return nil, err
+	}
+	if owner {
+		s.identity = &kubeconfigOwner{kube: kube, ttl: options.TokenTTL}
+		s.access = newSelfAccess(kube, options.AccessTTL)
+	} else {
+		if s.identity, err = newTokenReviews(kube, options.TokenTTL); err != nil {
+			return nil, err
+		}
+		if s.access, err = newAccess(kube, options.AccessTTL); err != nil {
+			return nil, err
+		}
+	}
+	if s.handler, err = s.newHandler(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// serves tells whether the server reads Darkrooms of a namespace.
+func (s *Server) serves(namespace string) bool {
+	return len(s.options.Namespaces) == 0 || slices.Contains(s.options.Namespaces, namespace)
+}
+
+// requireServed refuses namespaces that the server does not read.
+func (s *Server) requireServed(namespace string) error {
+	if !s.serves(namespace) {
+		return newProblem(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace, strings.Join(s.options.Namespaces, ", ")))
+	}
+	return nil
+}
+
+// Run listens, and serves until the context ends.
+func (s *Server) Run(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.BindAddress)
+	if err != nil {
+		return fmt.Errorf("listen at %s: %w", s.options.BindAddress, err)
+	}
+	return s.Serve(ctx, listener)
+}
+
+// Serve serves at a listener until the context ends, and closes it. Running requests
+// are given time to end; streams end at once, and their clients come back.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	group, ctx := errgroup.WithContext(ctx)
+	synced, err := feed(ctx, s.cache, s.journal)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	s.synced = synced
+	if listener, err = s.secure(ctx, group, listener); err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      answerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+	}
+	group.Go(func() error {
+		if err := s.cache.Start(ctx); err != nil {
+			return fmt.Errorf("watch Darkrooms: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve at %s: %w", listener.Addr(), err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		close(s.stopping)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		return server.Shutdown(ending)
+	})
+	return group.Wait()
+}
+
+// secure adds TLS, if there is a certificate. It is read anew when it changes.
+func (s *Server) secure(ctx context.Context, group *errgroup.Group, listener net.Listener) (net.Listener, error) {
+	if s.options.TLSCertFile == "" {
+		return listener, nil
+	}
+	watcher, err := certwatcher.New(s.options.TLSCertFile, s.options.TLSKeyFile)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read certificate: %w", err), listener.Close())
+	}
+	group.Go(func() error { return watcher.Start(ctx) })
+	return tls.NewListener(listener, &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: watcher.GetCertificate,
+		// HTTP/2 is off: its many streams per connection need limits that this server
+		// does not set.
+		NextProtos: []string{"http/1.1"},
+	}), nil
+}

@@ -1,0 +1,147 @@
+package apiserver_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*apiserver.Options){
+		"no cluster":          func(o *apiserver.Options) { o.Cluster = nil },
+		"no preview":          func(o *apiserver.Options) { o.Preview = nil },
+		"unknown auth":        func(o *apiserver.Options) { o.Auth = "none" },
+		"certificate alone":   func(o *apiserver.Options) { o.TLSCertFile = "tls.crt" },
+		"origin with a path":  func(o *apiserver.Options) { o.AllowedOrigins = []string{"https://a.example.com/"} },
+		"origin that is all":  func(o *apiserver.Options) { o.AllowedOrigins = []string{"*"} },
+		"origin of no scheme": func(o *apiserver.Options) { o.AllowedOrigins = []string{"a.example.com"} },
+	} {
+		settings := options(t)
+		change(&settings)
+		if _, err := apiserver.New(settings); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+func TestServerIsReadyOnlyWhenItKnowsAll(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := make(chan struct{})
+	s := startAt(t, listener, func(o *apiserver.Options) {
+		o.Cluster = rest.CopyConfig(serverConfig)
+		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				select {
+				case <-open:
+				case <-request.Context().Done():
+					return nil, request.Context().Err()
+				}
+				return next.RoundTrip(request)
+			})
+		})
+	})
+	s.url = "http://" + listener.Addr().String()
+	s.want(http.StatusServiceUnavailable, "", "GET", "/readyz", "")
+	s.want(http.StatusOK, "", "GET", "/healthz", "")
+	close(open)
+	eventually(t, "server is ready", func() error {
+		if got := s.call("", "GET", "/readyz", ""); got.status != http.StatusOK {
+			return fmt.Errorf("answers %s", got)
+		}
+		return nil
+	})
+}
+
+func TestOneNamespaceAlone(t *testing.T) {
+	t.Parallel()
+	one, two := newNamespace(t), newNamespace(t)
+	s := start(t, func(o *apiserver.Options) { o.Namespaces = []string{one} })
+	both := newUser(t, one, "both")
+	both.may(one, canEdit)
+	both.may(two, canEdit)
+	s.want(http.StatusCreated, both.token, "POST", "/darkrooms", webFolder(one, "photos"))
+	if got := names(t, s, both.token, ""); len(got) != 1 {
+		t.Errorf("list is %q", got)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/darkrooms", webFolder(two, "photos")},
+		{"GET", "/darkrooms?namespace=" + two, ""},
+		{"GET", "/events/stream?namespace=" + two, ""},
+		{"GET", path(two, "photos"), ""},
+		{"PUT", path(two, "photos"), webFolder(two, "photos")},
+		{"DELETE", path(two, "photos"), ""},
+	} {
+		if detail := problem(t, s.want(http.StatusNotFound, both.token, c.method, c.path, c.body, "If-Match", "*")).Detail; !strings.Contains(detail, one) {
+			t.Errorf("%s %s: %s", c.method, c.path, detail)
+		}
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	raw, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	certFile, keyFile := filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
+	if err := errors.Join(os.WriteFile(certFile, raw, 0o600), os.WriteFile(keyFile, key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	startAt(t, listener, func(o *apiserver.Options) { o.TLSCertFile, o.TLSKeyFile = certFile, keyFile })
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(raw)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	defer client.CloseIdleConnections()
+	response, err := client.Get("https://" + listener.Addr().String() + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("answers %d", response.StatusCode)
+	}
+}
+
+func TestTimeOfSlowRequests(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	// A client that never finishes its headers is sent away.
+	connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if _, err := io.WriteString(connection, "GET /healthz HTTP/1.1\r\nHost: x\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(connection); err != nil || strings.Contains(string(answer), "200 OK") {
+		t.Errorf("the server answers %q, %v", answer, err)
+	}
+}

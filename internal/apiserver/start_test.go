@@ -1,0 +1,222 @@
+package apiserver_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/release" //nolint:depguard // the test renders as the command does
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// server is a server under test.
+type server struct {
+	t    *testing.T
+	url  string
+	log  *lockedBuffer
+	stop func()
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) add(line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buf.WriteString(line + "\n")
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// preview renders as the command does.
+func preview(t *testing.T) func(*v1alpha1.Darkroom) (string, error) {
+	t.Helper()
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	translator, err := values.New(values.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
+	return func(darkroom *v1alpha1.Darkroom) (string, error) {
+		vals, err := translator.Values(darkroom)
+		if err != nil {
+			return "", err
+		}
+		rendered, err := release.Render(chrt, client.ObjectKeyFromObject(darkroom), vals, capabilities)
+		if err != nil {
+			return "", err
+		}
+		return rendered.Manifest, nil
+	}
+}
+
+// options are those of most tests: answers about rights are forgotten at once, and
+// nobody is limited.
+func options(t *testing.T) apiserver.Options {
+	t.Helper()
+	return apiserver.Options{
+		Cluster: serverConfig, Preview: preview(t), Version: "v0.0.0-test",
+		TokenTTL: time.Second, AccessTTL: 50 * time.Millisecond, RequestsPerSecond: 1e6, Burst: 1e6, SignInBurst: 1e6,
+	}
+}
+
+// start runs a server until the test ends.
+func start(t *testing.T, change ...func(*apiserver.Options)) *server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startAt(t, listener, change...)
+	s.url = "http://" + listener.Addr().String()
+	eventually(t, "server is ready", func() error {
+		if got := s.call("", "GET", "/readyz", ""); got.status != http.StatusOK {
+			return fmt.Errorf("/readyz answers %s", got)
+		}
+		return nil
+	})
+	return s
+}
+
+func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Options)) *server {
+	t.Helper()
+	s := &server{t: t, log: &lockedBuffer{}}
+	settings := options(t)
+	settings.Log = funcr.New(func(prefix, args string) { s.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 9})
+	for _, each := range change {
+		each(&settings)
+	}
+	under, err := apiserver.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- under.Serve(ctx, listener) }()
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("server ended: %v", err)
+		}
+	})
+	t.Cleanup(s.stop)
+	return s
+}
+
+// on is the same server for a test within the test.
+func (s *server) on(t *testing.T) *server {
+	return &server{t: t, url: s.url, log: s.log, stop: s.stop}
+}
+
+// answer is what a server answered.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) String() string { return fmt.Sprintf("%d: %s", a.status, a.body) }
+
+// call sends a request with a token, and headers as name and value in turn. The answer
+// must be as the OpenAPI document says.
+func (s *server) call(token, method, path, body string, headers ...string) answer {
+	s.t.Helper()
+	got := s.raw(token, method, path, body, headers...)
+	checkContract(s.t, method, path, got)
+	return got
+}
+
+// raw is call for answers that are not of the operation: those of middlewares.
+func (s *server) raw(token, method, path, body string, headers ...string) answer {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			request.Host = headers[i+1]
+			continue
+		}
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	noRedirect := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := noRedirect.Do(request)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{status: response.StatusCode, header: response.Header, body: string(raw)}
+}
+
+// want is call with the status that it must have.
+func (s *server) want(status int, token, method, path, body string, headers ...string) answer {
+	s.t.Helper()
+	got := s.call(token, method, path, body, headers...)
+	if got.status != status {
+		if got.status >= http.StatusInternalServerError {
+			s.t.Log(s.log)
+		}
+		s.t.Fatalf("%s %s answers %s, want status %d", method, path, got, status)
+	}
+	return got
+}
+
+// into decodes a body.
+func into[T any](t *testing.T, a answer) T {
+	t.Helper()
+	var out T
+	if err := json.Unmarshal([]byte(a.body), &out); err != nil {
+		t.Fatalf("decode %s: %v", a, err)
+	}
+	return out
+}
+
+// problem decodes a problem, and checks that it is one.
+func problem(t *testing.T, a answer) apiserver.Problem {
+	t.Helper()
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Fatalf("content type is %q, want a problem: %s", got, a)
+	}
+	out := into[apiserver.Problem](t, a)
+	if out.Title != http.StatusText(a.status) || out.Status != a.status || out.Detail == "" {
+		t.Fatalf("not a whole problem: %s", a)
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+const (
+	// writeTimeout is how long a client may take to receive one event.
+	writeTimeout = 10 * time.Second
+	// retryAfter is what clients are told to wait before they come back.
+	retryAfter = 2 * time.Second
+	// maxStreams is how many streams one caller may have open.
+	maxStreams = 16
+)
+
+type streamInput struct {
+	Namespace   string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may watch"`
+	LastEventID string `header:"Last-Event-ID" doc:"id of the last event received: what came after it follows. Browsers send it by themselves"`
+}
+
+type streamOutput struct {
+	Body func(huma.Context)
+}
+
+// stream sends live events. Each stream begins with the changes that the client has
+// missed or, if that is not known, with all there is: an event reset, an event added
+// for each Darkroom, and an event synced.
+func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, error) {
+	scope, err := s.newScope(ctx, "watch", in.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	leave, ok := s.streams.enter(scope.who.user.GetName())
+	if !ok {
+		return nil, tooMany(fmt.Sprintf("you have %d streams open: close one", maxStreams), 10)
+	}
+	return &streamOutput{Body: func(humaContext huma.Context) {
+		defer leave()
+		_, w := humago.Unwrap(humaContext)
+		out := &streamWriter{w: w, control: http.NewResponseController(w)}
+		reader := &streamReader{server: s, scope: scope, out: out}
+		s.metrics.streams.Inc()
+		defer s.metrics.streams.Dec()
+		reason := reader.run(ctx, in.LastEventID)
+		s.log.V(1).Info("Stream ended", "user", scope.who.user.GetName(), "reason", fmt.Sprint(reason))
+	}}, nil
+}
+
+// The reasons for which the server ends a stream. The client comes back, and resumes.
+var (
+	errTooSlow     = errors.New("the client is too slow")
+	errShutdown    = errors.New("the server stops")
+	errClientGone  = errors.New("the client is gone")
+	errNoLongerMay = errors.New("the caller is no longer known, or no longer allowed")
+)
+
+// streamReader reads the journal for one client.
+type streamReader struct {
+	server   *Server
+	scope    *scope
+	out      *streamWriter
+	position uint64
+}
+
+// run sends events until there is a reason to end.
+func (r *streamReader) run(ctx context.Context, lastEventID string) error {
+	if err := r.out.open(); err != nil {
+		return err
+	}
+	if !r.resume(lastEventID) {
+		if err := r.everything(ctx); err != nil {
+			return err
+		}
+	}
+	heartbeat := time.NewTicker(r.server.options.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		changes, next, more, ok := r.server.journal.after(r.position)
+		if !ok {
+			return errTooSlow
+		}
+		for i, change := range changes {
+			if err := r.send(ctx, change, r.position+uint64(i)+1); err != nil {
+				return err
+			}
+		}
+		r.position = next
+		select {
+		case <-more:
+		case <-heartbeat.C:
+			if err := r.beat(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return errClientGone
+		case <-r.server.stopping:
+			return errShutdown
+		}
+	}
+}
+
+// resume goes to where the client was. It says false if that is not known, or too long
+// ago.
+func (r *streamReader) resume(lastEventID string) bool {
+	position, ok := r.server.journal.position(lastEventID)
+	if !ok {
+		return false
+	}
+	r.position = position
+	_, _, _, kept := r.server.journal.after(position)
+	return kept
+}
+
+// everything sends all Darkrooms in the scope. Only the last event has an id: who
+// loses the connection before it gets all of them again.
+func (r *streamReader) everything(ctx context.Context) error {
+	darkrooms, position := r.server.journal.all()
+	if err := r.out.event("reset", "", struct{}{}); err != nil {
+		return err
+	}
+	sent := 0
+	for _, darkroom := range darkrooms {
+		visible, err := r.scope.has(ctx, darkroom.Namespace)
+		if err != nil {
+			return err
+		}
+		if !visible {
+			continue
+		}
+		sent++
+		if err := r.out.event(added, "", flatten(darkroom)); err != nil {
+			return err
+		}
+	}
+	r.position = position
+	return r.out.event("synced", r.server.journal.id(position), Synced{Items: sent})
+}
+
+// send sends one change, if it is in the scope. The id is the position after it.
+func (r *streamReader) send(ctx context.Context, c change, after uint64) error {
+	visible, err := r.scope.has(ctx, c.darkroom.Namespace)
+	if err != nil || !visible {
+		return err
+	}
+	return r.out.event(c.kind, r.server.journal.id(after), flatten(c.darkroom))
+}
+
+// beat looks again at who the caller is and what the caller may see, and sends a sign
+// of life. What has become visible, or invisible, has the client start anew.
+func (r *streamReader) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	if _, err := r.server.identity.identify(ctx, r.scope.who.token); err != nil {
+		return fmt.Errorf("%w: %w", errNoLongerMay, err)
+	}
+	different, err := r.scope.refresh(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoLongerMay, err)
+	}
+	if different {
+		return r.everything(ctx)
+	}
+	return r.out.write(": heartbeat\n\n")
+}
+
+// Synced says that the client now has everything.
+type Synced struct {
+	Items int `json:"items" doc:"How many Darkrooms there are"`
+}
+
+// streamWriter writes server-sent events, each within a time limit of its own.
+type streamWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (o *streamWriter) open() error {
+	header := o.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	// Proxies such as nginx would keep events back until they have some kilobytes.
+	header.Set("X-Accel-Buffering", "no")
+	if err := o.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	o.w.WriteHeader(http.StatusOK)
+	return o.write(fmt.Sprintf("retry: %d\n\n", retryAfter.Milliseconds()))
+}
+
+func (o *streamWriter) event(kind, id string, data any) error {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	return o.write(fmt.Sprintf("%sevent: %s\ndata: %s\n\n", id, kind, raw))
+}
+
+func (o *streamWriter) write(text string) error {
+	if err := o.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := io.WriteString(o.w, text); err != nil {
+		return errors.Join(errTooSlow, err)
+	}
+	return o.control.Flush()
+}

@@ -1,0 +1,305 @@
+package apiserver_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+// message is one server-sent event, or a comment.
+type message struct {
+	id, kind, data string
+}
+
+func (m message) String() string { return m.kind + " " + m.data }
+
+// follower reads a stream.
+type follower struct {
+	t        *testing.T
+	messages chan message
+	end      func()
+
+	mu  sync.Mutex
+	raw strings.Builder
+}
+
+// follow opens a stream, and reads it until the test ends.
+func (s *server) follow(token, path string, headers ...string) *follower {
+	s.t.Helper()
+	return s.followWith(http.DefaultClient, token, path, headers...)
+}
+
+func (s *server) followWith(client *http.Client, token, path string, headers ...string) *follower {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		s.t.Fatalf("stream answers %d %s", response.StatusCode, response.Header)
+	}
+	f := &follower{t: s.t, messages: make(chan message, 1024), end: cancel}
+	go f.read(response.Body)
+	s.t.Cleanup(cancel)
+	return f
+}
+
+func (f *follower) read(body io.ReadCloser) {
+	defer close(f.messages)
+	defer body.Close()
+	current := message{}
+	for scanner := bufio.NewScanner(body); scanner.Scan(); {
+		line := scanner.Text()
+		f.mu.Lock()
+		f.raw.WriteString(line + "\n")
+		f.mu.Unlock()
+		name, value, _ := strings.Cut(line, ": ")
+		switch name {
+		case "id":
+			current.id = value
+		case "event":
+			current.kind = value
+		case "data":
+			current.data = value
+		case "":
+			if value != "" {
+				current.kind = value
+			}
+			if current.kind != "" {
+				f.messages <- current
+			}
+			current = message{}
+		}
+	}
+}
+
+func (f *follower) text() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.raw.String()
+}
+
+// next returns the next message; heartbeats are left out unless they are asked for.
+func (f *follower) next(t *testing.T) message {
+	t.Helper()
+	for {
+		select {
+		case m, open := <-f.messages:
+			if !open {
+				t.Fatal("the stream has ended")
+			}
+			if m.kind != "heartbeat" {
+				return m
+			}
+		case <-time.After(patience):
+			t.Fatalf("no event in %s", patience)
+		}
+	}
+}
+
+// until reads up to an event of a kind, which it returns.
+func (f *follower) until(t *testing.T, kind string) message {
+	t.Helper()
+	for {
+		if m := f.next(t); m.kind == kind {
+			return m
+		}
+	}
+}
+
+// ended waits until the server has closed the stream.
+func (f *follower) ended(t *testing.T) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case _, open := <-f.messages:
+			if !open {
+				return
+			}
+		case <-late:
+			t.Fatalf("the stream is still open after %s", patience)
+		}
+	}
+}
+
+// kinds returns the kind and the name in each of the next messages.
+func (f *follower) kinds(t *testing.T, n int) []string {
+	t.Helper()
+	var out []string
+	for range n {
+		m := f.next(t)
+		body := apiserver.Darkroom{}
+		if err := json.Unmarshal([]byte(m.data), &body); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, strings.TrimSpace(m.kind+" "+body.Name))
+	}
+	return out
+}
+
+func quick(o *apiserver.Options) { o.Heartbeat = 50 * time.Millisecond }
+
+func TestStreamTellsWhatHappens(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "before"))
+
+	f := s.follow(token, "/events/stream")
+	if got, want := f.kinds(t, 3), []string{"reset", "added before", "synced"}; !slices.Equal(got, want) {
+		t.Fatalf("the stream begins with %q, want %q", got, want)
+	}
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":2}`, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+	s.want(http.StatusNoContent, token, "DELETE", path(namespace, "photos"), "")
+	if got, want := f.kinds(t, 3), []string{"added photos", "modified photos", "deleted photos"}; !slices.Equal(got, want) {
+		t.Errorf("the stream goes on with %q, want %q", got, want)
+	}
+}
+
+func TestStreamResumes(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t, func(o *apiserver.Options) { o.Backlog = 1000 }), newNamespace(t)
+	token := newEditor(t, namespace).token
+	f := s.follow(token, "/events/stream")
+	last := f.until(t, "synced")
+	if last.id == "" {
+		t.Fatal("synced has no id")
+	}
+	f.end()
+	f.ended(t)
+	for _, name := range []string{"a", "b"} {
+		s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, name))
+	}
+	resumed := s.follow(token, "/events/stream", "Last-Event-ID", last.id)
+	first := resumed.next(t)
+	if first.kind != "added" || !strings.Contains(first.data, `"name":"a"`) {
+		t.Fatalf("resumes with %s", first)
+	}
+	if got := resumed.kinds(t, 1); got[0] != "added b" {
+		t.Errorf("goes on with %q", got)
+	}
+	again := s.follow(token, "/events/stream", "Last-Event-ID", first.id)
+	if got := again.kinds(t, 1); got[0] != "added b" {
+		t.Errorf("resumes in the middle with %q", got)
+	}
+	for name, id := range map[string]string{"another server's": "elsewhere-1", "from the future": last.id + "000000", "made up": "x"} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.on(t).follow(token, "/events/stream", "Last-Event-ID", id).kinds(t, 4); !slices.Equal(got, []string{"reset", "added a", "added b", "synced"}) {
+				t.Errorf("begins with %q", got)
+			}
+		})
+	}
+}
+
+func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
+	t.Parallel()
+	s, one, two := start(t, quick), newNamespace(t), newNamespace(t)
+	editorOfOne, editorOfTwo := newEditor(t, one).token, newEditor(t, two).token
+	both := newUser(t, one, "both")
+	both.may(one, canView)
+	s.want(http.StatusCreated, editorOfTwo, "POST", "/darkrooms", webFolder(two, "hidden"))
+
+	f := s.follow(both.token, "/events/stream")
+	if got := f.kinds(t, 2); !slices.Equal(got, []string{"reset", "synced"}) {
+		t.Fatalf("the stream begins with %q", got)
+	}
+	s.want(http.StatusCreated, editorOfTwo, "POST", "/darkrooms", webFolder(two, "hidden-too"))
+	s.want(http.StatusCreated, editorOfOne, "POST", "/darkrooms", webFolder(one, "shown"))
+	if got := f.kinds(t, 1); got[0] != "added shown" {
+		t.Errorf("sees %q", got)
+	}
+	// What becomes visible, or invisible, has the client begin anew.
+	revoke := both.may(two, canView)
+	var seen []string
+	for range 4 {
+		m := f.next(t)
+		seen = append(seen, m.kind)
+	}
+	if !slices.Equal(seen, []string{"reset", "added", "added", "added"}) {
+		t.Errorf("with more rights the stream goes on with %q", seen)
+	}
+	f.until(t, "synced")
+	revoke()
+	if got := f.kinds(t, 3); !slices.Equal(got, []string{"reset", "added shown", "synced"}) {
+		t.Errorf("with fewer rights the stream goes on with %q", got)
+	}
+
+	// One namespace alone, whose right is then lost: the stream ends.
+	only := newUser(t, two, "only")
+	lose := only.may(two, canView)
+	g := s.follow(only.token, "/events/stream?namespace="+two)
+	g.until(t, "synced")
+	lose()
+	g.ended(t)
+}
+
+func TestStreamHasHeartbeats(t *testing.T) {
+	t.Parallel()
+	s := start(t, quick)
+	f := s.follow(newUser(t, newNamespace(t), "nobody").token, "/events/stream")
+	f.until(t, "synced")
+	for range 2 {
+		if m := <-f.messages; m.kind != "heartbeat" {
+			t.Errorf("got %s", m)
+		}
+	}
+}
+
+func TestStreamEndsWithTheToken(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t, quick, func(o *apiserver.Options) { o.TokenTTL = 50 * time.Millisecond }), newNamespace(t)
+	leaving := newEditor(t, namespace)
+	f := s.follow(leaving.token, "/events/stream")
+	f.until(t, "synced")
+	if err := kube.Delete(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: leaving.name}}); err != nil {
+		t.Fatal(err)
+	}
+	// Kubernetes itself believes a token for ten seconds.
+	f.ended(t)
+	s.want(http.StatusUnauthorized, leaving.token, "GET", "/events/stream", "")
+}
+
+func TestStreamsEndWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	f := s.follow(newUser(t, newNamespace(t), "nobody").token, "/events/stream")
+	f.until(t, "synced")
+	s.stop()
+	f.ended(t)
+}
+
+func TestStreamsOfOneCallerAreLimited(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	token := newUser(t, newNamespace(t), "greedy").token
+	for range 16 {
+		s.follow(token, "/events/stream").until(t, "synced")
+	}
+	got := s.want(http.StatusTooManyRequests, token, "GET", "/events/stream", "")
+	if problem(t, got); got.header.Get("Retry-After") == "" {
+		t.Error("429 without Retry-After")
+	}
+}

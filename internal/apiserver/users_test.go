@@ -1,0 +1,95 @@
+package apiserver_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// user is somebody with a token.
+type user struct {
+	t               *testing.T
+	namespace, name string
+	token           string
+}
+
+// newUser makes a ServiceAccount without any right.
+func newUser(t *testing.T, namespace, name string) *user {
+	t.Helper()
+	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
+	token, err := tokenFor(t.Context(), namespace, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &user{t: t, namespace: namespace, name: name, token: token}
+}
+
+// Rights by which tests name what users may do.
+var (
+	canView = []rbacv1.PolicyRule{
+		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"get", "list", "watch"}},
+		{APIGroups: []string{""}, Resources: []string{"pods", "events"}, Verbs: []string{"get", "list", "watch"}},
+	}
+	canEdit = append([]rbacv1.PolicyRule{
+		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"create", "update", "patch", "delete"}},
+		{APIGroups: []string{""}, Resources: []string{"services/proxy"}, Verbs: []string{"get"}},
+	}, canView...)
+)
+
+func (u *user) subjects() []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: u.namespace, Name: u.name}}
+}
+
+// may gives a user rights in a namespace, and returns what takes them away.
+func (u *user) may(namespace string, rules []rbacv1.PolicyRule) (revoke func()) {
+	u.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
+	role := &rbacv1.Role{ObjectMeta: meta, Rules: rules}
+	create(u.t, role)
+	binding := &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: u.subjects(), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}}
+	create(u.t, binding)
+	u.awaitRight(namespace)
+	return func() {
+		if err := kube.Delete(u.t.Context(), binding); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+}
+
+// mayEverywhere gives a user rights in all namespaces.
+func (u *user) mayEverywhere(rules []rbacv1.PolicyRule) {
+	u.t.Helper()
+	meta := metav1.ObjectMeta{GenerateName: "test-"}
+	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}
+	create(u.t, role)
+	create(u.t, &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: u.subjects(), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}})
+	u.awaitRight("")
+}
+
+// awaitRight waits until Kubernetes' own authorizer has seen the binding.
+func (u *user) awaitRight(namespace string) {
+	u.t.Helper()
+	config := rest.AnonymousClientConfig(cluster)
+	config.BearerToken = u.token
+	own, err := client.New(config, client.Options{Scheme: kube.Scheme(), Mapper: kube.RESTMapper()})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	eventually(u.t, "user has rights", func() error {
+		return own.List(u.t.Context(), &v1alpha1.DarkroomList{}, client.InNamespace(namespace))
+	})
+}
+
+// newEditor makes a user who may do everything to Darkrooms of a namespace.
+func newEditor(t *testing.T, namespace string) *user {
+	t.Helper()
+	u := newUser(t, namespace, "editor")
+	u.may(namespace, canEdit)
+	return u
+}

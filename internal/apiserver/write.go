@@ -1,0 +1,256 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+const (
+	// fieldManager is the name by which Kubernetes knows what was written here.
+	fieldManager = "darkroom-apiserver"
+	plural       = "darkrooms"
+	// catchUp is for how long an answer to a write waits until reads show it.
+	catchUp = 2 * time.Second
+	// defaultNamespace is that of a Darkroom which names none.
+	defaultNamespace = "default"
+)
+
+// DryRunInput is the parameter of all writes.
+type DryRunInput struct {
+	DryRun string `query:"dryRun" enum:"All" doc:"All: have the cluster check the write, and store nothing"`
+}
+
+func (d *DryRunInput) list() []string {
+	if d.DryRun == "" {
+		return nil
+	}
+	return []string{metav1.DryRunAll}
+}
+
+type createInput struct {
+	DryRunInput
+	RawBody []byte `contentType:"application/json"`
+}
+
+type createOutput struct {
+	Location string `header:"Location" doc:"Where the Darkroom is"`
+	ETag     string `header:"ETag" doc:"Version of the Darkroom"`
+	Body     Darkroom
+}
+
+func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, error) {
+	input, err := s.decoder.decode(in.RawBody, nil)
+	if err != nil {
+		return nil, err
+	}
+	if input.Name == "" {
+		return nil, newProblem(http.StatusUnprocessableEntity, "the Darkroom needs a name",
+			FieldProblem{Location: "body.name", Message: "required, for example photos"})
+	}
+	if input.Namespace == "" {
+		input.Namespace = defaultNamespace
+	}
+	if err := checkNamespace(input.Namespace); err != nil {
+		return nil, err
+	}
+	if err := s.requireServed(input.Namespace); err != nil {
+		return nil, err
+	}
+	wanted := expand(input, &v1alpha1.Darkroom{})
+	stored := &v1alpha1.Darkroom{}
+	err = s.callers.darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
+		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
+		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
+	if err != nil {
+		return nil, fromKubernetes(err, redactor(wanted))
+	}
+	s.settle(ctx, stored, in.DryRun != "")
+	return &createOutput{
+		Location: "/darkrooms/" + url.PathEscape(stored.Namespace) + "/" + url.PathEscape(stored.Name),
+		ETag:     etag(stored.ResourceVersion),
+		Body:     flatten(stored),
+	}, nil
+}
+
+type replaceInput struct {
+	PathInput
+	DryRunInput
+	IfMatch string `header:"If-Match" doc:"ETag of the version that is changed; needed"`
+	RawBody []byte `contentType:"application/json"`
+}
+
+func (s *Server) replace(ctx context.Context, in *replaceInput) (*darkroomOutput, error) {
+	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput, func(*v1alpha1.Darkroom) (*DarkroomInput, error) {
+		return s.decoder.decode(in.RawBody, nil)
+	})
+}
+
+type patchInput struct {
+	PathInput
+	DryRunInput
+	IfMatch string `header:"If-Match" doc:"ETag of the version that is changed; needed"`
+	RawBody []byte `contentType:"application/merge-patch+json"`
+}
+
+func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, error) {
+	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*DarkroomInput, error) {
+		return s.decoder.decode(in.RawBody, flatten(before))
+	})
+}
+
+// update changes a Darkroom, which is read and written with the caller's own token:
+// the journal lacks what is write-only.
+func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
+	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
+) (*darkroomOutput, error) {
+	before, err := s.live(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIfMatch(ifMatch, before.ResourceVersion); err != nil {
+		return nil, err
+	}
+	input, err := decode(before)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIdentity(input, key); err != nil {
+		return nil, err
+	}
+	wanted := expand(input, before)
+	stored := &v1alpha1.Darkroom{}
+	err = s.callers.darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
+		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
+	if apierrors.IsConflict(err) {
+		// Somebody was faster, between the look and the write.
+		return nil, stale()
+	}
+	if err != nil {
+		return nil, darkroomError(err, key, redactor(before, wanted))
+	}
+	s.settle(ctx, stored, dryRun.DryRun != "")
+	return &darkroomOutput{ETag: etag(stored.ResourceVersion), Body: flatten(stored)}, nil
+}
+
+// live reads a Darkroom as it is now, secrets included, with the caller's own token.
+func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+	if err := s.requireServed(key.Namespace); err != nil {
+		return nil, err
+	}
+	out := &v1alpha1.Darkroom{}
+	if err := s.callers.darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).Do(ctx).Into(out); err != nil {
+		return nil, darkroomError(err, key, asIs)
+	}
+	return out, nil
+}
+
+// checkNamespace refuses what is no name of a namespace, before it becomes part of a
+// path.
+func checkNamespace(namespace string) error {
+	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+		return newProblem(http.StatusUnprocessableEntity, "this is no name of a namespace",
+			FieldProblem{Location: "body.namespace", Message: problems[0]})
+	}
+	return nil
+}
+
+// checkIdentity refuses a body that is of another Darkroom than the path.
+func checkIdentity(input *DarkroomInput, key types.NamespacedName) error {
+	var bad []FieldProblem
+	if input.Name != "" && input.Name != key.Name {
+		bad = append(bad, FieldProblem{Location: "body.name", Message: "must be that of the path, or be left out: a Darkroom cannot be renamed"})
+	}
+	if input.Namespace != "" && input.Namespace != key.Namespace {
+		bad = append(bad, FieldProblem{Location: "body.namespace", Message: "must be that of the path, or be left out: a Darkroom cannot be moved"})
+	}
+	if len(bad) > 0 {
+		return newProblem(http.StatusUnprocessableEntity, "body and path are of different Darkrooms", bad...)
+	}
+	input.Name, input.Namespace = key.Name, key.Namespace
+	return nil
+}
+
+type deleteInput struct {
+	PathInput
+	DryRunInput
+	IfMatch string `header:"If-Match" doc:"ETag of the version that is deleted; none means whichever there is"`
+}
+
+type deleteOutput struct {
+	Status int
+}
+
+// remove deletes a Darkroom: 204 if it is gone, 202 if the operator uninstalls first.
+func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, error) {
+	key := in.key()
+	if err := s.requireServed(key.Namespace); err != nil {
+		return nil, err
+	}
+	options := &metav1.DeleteOptions{DryRun: in.list()}
+	if in.IfMatch != "" && in.IfMatch != "*" {
+		before, err := s.live(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkIfMatch(in.IfMatch, before.ResourceVersion); err != nil {
+			return nil, err
+		}
+		options.Preconditions = &metav1.Preconditions{ResourceVersion: &before.ResourceVersion}
+	}
+	raw, err := s.callers.darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+		Body(options).MaxRetries(0).Do(ctx).Raw()
+	if apierrors.IsConflict(err) {
+		return nil, stale()
+	}
+	if err != nil {
+		return nil, darkroomError(err, key, asIs)
+	}
+	// Kubernetes answers with the object while somebody has still to do something
+	// about it, and with a Status once it is gone.
+	left := &metav1.PartialObjectMetadata{}
+	if err := json.Unmarshal(raw, left); err != nil {
+		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
+	}
+	if left.Kind == v1alpha1.Kind && len(left.Finalizers) > 0 {
+		s.settle(ctx, &v1alpha1.Darkroom{ObjectMeta: left.ObjectMeta}, in.DryRun != "")
+		return &deleteOutput{Status: http.StatusAccepted}, nil
+	}
+	if in.DryRun == "" {
+		if known := s.journal.get(key); known != nil {
+			ctx, cancel := context.WithTimeout(ctx, catchUp)
+			defer cancel()
+			s.journal.awaitGone(ctx, key, known.UID)
+		}
+	}
+	return &deleteOutput{Status: http.StatusNoContent}, nil
+}
+
+// settle waits until reads show what was written.
+func (s *Server) settle(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
+	if dryRun {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUp)
+	defer cancel()
+	s.journal.await(ctx, keyOf(stored), stored.ResourceVersion)
+}
+
+// darkroomError is fromKubernetes with the problem of a missing Darkroom in our words.
+func darkroomError(err error, key types.NamespacedName, redact func(string) string) error {
+	if apierrors.IsNotFound(err) {
+		return notFound(key)
+	}
+	return fromKubernetes(err, redact)
+}

@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// apiServerOptions are the flags of the API server.
+type apiServerOptions struct {
+	logging logging
+	server  apiserver.Options
+	auth    string
+
+	baseDomain   string
+	ingressClass string
+}
+
+func newAPIServer() *cobra.Command {
+	options := &apiServerOptions{}
+	command := &cobra.Command{
+		Use:   "apiserver",
+		Short: "Serves Darkrooms over a REST API",
+		Long: `Serves Darkrooms over a REST API; see docs/rest-api.md, or /docs of the server.
+
+Callers bring a bearer token that the cluster accepts, and may do what Kubernetes
+lets them do. With --auth=kubeconfig, on one's own machine, all requests act with the
+identity of the kubeconfig.`,
+		Example: `  darkroom-operator apiserver --auth=kubeconfig --bind-address=127.0.0.1:5000`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return options.run(cmd.Context())
+		},
+	}
+	options.addFlags(command.Flags())
+	return command
+}
+
+func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
+	o.logging.addFlags(flags)
+	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen at")
+	flags.StringVar(&o.auth, "auth", string(apiserver.AuthToken), "how callers are known: token (the cluster is asked whose their bearer token is), or kubeconfig (all act as you; only at a loopback address)")
+	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "certificate (PEM), read anew when it changes; empty means plain HTTP, for a proxy that ends TLS")
+	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "key of the certificate (PEM)")
+	flags.StringSliceVar(&o.server.AllowedOrigins, "allowed-origin", nil, "origin whose pages may call the API besides its own, for example https://console.example.com; may be given several times")
+	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", envList(envWatchNamespace), "namespaces whose Darkrooms are served; none means all (environment: "+envWatchNamespace+")")
+	flags.StringVar(&o.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain), "base domain of the operator, for the manifests (environment: "+envBaseDomain+")")
+	flags.StringVar(&o.ingressClass, "ingress-class", os.Getenv(envIngressClass), "default IngressClass of the operator, for the manifests (environment: "+envIngressClass+")")
+	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "requests that one caller may send in the long run")
+	flags.IntVar(&o.server.Burst, "burst", 60, "requests that one caller may send at a time")
+	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "for how long the cluster's answer about a token is believed; 0 means 10s")
+	flags.DurationVar(&o.server.AccessTTL, "access-cache-ttl", 0, "for how long the cluster's answer about a right is believed; 0 means 10s")
+}
+
+func (o *apiServerOptions) run(ctx context.Context) error {
+	log, err := o.logging.setUp()
+	if err != nil {
+		return err
+	}
+	for _, namespace := range o.server.Namespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
+		}
+	}
+	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
+		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
+	}
+	o.server.Auth = apiserver.Auth(o.auth)
+	o.server.Version = version()
+	o.server.Log = log.WithName("apiserver")
+	if o.server.Preview, err = o.preview(); err != nil {
+		return err
+	}
+	if o.server.Cluster, err = config.GetConfig(); err != nil {
+		return fmt.Errorf("find the cluster: %w: set KUBECONFIG, or run within a cluster", err)
+	}
+	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
+	server, err := apiserver.New(o.server)
+	if err != nil {
+		return err
+	}
+	log.Info("Starting", "version", version(), "address", o.server.BindAddress, "auth", o.auth, "namespaces", o.server.Namespaces)
+	if err := server.Run(ctx); err != nil {
+		return err
+	}
+	log.Info("Stopped")
+	return nil
+}
+
+// preview returns the function that renders a Darkroom as the operator does, and as
+// the command template does.
+func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), error) {
+	translator, err := values.New(values.Options{BaseDomain: o.baseDomain, IngressClassName: o.ingressClass, Image: os.Getenv(envImage)})
+	if err != nil {
+		return nil, err
+	}
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		return nil, err
+	}
+	template := &templateOptions{kubeVersion: defaultKubeVersion}
+	capabilities, err := template.capabilities()
+	if err != nil {
+		return nil, err
+	}
+	return func(darkroom *v1alpha1.Darkroom) (string, error) {
+		return render(translator, chrt, capabilities, darkroom)
+	}, nil
+}
+
+// render returns the manifests of a Darkroom.
+func render(translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) (string, error) {
+	vals, err := translator.Values(darkroom)
+	if err != nil {
+		return "", err
+	}
+	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
+	rendered, err := release.Render(chrt, key, vals, capabilities)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(rendered.Manifest) + "\n", nil
+}
