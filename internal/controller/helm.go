@@ -11,6 +11,8 @@ import (
 	hopvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -25,6 +27,10 @@ import (
 // deletionPatience is for how long a reconcile waits to see its Darkroom gone
 // after the last finalizer was removed.
 const deletionPatience = 10 * time.Second
+
+// namespacePatience is the time between two looks at a Darkroom whose namespace is
+// being deleted.
+const namespacePatience = 5 * time.Second
 
 // helmReconciler drives the reconciler of helm-operator-plugins: it opens the
 // session for its client, reports once at the end, and decides on retries.
@@ -78,6 +84,9 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 
 	var invalid *values.InvalidError
 	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The namespace goes, and the Darkroom with it: there is nothing to make anew.
+		return reconcile.Result{RequeueAfter: namespacePatience}, nil
 	case errors.As(err, &invalid):
 		r.recorder.Event(session.darkroom, true, EventRefused, values.Redact(session.darkroom, invalid.Error()))
 		err = reconcile.TerminalError(err)

@@ -285,6 +285,60 @@ func TestWhatIsDeletedOrEditedByHandComesBack(t *testing.T) {
 			return err
 		})
 	})
+	t.Run("key added to the ConfigMap", func(t *testing.T) {
+		configMap := mustGet(t, &corev1.ConfigMap{}, namespace, "photos")
+		change(t, configMap, func(c *corev1.ConfigMap) { c.Data["DEBUG"] = "true" })
+		eventually(t, "its absence", func(ctx context.Context) error {
+			now, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+			if _, found := now.Data["DEBUG"]; err == nil && found {
+				return fmt.Errorf("it is still there: %v", now.Data)
+			}
+			return err
+		})
+	})
+	t.Run("variable added to the Deployment", func(t *testing.T) {
+		deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+		change(t, deployment, func(d *appsv1.Deployment) {
+			container := &d.Spec.Template.Spec.Containers[0]
+			container.Env = append(container.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
+		})
+		eventually(t, "its absence", func(ctx context.Context) error {
+			now, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
+			if err != nil {
+				return err
+			}
+			for _, variable := range now.Spec.Template.Spec.Containers[0].Env {
+				if variable.Name == "ADDED" {
+					return fmt.Errorf("it is still there")
+				}
+			}
+			return nil
+		})
+	})
+	t.Run("port of the Service", func(t *testing.T) {
+		service := mustGet(t, &corev1.Service{}, namespace, "photos")
+		change(t, service, func(s *corev1.Service) { s.Spec.Ports[0].Port = 8080 })
+		eventually(t, "its port", func(ctx context.Context) error {
+			now, err := get(ctx, &corev1.Service{}, namespace, "photos")
+			if err == nil && (len(now.Spec.Ports) != 1 || now.Spec.Ports[0].Port != 80) {
+				return fmt.Errorf("ports are %v", now.Spec.Ports)
+			}
+			return err
+		})
+	})
+	t.Run("annotation added to the Ingress", func(t *testing.T) {
+		// Controllers keep annotations on the objects of others: it stays.
+		ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+		change(t, ingress, func(i *networkingv1.Ingress) { i.Annotations["example.com/note"] = "mine" })
+		change(t, ingress, func(i *networkingv1.Ingress) { i.Spec.Rules[0].Host = "other.example.com" })
+		eventually(t, "its host", func(ctx context.Context) error {
+			now, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos")
+			if err == nil && (now.Spec.Rules[0].Host != "photos."+baseDomain || now.Annotations["example.com/note"] != "mine") {
+				return fmt.Errorf("host is %q, annotations %v", now.Spec.Rules[0].Host, now.Annotations)
+			}
+			return err
+		})
+	})
 	t.Run("edited Deployment", func(t *testing.T) {
 		deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 		change(t, deployment, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "evil:latest" })

@@ -88,11 +88,41 @@ func (a *applier) applyNew(ctx context.Context, object *unstructured.Unstructure
 	return err
 }
 
-// applyOne writes an object and tells its resourceVersion.
-func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+// applyOne writes an object that is the release's. Where what somebody added by hand
+// makes the result invalid, that is taken away first.
+func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := a.marked(object)
-	err := a.write(ctx, object, live)
-	return live.GetResourceVersion(), err
+	refused := a.write(ctx, object, live)
+	if !apierrors.IsInvalid(refused) {
+		return live, refused
+	}
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(object.GroupVersionKind())
+	if err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
+		return nil, refused
+	}
+	if found, err := a.reclaim(ctx, now); err != nil || !found {
+		return nil, refused
+	}
+	live = a.marked(object)
+	return live, a.write(ctx, object, live)
+}
+
+// applyAlone is applyOne, and leaves nothing in the object that others added. It
+// tells the object's resourceVersion.
+func (a *applier) applyAlone(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+	live, err := a.applyOne(ctx, object)
+	if err != nil {
+		return "", err
+	}
+	found, err := a.reclaim(ctx, live)
+	if err == nil && found {
+		live, err = a.applyOne(ctx, object)
+	}
+	if err != nil {
+		return "", err
+	}
+	return live.GetResourceVersion(), nil
 }
 
 // write applies live, the marked copy of an object, and remembers what came back.

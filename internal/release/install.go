@@ -114,10 +114,7 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 	if description == "" {
 		description = message
 	}
-	next.SetStatus(helmrelease.StatusDeployed, description)
-	if err := c.Store.Update(c.ctx, c.darkroom, next); err != nil {
-		return err
-	}
+	// In this order, so that an operator that dies in between leaves no two deployed.
 	for _, earlier := range history {
 		if earlier.Info.Status != helmrelease.StatusDeployed {
 			continue
@@ -126,6 +123,10 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 		if err := c.Store.Update(c.ctx, c.darkroom, earlier); err != nil {
 			return err
 		}
+	}
+	next.SetStatus(helmrelease.StatusDeployed, description)
+	if err := c.Store.Update(c.ctx, c.darkroom, next); err != nil {
+		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)
 	return c.Store.Prune(c.ctx, c.key, c.MaxHistory)

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -32,20 +33,24 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
 	var repaired []string
+	var errs []error
 	for _, object := range objects {
 		changed, err := applier.repair(c.ctx, object)
 		if err != nil {
-			return fmt.Errorf("repair release %s: %w", c.key, err)
+			// One that cannot be repaired does not keep the others from it.
+			errs = append(errs, fmt.Errorf("repair release %s: %w", c.key, err))
 		}
 		if changed {
 			repaired = append(repaired, keyOf(object).String())
 		}
 	}
-	c.drift.settle(c.key, release.Manifest, objects)
+	if len(errs) == 0 {
+		c.drift.settle(c.key, release.Manifest, objects)
+	}
 	if len(repaired) > 0 {
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Repaired after a change by hand: "+strings.Join(repaired, ", "))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // settled tells whether all objects of a manifest are known to be as they should be.
@@ -81,7 +86,7 @@ func (a *applier) repair(ctx context.Context, object *unstructured.Unstructured)
 	if live != nil && !missing && a.drift.unchanged(a.key, object, live) {
 		return false, nil
 	}
-	resourceVersion, err := a.applyOne(ctx, object)
+	resourceVersion, err := a.applyAlone(ctx, object)
 	if err != nil {
 		return false, err
 	}

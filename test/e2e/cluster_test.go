@@ -1,0 +1,227 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Names that config/default gives.
+const (
+	operatorNamespace   = "darkroom-system"
+	operatorAccount     = "darkroom-operator-controller-manager"
+	metricsReader       = "darkroom-operator-metrics-reader"
+	operatorTokenPeriod = 4 * time.Hour
+)
+
+// Images as the node knows them. The first is the chart's default.
+const (
+	darkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
+	sourcesImage  = "docker.io/darkroom-e2e/sources:v1"
+)
+
+// fieldManager owns what the tests apply.
+const fieldManager = "darkroom-e2e"
+
+// loadImages packs the built programs as images of the node: no registry is asked.
+func loadImages(ctx context.Context) error {
+	tool := filepath.Join(binaries, "cluster")
+	if _, err := os.Stat(tool); err != nil {
+		tool = filepath.Join(repository, "bin", "cluster")
+	}
+	for _, args := range [][]string{
+		{"load", "--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
+		{"load", sourcesImage + "=" + filepath.Join(binaries, "sources")},
+	} {
+		if out, err := exec.CommandContext(ctx, tool, args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("cluster %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+// installDefinitions applies config/default, what `make deploy` installs, but for
+// the operator's Deployment: its process is started by the tests. The optional
+// kinds that the chart can make are added, so that the operator watches them and
+// needs the rights for them.
+func installDefinitions(ctx context.Context) error {
+	manifests, err := exec.CommandContext(ctx, "kubectl", "kustomize", filepath.Join(repository, "config", "default")).Output()
+	if err != nil {
+		return fmt.Errorf("build config/default: %w", withStderr(err))
+	}
+	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
+	list.Dir = repository
+	gatewayAPI, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("find the Gateway API: %w", withStderr(err))
+	}
+	route, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(gatewayAPI)),
+		"config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
+	if err != nil {
+		return fmt.Errorf("read the CRD of HTTPRoute: %w", err)
+	}
+	documents := bytes.Join([][]byte{manifests, route, []byte(serviceMonitorDefinition)}, []byte("\n---\n"))
+	objects, err := decodeObjects(documents)
+	if err != nil {
+		return err
+	}
+	var definitions []string
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "Deployment":
+			continue
+		case "CustomResourceDefinition":
+			definitions = append(definitions, object.GetName())
+		}
+		if err := applyObject(ctx, object); err != nil {
+			return err
+		}
+	}
+	for _, name := range definitions {
+		if err := poll(ctx, "definition "+name+" is established", func(ctx context.Context) error { return established(ctx, name) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serviceMonitorDefinition stands in for that of the Prometheus Operator.
+const serviceMonitorDefinition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: servicemonitors.monitoring.coreos.com
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {kind: ServiceMonitor, listKind: ServiceMonitorList, plural: servicemonitors, singular: servicemonitor}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+`
+
+func applyObject(ctx context.Context, object *unstructured.Unstructured) error {
+	// Kinds of definitions that were applied a moment ago may not be served yet.
+	return poll(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {
+		err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner(fieldManager), client.ForceOwnership)
+		if err != nil && !meta.IsNoMatchError(err) {
+			return permanent{err}
+		}
+		return err
+	})
+}
+
+func established(ctx context.Context, name string) error {
+	definition := &unstructured.Unstructured{}
+	definition.SetAPIVersion("apiextensions.k8s.io/v1")
+	definition.SetKind("CustomResourceDefinition")
+	if err := kube.Get(ctx, client.ObjectKey{Name: name}, definition); err != nil {
+		return err
+	}
+	conditions, _, err := unstructured.NestedSlice(definition.Object, "status", "conditions")
+	if err != nil {
+		return err
+	}
+	for _, condition := range conditions {
+		if c, ok := condition.(map[string]any); ok && c["type"] == "Established" && c["status"] == "True" {
+			return nil
+		}
+	}
+	return fmt.Errorf("conditions are %v", conditions)
+}
+
+// decodeObjects reads YAML documents.
+func decodeObjects(documents []byte) ([]*unstructured.Unstructured, error) {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
+	var objects []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, fmt.Errorf("decode manifests: %w", err)
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// operatorKubeconfig writes a kubeconfig with a token of the operator's own
+// ServiceAccount, so that it has the rights that users give it and no others.
+func operatorKubeconfig(ctx context.Context, dir string) (string, error) {
+	token, err := tokenOf(ctx, operatorNamespace, operatorAccount)
+	if err != nil {
+		return "", err
+	}
+	authority := rest.CopyConfig(admin)
+	if err := rest.LoadTLSFiles(authority); err != nil {
+		return "", fmt.Errorf("read the cluster's certificate authority: %w", err)
+	}
+	path := filepath.Join(dir, "operator.kubeconfig")
+	err = clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"e2e": {Server: admin.Host, CertificateAuthorityData: authority.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"operator": {Token: token}},
+		Contexts:       map[string]*clientcmdapi.Context{"operator": {Cluster: "e2e", AuthInfo: "operator", Namespace: operatorNamespace}},
+		CurrentContext: "operator",
+	}, path)
+	if err != nil {
+		return "", fmt.Errorf("write the operator's kubeconfig: %w", err)
+	}
+	return path, nil
+}
+
+// tokenOf returns a token of a ServiceAccount.
+func tokenOf(ctx context.Context, namespace, account string) (string, error) {
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(operatorTokenPeriod.Seconds()))},
+	}
+	answer, err := clientset.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("request a token of ServiceAccount %s/%s: %w", namespace, account, err)
+	}
+	return answer.Status.Token, nil
+}
+
+// restricted returns a namespace in which Pod Security refuses every pod that is
+// not hardened.
+func restricted(name, generateName string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: name, GenerateName: generateName,
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+}
+
+// withStderr adds what a program said to the error with which it ended.
+func withStderr(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	return err
+}

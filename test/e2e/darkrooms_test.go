@@ -1,0 +1,221 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+// newDarkroom builds a Darkroom that reads from the web folder, and asks for so
+// little that many of them fit on a node.
+func newDarkroom(namespace, name string) *darkrooms.Builder {
+	return darkrooms.New(name, namespace).
+		Source(theSources.webFolder()).
+		SubDomains(name+"."+namespace). // tests run side by side, and a host has one owner
+		Request(corev1.ResourceCPU, "10m").
+		Request(corev1.ResourceMemory, "32Mi")
+}
+
+// hostOf is the host of a Darkroom's first sub-domain.
+func hostOf(darkroom *v1alpha1.Darkroom) string {
+	return darkroom.Spec.SubDomains[0] + "." + baseDomain
+}
+
+// newNamespace makes a restricted namespace that goes when the test ends. After a
+// failure it tells what is in it.
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	namespace := restricted("", "e2e-")
+	create(t, namespace)
+	t.Cleanup(func() {
+		if t.Failed() {
+			describe(t, namespace.Name)
+		}
+		if err := empty(context.Background(), namespace.Name); err != nil {
+			t.Error(err)
+		}
+		if err := kube.Delete(context.Background(), namespace); err != nil {
+			t.Errorf("delete namespace %s: %v", namespace.Name, err)
+		}
+	})
+	return namespace.Name
+}
+
+// empty deletes the Darkrooms of a namespace while the operator is there to let go
+// of them.
+func empty(ctx context.Context, namespace string) error {
+	if err := kube.DeleteAllOf(ctx, &v1alpha1.Darkroom{}, client.InNamespace(namespace)); err != nil {
+		return fmt.Errorf("delete Darkrooms: %w", err)
+	}
+	return poll(ctx, "the Darkrooms of "+namespace+" are gone", func(ctx context.Context) error {
+		left := &v1alpha1.DarkroomList{}
+		if err := kube.List(ctx, left, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		if len(left.Items) > 0 {
+			return fmt.Errorf("%d are left", len(left.Items))
+		}
+		return nil
+	})
+}
+
+// describe logs the state of the Darkrooms and pods of a namespace.
+func describe(t *testing.T, namespace string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	darkrooms, pods := &v1alpha1.DarkroomList{}, &corev1.PodList{}
+	if err := errors.Join(kube.List(ctx, darkrooms, client.InNamespace(namespace)), kube.List(ctx, pods, client.InNamespace(namespace))); err != nil {
+		t.Log(err)
+	}
+	for _, darkroom := range darkrooms.Items {
+		t.Logf("Darkroom %s: %s (generation %d): %s", darkroom.Name, darkroom.Status.Phase, darkroom.Generation, darkroom.Status.Message)
+		for _, c := range darkroom.Status.Conditions {
+			t.Logf("  %s=%s (generation %d) %s %s", c.Type, c.Status, c.ObservedGeneration, c.Reason, c.Message)
+		}
+	}
+	for _, pod := range pods.Items {
+		t.Logf("Pod %s: %s, ready %v, ending %v", pod.Name, pod.Status.Phase, isPodReady(&pod), pod.DeletionTimestamp != nil)
+		for _, c := range pod.Status.ContainerStatuses {
+			t.Logf("  %s: restarted %d times, waiting %+v, ended %+v", c.Image, c.RestartCount, c.State.Waiting, c.LastTerminationState.Terminated)
+		}
+	}
+}
+
+func create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := kube.Create(t.Context(), object); err != nil {
+		t.Fatalf("create %T: %v", object, err)
+	}
+}
+
+// reread reads an object anew.
+func reread(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatalf("get %T %s: %v", object, client.ObjectKeyFromObject(object), err)
+	}
+}
+
+// change applies a change to an object as it is now.
+func change[T client.Object](t *testing.T, object T, mutate func(T)) {
+	t.Helper()
+	reread(t, object)
+	before, ok := object.DeepCopyObject().(client.Object)
+	if !ok {
+		t.Fatalf("a copy of %T is no object", object)
+	}
+	mutate(object)
+	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
+		t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
+	}
+}
+
+// ready says what is wrong unless a Darkroom is ready in its present generation.
+func ready(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	return says(ctx, darkroom, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+}
+
+// says tells what is wrong unless the condition Ready of a Darkroom speaks of its
+// present generation and has a status and a reason.
+func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reason string) error {
+	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
+		return err
+	}
+	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	if condition == nil || condition.ObservedGeneration != darkroom.Generation || condition.Status != status || condition.Reason != reason {
+		return fmt.Errorf("%s is in phase %q, generation %d, condition Ready %+v; want %s with reason %s",
+			darkroom.Name, darkroom.Status.Phase, darkroom.Generation, condition, status, reason)
+	}
+	return nil
+}
+
+// waitReady waits until a Darkroom is ready in its present generation.
+func waitReady(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
+	t.Helper()
+	return eventually(t, darkroom.Name+" is ready", func(ctx context.Context) error { return ready(ctx, darkroom) })
+}
+
+// waitReason waits until a Darkroom is not ready for a reason.
+func waitReason(t *testing.T, darkroom *v1alpha1.Darkroom, reason string) time.Duration {
+	t.Helper()
+	return eventually(t, darkroom.Name+" is not ready because of "+reason, func(ctx context.Context) error {
+		return says(ctx, darkroom, metav1.ConditionFalse, reason)
+	})
+}
+
+// waitSettled waits until a Darkroom is ready, and the pods of earlier templates
+// and of earlier scales are gone.
+func waitSettled(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
+	t.Helper()
+	return eventually(t, darkroom.Name+" has settled", func(ctx context.Context) error { return settled(ctx, darkroom) })
+}
+
+func settled(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	if err := ready(ctx, darkroom); err != nil {
+		return err
+	}
+	deployment := &appsv1.Deployment{}
+	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment); err != nil {
+		return err
+	}
+	pods, err := podsOf(ctx, darkroom)
+	if err != nil {
+		return err
+	}
+	if len(pods) != int(*deployment.Spec.Replicas) {
+		return fmt.Errorf("%s has %d pods, not %d", darkroom.Name, len(pods), *deployment.Spec.Replicas)
+	}
+	for i := range pods {
+		if pods[i].DeletionTimestamp != nil || !isPodReady(&pods[i]) {
+			return fmt.Errorf("pod %s is ending or not ready", pods[i].Name)
+		}
+	}
+	return nil
+}
+
+// podsOf returns the pods of a Darkroom, ending ones included.
+func podsOf(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]corev1.Pod, error) {
+	selector, err := metav1.ParseToLabelSelector(darkroom.Status.Selector)
+	if err != nil || darkroom.Status.Selector == "" {
+		return nil, fmt.Errorf("status.selector %q of %s is not usable: %w", darkroom.Status.Selector, darkroom.Name, err)
+	}
+	labels, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	list := &corev1.PodList{}
+	err = kube.List(ctx, list, client.InNamespace(darkroom.Namespace), client.MatchingLabelsSelector{Selector: labels})
+	return list.Items, err
+}
+
+// messageOfReady is the message of the condition Ready.
+func messageOfReady(darkroom *v1alpha1.Darkroom) string {
+	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	if condition == nil {
+		return ""
+	}
+	return condition.Message
+}
+
+// mustMention fails the test unless a text has all of the parts.
+func mustMention(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not mention %q", text, part)
+		}
+	}
+}

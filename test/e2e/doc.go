@@ -1,0 +1,20 @@
+//go:build e2e
+
+// Package e2e tests the operator on a Kubernetes with a real node: pods run, serve
+// pictures, crash and are rolled.
+//
+// The operator is a process of the built binary. It has the rights that
+// config/default gives it and no others, because it is started with a token of its
+// own ServiceAccount. Darkroom is the stand-in of test/darkroom, and pictures come
+// from the servers of test/sources, which run as pods. `make e2e` builds all of it,
+// starts a cluster for the tests, and stops it afterwards.
+//
+// main_test.go tells what is set up once; operator_test.go starts, stops and kills
+// the operator; each other file holds the tests of one concern. Tests that need the
+// machine for themselves (load, kills, idleness) run one after the other, before
+// those that run in parallel.
+//
+// Environment: KUBECONFIG, INGRESS_URL and CLUSTER_DIR as `cluster exec` sets them;
+// BIN_DIR, the folder of the binaries. E2E_IDLE is the length of the idle window
+// (default 1m; a release is tested with 10m), E2E_SEED the seed of the kills.
+package e2e

@@ -1,0 +1,104 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	loadClients = 4
+	// loadPeriod is the least time between two requests of one client: 12 a second.
+	loadPeriod = time.Second / 12
+	// Each client has one in resizeEvery pictures resized; that costs a pod a
+	// hundred times more than to pass the original on.
+	resizeEvery = 10
+)
+
+// load is a steady, bounded load of requests for a picture through the Ingress.
+type load struct {
+	host    string
+	started time.Time
+	stop    chan struct{}
+	clients sync.WaitGroup
+
+	mu       sync.Mutex
+	requests int
+	failures []string
+	slowest  time.Duration
+}
+
+func startLoad(host string) *load {
+	l := &load{host: host, started: time.Now(), stop: make(chan struct{})}
+	for range loadClients {
+		l.clients.Go(l.client)
+	}
+	return l
+}
+
+// client ends between two requests, so that none is cut off.
+func (l *load) client() {
+	ticker := time.NewTicker(loadPeriod)
+	defer ticker.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-l.stop:
+			return
+		case <-ticker.C:
+		}
+		width := 0
+		if n%resizeEvery == 0 {
+			width = 60
+		}
+		started := time.Now()
+		err := serves(context.Background(), l.host, width)
+		l.record(started, err)
+	}
+}
+
+func (l *load) record(started time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.requests++
+	l.slowest = max(l.slowest, time.Since(started))
+	if err != nil {
+		l.failures = append(l.failures, fmt.Sprintf("after %s: %v", started.Sub(l.started).Round(time.Millisecond), err))
+	}
+}
+
+// count returns the number of requests and of failures so far.
+func (l *load) count() (requests, failures int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requests, len(l.failures)
+}
+
+// during runs a step, and says how many requests there were and how many failed.
+func (l *load) during(t *testing.T, what string, step func()) {
+	t.Helper()
+	requests, failures := l.count()
+	started := time.Now()
+	step()
+	moreRequests, moreFailures := l.count()
+	t.Logf("%-28s %5.1fs %5d requests %3d failures", what, time.Since(started).Seconds(), moreRequests-requests, moreFailures-failures)
+}
+
+// end ends the load. The test fails if a request did.
+func (l *load) end(t *testing.T) {
+	t.Helper()
+	close(l.stop)
+	l.clients.Wait()
+	t.Logf("%d clients, %d requests in %.1fs, %d failures, the slowest took %s",
+		loadClients, l.requests, time.Since(l.started).Seconds(), len(l.failures), l.slowest.Round(time.Millisecond))
+	for i, failure := range l.failures {
+		if i == 10 {
+			t.Errorf("… and %d more", len(l.failures)-i)
+			break
+		}
+		t.Error(failure)
+	}
+}

@@ -1,0 +1,116 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	_ "image/jpeg" // the formats
+	_ "image/png"  // of pictures
+	"io"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+const (
+	// picturePath is that of the same picture in both sources.
+	picturePath = "/images/sample.jpg"
+	// The picture's own size in pixels.
+	pictureWidth, pictureHeight = 1200, 800
+	// requestPatience is for how long one request may take.
+	requestPatience = 10 * time.Second
+)
+
+// front is a client of the ingress controller.
+var front = &http.Client{
+	Timeout: requestPatience,
+	// Redirects are findings, not errands.
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// throughIngress asks for a path of a host at the ingress controller.
+func throughIngress(ctx context.Context, host, path string) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ingressURL+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Host = host
+	response, err := front.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err = io.ReadAll(response.Body)
+	return response.StatusCode, body, err
+}
+
+// throughService asks the Service of a Darkroom by way of the API server.
+func throughService(ctx context.Context, darkroom *v1alpha1.Darkroom, path string, params map[string]string) ([]byte, error) {
+	return clientset.CoreV1().Services(darkroom.Namespace).ProxyGet("http", darkroom.Name, "http", path, params).DoRaw(ctx)
+}
+
+// serves says what is wrong unless a host answers with the picture at a width; 0
+// means the original.
+func serves(ctx context.Context, host string, width int) error {
+	path := picturePath
+	if width > 0 {
+		path += "?w=" + strconv.Itoa(width)
+	}
+	status, body, err := throughIngress(ctx, host, path)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("%s%s answers %d: %.200q", host, path, status, body)
+	}
+	return isPicture(body, width)
+}
+
+// isPicture says what is wrong unless data is the picture at a width.
+func isPicture(data []byte, width int) error {
+	if width == 0 {
+		width = pictureWidth
+		config, _, err := image.DecodeConfig(bytes.NewReader(data)) // spares the load test the pixels
+		if err == nil && (config.Width != width || config.Height != pictureHeight) {
+			err = fmt.Errorf("the picture has %d × %d pixels", config.Width, config.Height)
+		}
+		return err
+	}
+	picture, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return fmt.Errorf("decode %.40q: %w", data, err)
+	}
+	if size, height := picture.Bounds().Size(), width*pictureHeight/pictureWidth; size.X != width || size.Y != height {
+		return fmt.Errorf("the picture has %s pixels, not (%d,%d)", size, width, height)
+	}
+	return nil
+}
+
+// waitServing waits until each of a Darkroom's hosts serves a resized picture
+// through the Ingress.
+func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	for _, subDomain := range darkroom.Spec.SubDomains {
+		host := subDomain + "." + baseDomain
+		eventually(t, host+" serves", func(ctx context.Context) error { return serves(ctx, host, 90) })
+	}
+}
+
+// waitStatus waits until a host answers a request for a resized picture with a
+// status.
+func waitStatus(t *testing.T, host string, want int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s answers %d", host, want), func(ctx context.Context) error {
+		status, body, err := throughIngress(ctx, host, picturePath+"?w=90")
+		if err == nil && status != want {
+			err = fmt.Errorf("it answers %d: %.200q", status, body)
+		}
+		return err
+	})
+}
