@@ -1,9 +1,9 @@
 # The image of the operator: a static program, the watches file and the chart.
 #
-# `make docker-pin` adds digests to the two images, and `make docker-push` refuses to
-# push without them.
-ARG GO_IMAGE=docker.io/library/golang:1.26.8-bookworm
-ARG BASE_IMAGE=gcr.io/distroless/static-debian12:nonroot
+# Both images are pinned by digest; `make docker-pin` writes the present digests, and
+# `make docker-push` refuses to push without any.
+ARG GO_IMAGE=docker.io/library/golang:1.26-bookworm@sha256:b305420a68d0f229d91eb3b3ed9e519fcf2cf5461da4bef997bf927e8c0bfd2b
+ARG BASE_IMAGE=gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
 
 # Runs on the machine that builds, and cross-compiles for the platform that is asked for.
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
