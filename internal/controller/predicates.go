@@ -2,7 +2,6 @@ package controller
 
 import (
 	"maps"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -70,6 +69,5 @@ func helmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 			part.Conditions = append(part.Conditions, *condition)
 		}
 	}
-	part.Conditions = slices.Clip(part.Conditions)
 	return part
 }

@@ -53,9 +53,7 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 // reclaimed moves the fields that others own to the operator's entry, and tells
 // whether there were any.
 func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
-	own := slices.IndexFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
-	})
+	own := slices.IndexFunc(entries, isOwn)
 	if own < 0 {
 		return nil, false, nil
 	}
@@ -101,12 +99,13 @@ func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry
 	if err != nil {
 		return nil, false, err
 	}
-	for i := range out {
-		if out[i].Manager == FieldManager && out[i].Operation == metav1.ManagedFieldsOperationApply && out[i].Subresource == "" {
-			out[i].FieldsV1 = encoded
-		}
-	}
+	out[slices.IndexFunc(out, isOwn)].FieldsV1 = encoded
 	return out, true, nil
+}
+
+// isOwn tells the entry of the operator's applies.
+func isOwn(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 }
 
 func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
