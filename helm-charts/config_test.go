@@ -106,7 +106,7 @@ func TestNoCredentialLeavesItsSecret(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rendered := render(t, test.values)
 			secret := only[*corev1.Secret](t, decode(t, rendered))
-			if secret.Name != "photos-darkroom-credentials" {
+			if !strings.HasPrefix(secret.Name, "photos-darkroom-credentials-") {
 				t.Errorf("the Secret is named %s", secret.Name)
 			}
 			for key, want := range test.keys {
@@ -128,13 +128,14 @@ func TestNoCredentialLeavesItsSecret(t *testing.T) {
 
 func TestCredentialsComeByReference(t *testing.T) {
 	type reference struct{ secret, key string }
+	const own = "the chart's own"
 	for name, test := range map[string]struct {
 		values string
 		want   map[string]reference
 	}{
 		"inline S3": {inlineS3, map[string]reference{
-			"SOURCE_BUCKET_ACCESSKEY": {"photos-darkroom-credentials", "accessKey"},
-			"SOURCE_BUCKET_SECRETKEY": {"photos-darkroom-credentials", "secretKey"},
+			"SOURCE_BUCKET_ACCESSKEY": {own, "accessKey"},
+			"SOURCE_BUCKET_SECRETKEY": {own, "secretKey"},
 		}},
 		"existing Secret for S3": {secretS3, map[string]reference{
 			"SOURCE_BUCKET_ACCESSKEY": {"mine", "accessKey"},
@@ -159,19 +160,23 @@ func TestCredentialsComeByReference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rendered := objectsOf(t, test.values)
 			got := map[string]reference{}
-			own := false
+			secrets := all[*corev1.Secret](rendered)
+			referenced := false
 			for _, variable := range containerOf(t, test.values).Env {
 				if variable.ValueFrom != nil {
 					ref := variable.ValueFrom.SecretKeyRef
 					got[variable.Name] = reference{ref.Name, ref.Key}
-					own = own || strings.HasPrefix(ref.Name, releaseName)
+					if len(secrets) == 1 && ref.Name == secrets[0].Name {
+						got[variable.Name] = reference{own, ref.Key}
+						referenced = true
+					}
 				}
 			}
 			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(reference{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if secrets := all[*corev1.Secret](rendered); (len(secrets) == 1) != own {
-				t.Errorf("%d Secrets are rendered, but the chart's own is referenced: %t", len(secrets), own)
+			if (len(secrets) == 1) != referenced {
+				t.Errorf("%d Secrets are rendered, but the chart's own is referenced: %t", len(secrets), referenced)
 			}
 		})
 	}

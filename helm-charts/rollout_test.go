@@ -55,12 +55,15 @@ func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
 	}
 }
 
-func TestChecksumOfSecretOnlyForInlineCredentials(t *testing.T) {
-	for values, want := range map[string]bool{"": false, inlineS3: true, secretS3: false} {
-		annotations := deploymentOf(t, values).Spec.Template.Annotations
-		if _, got := annotations["checksum/secret"]; got != want {
-			t.Errorf("want checksum/secret: %t, annotations %v for %s", want, annotations, values)
-		}
+// A pod of the old template that starts after a change must find its own settings.
+func TestAChangeLeavesTheOldConfigurationAlone(t *testing.T) {
+	before := objectsOf(t, inlineS3)
+	after := objectsOf(t, strings.NewReplacer("not-a-real-key", "rotated", "{source", "{logLevel: warn, source").Replace(inlineS3))
+	if old, changed := only[*corev1.ConfigMap](t, before), only[*corev1.ConfigMap](t, after); old.Name == changed.Name {
+		t.Errorf("ConfigMap %s holds %v before and %v after", old.Name, old.Data, changed.Data)
+	}
+	if old, changed := only[*corev1.Secret](t, before), only[*corev1.Secret](t, after); old.Name == changed.Name {
+		t.Errorf("Secret %s holds both credentials", old.Name)
 	}
 }
 

@@ -35,15 +35,14 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
-	foreign := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
-		Data:       map[string]string{"precious": "yes"},
+	foreign := &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Annotations: map[string]string{"precious": "yes"}},
 	}
 	create(t, foreign)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "ConfigMap photos exists and does not belong to this Darkroom") {
+		if !strings.Contains(status.Message, "ServiceAccount photos exists and does not belong to this Darkroom") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
@@ -51,14 +50,14 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	eventuallyEvent(t, namespace, "ReleaseFailed")
 	// A second and third try must not trust what the first one named.
 	time.Sleep(time.Second)
-	now := mustGet(t, &corev1.ConfigMap{}, namespace, "photos")
-	if now.UID != foreign.UID || len(now.Data) != 1 || now.Data["precious"] != "yes" {
+	now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
+	if now.UID != foreign.UID || len(now.Labels) != 0 || len(now.Annotations) != 1 || now.Annotations["precious"] != "yes" {
 		t.Errorf("it was touched: %+v", now)
 	}
 
 	t.Run("and outlive the Darkroom", func(t *testing.T) {
 		other := webFolder(namespace, "other")
-		create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other"}})
+		create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other"}})
 		create(t, other)
 		eventuallyStatus(t, other, "refused", func(status v1alpha1.DarkroomStatus) error {
 			return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
@@ -67,7 +66,7 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "it is gone", gone(other))
-		mustGet(t, &corev1.ConfigMap{}, namespace, "other")
+		mustGet(t, &corev1.ServiceAccount{}, namespace, "other")
 	})
 	t.Run("and their removal heals the Darkroom", func(t *testing.T) {
 		if err := kube.Delete(t.Context(), foreign); err != nil {
@@ -191,7 +190,7 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 			},
 			done: func(d *v1alpha1.Darkroom) func(context.Context) error {
 				return func(ctx context.Context) error {
-					configMap, err := get(ctx, &corev1.ConfigMap{}, d.Namespace, d.Name)
+					configMap, err := configuration(ctx, d.Namespace, d.Name)
 					if err == nil && configMap.Data["LOG_LEVEL"] != "warn" {
 						return fmt.Errorf("LOG_LEVEL is %q", configMap.Data["LOG_LEVEL"])
 					}

@@ -84,7 +84,7 @@ func TestAReleaseRolledBackByHandIsUpgradedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "what the resource says", func(ctx context.Context) error {
-		configMap, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+		configMap, err := configuration(ctx, namespace, "photos")
 		if err == nil && configMap.Data["LOG_LEVEL"] != "warn" {
 			return fmt.Errorf("LOG_LEVEL is %q", configMap.Data["LOG_LEVEL"])
 		}

@@ -275,10 +275,10 @@ func TestWhatIsDeletedOrEditedByHandComesBack(t *testing.T) {
 	}
 
 	t.Run("edited ConfigMap", func(t *testing.T) {
-		configMap := mustGet(t, &corev1.ConfigMap{}, namespace, "photos")
+		configMap := mustConfig(t, namespace, "photos")
 		change(t, configMap, func(c *corev1.ConfigMap) { c.Data["SOURCE_BUCKET_NAME"] = "another" })
 		eventually(t, "its data", func(ctx context.Context) error {
-			now, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+			now, err := configuration(ctx, namespace, "photos")
 			if err == nil && now.Data["SOURCE_BUCKET_NAME"] != "b" {
 				return fmt.Errorf("bucket is %q", now.Data["SOURCE_BUCKET_NAME"])
 			}
@@ -286,10 +286,10 @@ func TestWhatIsDeletedOrEditedByHandComesBack(t *testing.T) {
 		})
 	})
 	t.Run("key added to the ConfigMap", func(t *testing.T) {
-		configMap := mustGet(t, &corev1.ConfigMap{}, namespace, "photos")
+		configMap := mustConfig(t, namespace, "photos")
 		change(t, configMap, func(c *corev1.ConfigMap) { c.Data["DEBUG"] = "true" })
 		eventually(t, "its absence", func(ctx context.Context) error {
-			now, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+			now, err := configuration(ctx, namespace, "photos")
 			if _, found := now.Data["DEBUG"]; err == nil && found {
 				return fmt.Errorf("it is still there: %v", now.Data)
 			}
@@ -464,12 +464,12 @@ func TestPausedDarkroomsAreLeftAlone(t *testing.T) {
 		}
 		return nil
 	})
-	if level := mustGet(t, &corev1.ConfigMap{}, namespace, "photos").Data["LOG_LEVEL"]; level != "info" {
+	if level := mustConfig(t, namespace, "photos").Data["LOG_LEVEL"]; level != "info" {
 		t.Errorf("a paused Darkroom was changed: LOG_LEVEL is %q", level)
 	}
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
 	eventually(t, "the change", func(ctx context.Context) error {
-		now, err := get(ctx, &corev1.ConfigMap{}, namespace, "photos")
+		now, err := configuration(ctx, namespace, "photos")
 		if err == nil && now.Data["LOG_LEVEL"] != "warn" {
 			return fmt.Errorf("LOG_LEVEL is %q", now.Data["LOG_LEVEL"])
 		}

@@ -41,13 +41,16 @@ func helmReported() predicate.Predicate {
 }
 
 // objectTouched lets through objects of a release that were deleted, or edited in
-// more than their status. A new object is let through only if it is a revision of
-// the release that somebody made by hand.
+// more than their status, and Deployments that are rolled out, after which the
+// leftovers of earlier revisions can go. A new object is let through only if it is a
+// revision of the release that somebody made by hand.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(e event.CreateEvent) bool { return release.WrittenByHand(e.Object) },
 		DeleteFunc:  func(e event.DeleteEvent) bool { return release.Missed(e.Object) },
-		UpdateFunc:  func(e event.UpdateEvent) bool { return release.Touched(e.ObjectOld, e.ObjectNew) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return release.Touched(e.ObjectOld, e.ObjectNew) || release.RolloutEnded(e.ObjectOld, e.ObjectNew)
+		},
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -115,7 +114,7 @@ func TestWhatTheAPICannotCheckIsRefusedOnceAndHealsWhenMended(t *testing.T) {
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"auto": "compress"} })
 	eventually(t, "the release", installed(namespace, "photos"))
-	if got := mustGet(t, &corev1.ConfigMap{}, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
+	if got := mustConfig(t, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
 		t.Errorf("DEFAULTPARAMS is %q", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -74,10 +74,8 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := mgr.Add(capabilities); err != nil {
 		return err
 	}
-	secrets := &metav1.PartialObjectMetadata{}
-	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err := mgr.GetFieldIndexer().IndexField(ctx, secrets, release.IndexRelease, release.IndexReleaseFunc); err != nil {
-		return fmt.Errorf("index the Secrets of releases: %w", err)
+	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
 	}
 	kinds, err := watchedKinds(mgr.GetRESTMapper())
 	if err != nil {
@@ -103,6 +101,21 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	}
 	if err := addStatus(mgr, kinds, options); err != nil {
 		return fmt.Errorf("add status controller: %w", err)
+	}
+	return nil
+}
+
+// addIndexes adds the indexes by which a release's objects are found in the caches
+// without going through those of all.
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	secrets := watched{kind: corev1.SchemeGroupVersion.WithKind("Secret")}.object()
+	if err := indexer.IndexField(ctx, secrets, release.IndexRelease, release.IndexReleaseFunc); err != nil {
+		return fmt.Errorf("index the Secrets of releases: %w", err)
+	}
+	for _, kind := range release.Kept {
+		if err := indexer.IndexField(ctx, watched{kind: kind}.object(), release.IndexKept, release.IndexKeptFunc); err != nil {
+			return fmt.Errorf("index %ss: %w", kind.Kind, err)
+		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -255,6 +256,24 @@ func mustGet[T client.Object](t *testing.T, object T, namespace, name string) T 
 		t.Fatalf("get %T %s/%s: %v", object, namespace, name, err)
 	}
 	return object
+}
+
+// configuration reads the ConfigMap that the pods of a Darkroom read.
+func configuration(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
+	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return get(ctx, &corev1.ConfigMap{}, namespace, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
+}
+
+func mustConfig(t *testing.T, namespace, name string) *corev1.ConfigMap {
+	t.Helper()
+	found, err := configuration(t.Context(), namespace, name)
+	if err != nil {
+		t.Fatalf("configuration of %s/%s: %v", namespace, name, err)
+	}
+	return found
 }
 
 // change applies a change to an object as it is now.

@@ -34,6 +34,8 @@ type memory struct {
 	// they should be, and objects are their names.
 	settled digest
 	objects []objectKey
+	// tidy is set when nothing is left of earlier revisions.
+	tidy bool
 	// verifyAt is when all this is to be forgotten.
 	verifyAt time.Time
 }
@@ -79,8 +81,9 @@ func (d *drift) of(release types.NamespacedName) *memory {
 	return known
 }
 
-// settle remembers that all objects of a manifest are as they should be.
-func (d *drift) settle(release types.NamespacedName, manifest string, objects []*unstructured.Unstructured) {
+// settle remembers that all objects of a manifest are as they should be, and
+// returns their names.
+func (d *drift) settle(release types.NamespacedName, manifest string, objects []*unstructured.Unstructured) []objectKey {
 	keys := make([]objectKey, len(objects))
 	for i, object := range objects {
 		keys[i] = keyOf(object)
@@ -88,8 +91,12 @@ func (d *drift) settle(release types.NamespacedName, manifest string, objects []
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.of(release)
-	known.settled, known.objects = sha256.Sum256([]byte(manifest)), keys
+	if digest := sha256.Sum256([]byte(manifest)); known.settled != digest {
+		known.settled, known.tidy = digest, false
+	}
+	known.objects = keys
 	maps.DeleteFunc(known.traces, func(key objectKey, _ trace) bool { return !slices.Contains(keys, key) })
+	return keys
 }
 
 // settledObjects returns the objects of a manifest if it was settled, so that they
@@ -102,6 +109,19 @@ func (d *drift) settledObjects(release types.NamespacedName, manifest string) ([
 		return nil, false
 	}
 	return known.objects, true
+}
+
+// tidy remembers that nothing is left of the revisions before the settled one.
+func (d *drift) tidy(release types.NamespacedName) {
+	d.mu.Lock()
+	d.of(release).tidy = true
+	d.mu.Unlock()
+}
+
+func (d *drift) isTidy(release types.NamespacedName) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.of(release).tidy
 }
 
 // forget drops what is remembered of a release.

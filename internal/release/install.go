@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
@@ -76,6 +77,7 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 		for _, object := range objects {
 			delete(earlier, keyOf(object))
 		}
+		keep(earlier)
 		err = applier.remove(c.ctx, earlier)
 	}
 	if err != nil {
@@ -170,6 +172,11 @@ func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
+	leftovers, err := c.leftovers(nil)
+	if err != nil {
+		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
+	}
+	maps.Copy(objects, leftovers)
 	if err := c.applier().remove(c.ctx, objects); err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}

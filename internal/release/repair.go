@@ -25,8 +25,12 @@ type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key type
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
 	applier := c.applier()
-	if settled, err := applier.settled(c.ctx, release.Manifest); err != nil || settled {
+	wanted, settled, err := applier.settled(c.ctx, release.Manifest)
+	if err != nil {
 		return err
+	}
+	if settled {
+		return c.removeLeftovers(wanted)
 	}
 	objects, err := parseManifest(release.Manifest, c.key.Namespace)
 	if err != nil {
@@ -45,7 +49,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 		}
 	}
 	if len(errs) == 0 {
-		c.drift.settle(c.key, release.Manifest, objects)
+		errs = append(errs, c.removeLeftovers(c.drift.settle(c.key, release.Manifest, objects)))
 	}
 	if len(repaired) > 0 {
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Repaired after a change by hand: "+strings.Join(repaired, ", "))
@@ -53,25 +57,26 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	return errors.Join(errs...)
 }
 
-// settled tells whether all objects of a manifest are known to be as they should be.
-func (a *applier) settled(ctx context.Context, manifest string) (bool, error) {
+// settled tells whether all objects of a manifest are known to be as they should be,
+// and which those are.
+func (a *applier) settled(ctx context.Context, manifest string) ([]objectKey, bool, error) {
 	objects, known := a.drift.settledObjects(a.key, manifest)
 	if !known {
-		return false, nil
+		return nil, false, nil
 	}
 	for _, object := range objects {
 		live, err := a.live(ctx, object.GroupVersionKind, types.NamespacedName{Namespace: a.key.Namespace, Name: object.name})
 		if apierrors.IsNotFound(err) || err == nil && live == nil {
-			return false, nil
+			return nil, false, nil
 		}
 		if err != nil {
-			return false, fmt.Errorf("look for %s: %w", object, err)
+			return nil, false, fmt.Errorf("look for %s: %w", object, err)
 		}
 		if trace, found := a.drift.trace(a.key, object); !found || !trace.fits(live) {
-			return false, nil
+			return nil, false, nil
 		}
 	}
-	return true, nil
+	return objects, true, nil
 }
 
 // repair applies an object unless the cache shows it as it should be. It tells

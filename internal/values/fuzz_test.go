@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -116,7 +117,7 @@ var hostile = []string{
 	"", " ", "{{ .Release.Name }}", "{{ fail `x` }}", "{{- range", "\n---\nkind: ClusterRole\nmetadata: {name: a}\n", "a\n  b: c",
 	"a: b", "a #b", "# a", `"`, `'`, `\`, "`", "- a", "*a", "&a", "!!binary a", "%YAML", "|", ">", "?", "{a: b}", "[a]", "~", "null", "true", "on",
 	"0x10", "1e3", "1_000", "012", "2026-01-01", ".inf", "=", "<<", "a=b;c", "a\tb", "\ta", " a", "a ", "\n", "\na", "a\n", "a\n\n", "  a\n b\n", "a\r\nb",
-	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", "checksum/config", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
+	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
 }
 
 // FuzzTranslate: whatever people write, the translation ends in a refusal that
@@ -229,13 +230,11 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 
 	deployment := decoded.deployment(t)
 	pods := deployment.Spec.Template
-	check("environment", h.wantEnvironment(kind), pods.Spec.Containers[0].Env)
+	check("environment", h.wantEnvironment(kind, decoded), pods.Spec.Containers[0].Env)
 	check("label", h.label, pods.Labels["team"])
 	// The last of its document, at whose end Helm trims.
 	check("node selector", strings.TrimRightFunc(h.label, unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
-	if !strings.HasPrefix(h.annotationKey, "checksum/") {
-		check("annotation of the pods", h.annotation, pods.Annotations[h.annotationKey])
-	}
+	check("annotation of the pods", h.annotation, pods.Annotations[h.annotationKey])
 	account := h.serviceAccount
 	if account == "" {
 		account = h.name
@@ -293,11 +292,19 @@ func TestTextsThatYAMLCannotCarryAreRefused(t *testing.T) {
 	}
 }
 
-// names are the objects of a manifest.
+// contentHash ends the names of ConfigMaps and Secrets, which say what they hold.
+var contentHash = regexp.MustCompile("-[0-9a-f]{10}$")
+
+// names are the objects of a manifest, without what their names say of their content.
 func names(decoded objects) []string {
 	out := make([]string, 0, len(decoded))
 	for _, object := range decoded {
-		out = append(out, fmt.Sprintf("%T %s/%s", object, object.GetNamespace(), object.GetName()))
+		name := object.GetName()
+		switch object.(type) {
+		case *corev1.ConfigMap, *corev1.Secret:
+			name = contentHash.ReplaceAllString(name, "")
+		}
+		out = append(out, fmt.Sprintf("%T %s/%s", object, object.GetNamespace(), name))
 	}
 	slices.Sort(out)
 	return out
@@ -367,7 +374,7 @@ func (h *hand) wantConfig(kind byte) map[string]string {
 	return out
 }
 
-func (h *hand) wantEnvironment(kind byte) []corev1.EnvVar {
+func (h *hand) wantEnvironment(kind byte, decoded objects) []corev1.EnvVar {
 	out := []corev1.EnvVar{{Name: "DEBUG", Value: "false"}}
 	fromSecret := func(variable, secret, key string) {
 		if variable != h.envName {
@@ -384,8 +391,12 @@ func (h *hand) wantEnvironment(kind byte) []corev1.EnvVar {
 	}
 	switch kind {
 	case s3Inline:
-		fromSecret("SOURCE_BUCKET_ACCESSKEY", h.name+"-credentials", "accessKey")
-		fromSecret("SOURCE_BUCKET_SECRETKEY", h.name+"-credentials", "secretKey")
+		for _, object := range decoded {
+			if secret, own := object.(*corev1.Secret); own {
+				fromSecret("SOURCE_BUCKET_ACCESSKEY", secret.Name, "accessKey")
+				fromSecret("SOURCE_BUCKET_SECRETKEY", secret.Name, "secretKey")
+			}
+		}
 	case s3Secret:
 		fromSecret("SOURCE_BUCKET_ACCESSKEY", h.secretName, or(h.secretNameKey, "accessKey"))
 		fromSecret("SOURCE_BUCKET_SECRETKEY", h.secretName, "secretKey")

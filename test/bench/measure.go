@@ -192,9 +192,10 @@ func (r *round) latencies(ctx context.Context) error {
 
 		url := "https://changed.example.com/" + name
 		took, err = r.until(ctx, func() error { return r.changeURL(ctx, name, url) }, func() (bool, error) {
-			configMap := &corev1.ConfigMap{}
-			err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, configMap)
-			return configMap.Data["SOURCE_BASEURL"] == url, err
+			// Its name says what it holds, so it is a new one.
+			configMaps := &corev1.ConfigMapList{}
+			err := r.kube.List(ctx, configMaps, client.InNamespace(r.namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: name})
+			return slices.ContainsFunc(configMaps.Items, func(c corev1.ConfigMap) bool { return c.Data["SOURCE_BASEURL"] == url }), err
 		})
 		if err != nil {
 			return err

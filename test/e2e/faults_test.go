@@ -68,7 +68,6 @@ func TestPodsThatDoNotFitAreReported(t *testing.T) {
 // change is stuck, or is only half applied because the operator was killed, must
 // not start with the later settings.
 func TestAPodMadeAnewDuringAStuckRolloutKeepsItsSettings(t *testing.T) {
-	t.Skip("not so yet: the ConfigMap keeps its name, so a pod of the old template reads the new settings; see the limits in docs/architecture.md")
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "stuck").Obj()
 	create(t, darkroom)

@@ -104,9 +104,7 @@ func TestAKilledOperatorRecoversWithoutHelp(t *testing.T) {
 	}
 	for _, darkroom := range all {
 		waitSettled(t, darkroom)
-		if err := exactlyWhatTheTemplateSays(t.Context(), darkroom); err != nil {
-			t.Error(err)
-		}
+		waitExact(t, darkroom)
 		waitServing(t, darkroom)
 	}
 	t.Logf("all %d Darkrooms are as they should be %.1fs after the last start", len(all), time.Since(started).Seconds())

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -29,8 +30,8 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 		}).Obj()
 	create(t, darkroom)
 	wanted := []string{
-		"ConfigMap kinds", "Deployment kinds", "HTTPRoute kinds", "HorizontalPodAutoscaler kinds", "NetworkPolicy kinds",
-		"PodDisruptionBudget kinds", "Secret kinds-credentials", "Service kinds", "Service kinds-blocked",
+		"ConfigMap kinds-…", "Deployment kinds", "HTTPRoute kinds", "HorizontalPodAutoscaler kinds", "NetworkPolicy kinds",
+		"PodDisruptionBudget kinds", "Secret kinds-credentials-…", "Service kinds", "Service kinds-blocked",
 		"ServiceAccount kinds", "ServiceMonitor kinds",
 	}
 	waitOwned(t, darkroom, wanted)
@@ -48,11 +49,14 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 		d.Spec.Source = theSources.webFolder()
 	})
 	waitOwned(t, darkroom, []string{
-		"ConfigMap kinds", "Deployment kinds", "Ingress kinds", "Service kinds", "Service kinds-blocked", "ServiceAccount kinds",
+		"ConfigMap kinds-…", "Deployment kinds", "Ingress kinds", "Service kinds", "Service kinds-blocked", "ServiceAccount kinds",
 	})
 	waitReady(t, darkroom)
 	waitServing(t, darkroom)
 }
+
+// contentHash ends the names of the ConfigMap and the Secret.
+var contentHash = regexp.MustCompile("-[0-9a-f]{10}$")
 
 // waitOwned waits until a Darkroom has exactly these objects, revisions aside.
 func waitOwned(t *testing.T, darkroom *v1alpha1.Darkroom, wanted []string) {
@@ -63,7 +67,11 @@ func waitOwned(t *testing.T, darkroom *v1alpha1.Darkroom, wanted []string) {
 			return err
 		}
 		owned := slices.DeleteFunc(ownedBy(objects, darkroom), isRevision)
-		if got := names(owned); !slices.Equal(got, wanted) {
+		got := names(owned)
+		for i := range got {
+			got[i] = contentHash.ReplaceAllString(got[i], "-…")
+		}
+		if !slices.Equal(got, wanted) {
 			return fmt.Errorf("it has %q, want %q", got, wanted)
 		}
 		return nil

@@ -114,6 +114,14 @@ func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom
 	return healthyRelease(slices.DeleteFunc(owned, func(object found) bool { return !isRevision(object) }))
 }
 
+// waitExact waits for it: what the last roll-out left goes a moment after its end.
+func waitExact(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	within(t, repairPatience, darkroom.Name+" is exactly what the template says", func(ctx context.Context) error {
+		return exactlyWhatTheTemplateSays(ctx, darkroom)
+	})
+}
+
 // healthyRelease says what is wrong unless the newest revision is deployed and none
 // is pending. (A kill between two writes can leave an older one marked as deployed
 // too, until the next upgrade.)

@@ -28,11 +28,17 @@ release name may start with a digit and hold dots.
 {{- end -}}
 
 {{/*
-The Secret with inline credentials. Secret names may have 253 characters, so the
-suffix always fits.
+The ConfigMap and the Secret with inline credentials are named by what they hold. A
+pod reads them whenever it starts, so a pod of an old template, made anew while a
+change is being rolled out, must still find what that template was made for. Their
+names may have 253 characters, so the suffixes always fit.
 */}}
+{{- define "darkroom.configName" -}}
+{{- printf "%s-%s" (include "darkroom.fullname" .) (include "darkroom.config" . | fromYaml | toJson | sha256sum | trunc 10) -}}
+{{- end -}}
+
 {{- define "darkroom.credentialsName" -}}
-{{- printf "%s-credentials" (include "darkroom.fullname" .) -}}
+{{- printf "%s-credentials-%s" (include "darkroom.fullname" .) (include "darkroom.secretData" . | trim | sha256sum | trunc 10) -}}
 {{- end -}}
 
 {{/*

@@ -1,0 +1,106 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// What pods read at their start stays until no pod of the old template can start any
+// more, whichever operator sees the end of the roll-out.
+func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	first := startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Source = inlineSource("first")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	becomeReady(t, namespace, "photos")
+	before := readAtStart(t, namespace)
+
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.LogLevel = "warn"
+		d.Spec.Source = inlineSource("second")
+	})
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	during := readAtStart(t, namespace)
+	if len(during) != 4 || slices.ContainsFunc(before, func(name string) bool { return !slices.Contains(during, name) }) {
+		t.Fatalf("before the change there were %q, during the roll-out there are %q", before, during)
+	}
+	// A copy that somebody made, marks and all but the owner, is not the release's.
+	stranger := mustConfig(t, namespace, "photos").DeepCopy()
+	stranger.ObjectMeta = metav1.ObjectMeta{
+		Namespace: namespace, Name: "photos-stranger", Labels: stranger.Labels, Annotations: stranger.Annotations,
+	}
+	create(t, stranger)
+
+	first.kill()
+	startOperator(t, namespace)
+	becomeReady(t, namespace, "photos")
+	eventually(t, "the end of the old configuration", func(context.Context) error {
+		after := readAtStart(t, namespace)
+		if len(after) != 3 || slices.ContainsFunc(before, func(name string) bool { return slices.Contains(after, name) }) {
+			return fmt.Errorf("there are %q", after)
+		}
+		return nil
+	})
+	mustConfig(t, namespace, "photos")
+	mustGet(t, &corev1.ConfigMap{}, namespace, stranger.Name)
+}
+
+func TestDeletionDuringARolloutLeavesNothing(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	for _, level := range []string{"warn", "error", "debug"} {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = v1alpha1.LogLevel(level) })
+		eventually(t, "the upgrade", installed(namespace, "photos"))
+	}
+	if names := readAtStart(t, namespace); len(names) != 4 {
+		t.Fatalf("there are %q, want those of four revisions", names)
+	}
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", gone(darkroom))
+	if names := readAtStart(t, namespace); len(names) > 0 {
+		t.Errorf("left: %q", names)
+	}
+}
+
+func inlineSource(secretKey string) v1alpha1.Source {
+	return v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "AKIAEXAMPLE", SecretKey: secretKey}
+}
+
+// readAtStart names the ConfigMaps and Secrets of Darkrooms in a namespace, but for
+// Helm's.
+func readAtStart(t *testing.T, namespace string) []string {
+	t.Helper()
+	configMaps, secrets := &corev1.ConfigMapList{}, &corev1.SecretList{}
+	for _, list := range []client.ObjectList{configMaps, secrets} {
+		if err := kube.List(t.Context(), list, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names []string
+	for i := range configMaps.Items {
+		names = append(names, "ConfigMap "+configMaps.Items[i].Name)
+	}
+	for i := range secrets.Items {
+		if secrets.Items[i].Labels["owner"] != "helm" {
+			names = append(names, "Secret "+secrets.Items[i].Name)
+		}
+	}
+	return names
+}
