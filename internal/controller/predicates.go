@@ -46,8 +46,8 @@ func helmReported() predicate.Predicate {
 // revision of the release that somebody made by hand.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc:  func(e event.CreateEvent) bool { return release.WrittenByHand(e.Object) },
-		DeleteFunc:  func(e event.DeleteEvent) bool { return release.Missed(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool { return release.WrittenByHand(e.Object) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return release.Missed(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return release.Touched(e.ObjectOld, e.ObjectNew) || release.RolloutEnded(e.ObjectOld, e.ObjectNew)
 		},
