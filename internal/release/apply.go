@@ -30,6 +30,9 @@ const (
 // belongs to somebody else. It is never overwritten.
 var ErrForeignObject = errors.New("exists and does not belong to this Darkroom")
 
+// errContended says that an object did not rest long enough to be put right.
+var errContended = errors.New("is written by others all the time: it is put right later")
+
 // applyParallelism bounds the writes under way for one release.
 const applyParallelism = 8
 
@@ -60,7 +63,7 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 		for _, object := range wave {
 			group.Go(func() error {
 				if trusted[keyOf(object)] {
-					_, err := a.applyOne(ctx, object)
+					_, err := a.applyAlone(ctx, object)
 					return err
 				}
 				return a.applyNew(ctx, object)
@@ -77,14 +80,17 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 func (a *applier) applyNew(ctx context.Context, object *unstructured.Unstructured) error {
 	live := a.marked(object)
 	live.SetResourceVersion(neverAVersion)
-	err := a.write(ctx, object, live)
+	err := a.write(ctx, live)
+	if err == nil {
+		a.drift.record(a.key, object, live)
+	}
 	if !apierrors.IsConflict(err) {
 		return err
 	}
 	if err := a.checkOwnership(ctx, object); err != nil {
 		return err
 	}
-	_, err = a.applyOne(ctx, object)
+	_, err = a.applyAlone(ctx, object)
 	return err
 }
 
@@ -92,7 +98,7 @@ func (a *applier) applyNew(ctx context.Context, object *unstructured.Unstructure
 // makes the result invalid, that is taken away first.
 func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := a.marked(object)
-	refused := a.write(ctx, object, live)
+	refused := a.write(ctx, live)
 	if !apierrors.IsInvalid(refused) {
 		return live, refused
 	}
@@ -105,38 +111,46 @@ func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructure
 		return nil, refused
 	}
 	live = a.marked(object)
-	return live, a.write(ctx, object, live)
+	return live, a.write(ctx, live)
 }
 
-// applyAlone is applyOne, and leaves nothing in the object that others added. It
-// tells the object's resourceVersion.
+// reclaimTries bounds the tries to take away what others added, while others write.
+const reclaimTries = 5
+
+// applyAlone is applyOne, and leaves nothing in the object that others added. Only
+// then is remembered how the object looks. It tells the object's resourceVersion.
 func (a *applier) applyAlone(ctx context.Context, object *unstructured.Unstructured) (string, error) {
-	live, err := a.applyOne(ctx, object)
-	if err != nil {
-		return "", err
+	for try := 1; ; try++ {
+		live, err := a.applyOne(ctx, object)
+		if err != nil {
+			return "", err
+		}
+		found, err := a.reclaim(ctx, live)
+		if err == nil && !found {
+			a.drift.record(a.key, object, live)
+			return live.GetResourceVersion(), nil
+		}
+		// A conflict says that the object, its status perhaps, was written meanwhile.
+		if err != nil && !apierrors.IsConflict(err) {
+			return "", err
+		}
+		if try == reclaimTries {
+			return "", fmt.Errorf("%s %w", keyOf(object), errContended)
+		}
 	}
-	found, err := a.reclaim(ctx, live)
-	if err == nil && found {
-		live, err = a.applyOne(ctx, object)
-	}
-	if err != nil {
-		return "", err
-	}
-	return live.GetResourceVersion(), nil
 }
 
-// write applies live, the marked copy of an object, and remembers what came back.
-func (a *applier) write(ctx context.Context, object, live *unstructured.Unstructured) error {
+// write applies live, the marked copy of an object, which then is what came back.
+func (a *applier) write(ctx context.Context, live *unstructured.Unstructured) error {
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(live),
 		client.FieldOwner(FieldManager), client.ForceOwnership)
 	if meta.IsNoMatchError(err) {
 		return fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
-			keyOf(object), object.GetKind(), object.GetAPIVersion(), err)
+			keyOf(live), live.GetKind(), live.GetAPIVersion(), err)
 	}
 	if err != nil {
-		return fmt.Errorf("apply %s: %w", keyOf(object), err)
+		return fmt.Errorf("apply %s: %w", keyOf(live), err)
 	}
-	a.drift.record(a.key, object, live)
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 // whether there were any.
 func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
 	own := slices.IndexFunc(entries, isOwn)
-	if own < 0 {
+	if own < 0 || !slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return isIntruder(e, entries[own].APIVersion) }) {
 		return nil, false, nil
 	}
 	fields, err := fieldsOf(entries[own])
@@ -64,8 +64,7 @@ func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry
 	var out []metav1.ManagedFieldsEntry
 	found := false
 	for i, entry := range entries {
-		if i == own || entry.Subresource != "" || entry.Manager == FieldManager ||
-			entry.APIVersion != entries[own].APIVersion || slices.Contains(otherManagers, entry.Manager) {
+		if i == own || !isIntruder(entry, entries[own].APIVersion) {
 			out = append(out, entry)
 			continue
 		}
@@ -101,6 +100,12 @@ func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry
 	}
 	out[slices.IndexFunc(out, isOwn)].FieldsV1 = encoded
 	return out, true, nil
+}
+
+// isIntruder tells the entries of those who have no right to add anything.
+func isIntruder(entry metav1.ManagedFieldsEntry, apiVersion string) bool {
+	return entry.Subresource == "" && entry.Manager != FieldManager &&
+		entry.APIVersion == apiVersion && !slices.Contains(otherManagers, entry.Manager)
 }
 
 // isOwn tells the entry of the operator's applies.
