@@ -47,7 +47,9 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator hopvalues.
 	view := &helmClient{Client: c}
 	inner, err := reconciler.New(
 		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
-		reconciler.WithChart(*chrt),
+		// Without default values, which it would lay under each Darkroom's again and
+		// again: rendering does that where it is needed.
+		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
 		reconciler.WithClient(view),
 		reconciler.WithActionClientGetter(releases),
 		reconciler.WithValueTranslator(translator),

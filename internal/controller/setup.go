@@ -83,6 +83,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	}
 
 	releases := release.NewClients(release.Config{
+		Chart:        options.Chart,
 		Client:       mgr.GetClient(),
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),

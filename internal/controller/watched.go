@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -101,7 +102,15 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
 	}
 	for _, kind := range kinds {
-		options.ByObject[kind.object()] = cache.ByObject{Label: labels.NewSelector().Add(*belongs)}
+		limits := cache.ByObject{Label: labels.NewSelector().Add(*belongs)}
+		if kind.typed == nil {
+			// Metadata is only looked at.
+			limits.UnsafeDisableDeepCopy = ptr.To(true)
+		}
+		if _, isDeployment := kind.typed.(*appsv1.Deployment); isDeployment {
+			limits.Transform = withoutPodSpec
+		}
+		options.ByObject[kind.object()] = limits
 	}
 	if len(namespaces) > 0 {
 		options.DefaultNamespaces = map[string]cache.Config{}
@@ -110,6 +119,22 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 		}
 	}
 	return options, nil
+}
+
+// withoutPodSpec keeps of a Deployment's pods only their images: the rest is most of
+// its memory, and nothing reads it.
+func withoutPodSpec(object any) (any, error) {
+	deployment, ok := object.(*appsv1.Deployment)
+	if !ok {
+		return object, nil
+	}
+	deployment.ManagedFields = nil
+	var images []corev1.Container
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		images = append(images, corev1.Container{Name: container.Name, Image: container.Image})
+	}
+	deployment.Spec.Template.Spec = corev1.PodSpec{Containers: images}
+	return deployment, nil
 }
 
 // liveLookup finds objects of the watched kinds in the caches.

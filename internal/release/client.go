@@ -8,6 +8,7 @@ import (
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,6 +45,9 @@ type Recorder interface {
 
 // Config is what a Clients works with.
 type Config struct {
+	// Chart is what releases are made of. The one that the Helm reconciler hands over
+	// is not rendered: it has no default values.
+	Chart *chart.Chart
 	// Client writes objects.
 	Client client.Client
 	// Reader reads past the caches.
@@ -121,6 +125,9 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	case last.Info.Description != descriptionPending && time.Since(lastTouched(last)) < pendingPatience:
 		return nil, fmt.Errorf("release %s %w (%s, revision %d): it is taken over if it still is in %s",
 			c.key, ErrBusy, status, last.Version, pendingPatience)
+	}
+	if last, err = c.Store.Read(c.ctx, c.key); err != nil {
+		return nil, err
 	}
 	c.Recorder.Event(c.darkroom, true, EventRecovered,
 		fmt.Sprintf("Revision %d of the release was left %s; it is done again", last.Version, status))

@@ -14,14 +14,14 @@ import (
 )
 
 // Install installs the first revision of the release.
-func (c *actionClient) Install(_, _ string, chrt *chart.Chart, values map[string]any, opts ...helmclient.InstallOption) (*helmrelease.Release, error) {
+func (c *actionClient) Install(_, _ string, _ *chart.Chart, values map[string]any, opts ...helmclient.InstallOption) (*helmrelease.Release, error) {
 	options := action.NewInstall(&action.Configuration{})
 	for _, apply := range opts {
 		if err := apply(options); err != nil {
 			return nil, fmt.Errorf("install release %s: %w", c.key, err)
 		}
 	}
-	next, err := c.Renderer.Render(chrt, c.key, values)
+	next, err := c.Renderer.Render(c.Chart, c.key, values)
 	if err != nil {
 		return nil, err
 	}
@@ -31,16 +31,19 @@ func (c *actionClient) Install(_, _ string, chrt *chart.Chart, values map[string
 
 // Upgrade makes a new revision of the release. With the option DryRun it only
 // returns what that would be.
-func (c *actionClient) Upgrade(_, _ string, chrt *chart.Chart, values map[string]any, opts ...helmclient.UpgradeOption) (*helmrelease.Release, error) {
+func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]any, opts ...helmclient.UpgradeOption) (*helmrelease.Release, error) {
 	options := action.NewUpgrade(&action.Configuration{})
 	for _, apply := range opts {
 		if err := apply(options); err != nil {
 			return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 		}
 	}
-	next, err := c.Renderer.Render(chrt, c.key, values)
-	if err != nil || options.DryRun {
-		return next, err
+	if options.DryRun {
+		return c.Renderer.Preview(c.Chart, c.key, values)
+	}
+	next, err := c.Renderer.Render(c.Chart, c.key, values)
+	if err != nil {
+		return nil, err
 	}
 
 	history, err := c.Store.History(c.ctx, c.key)
@@ -67,7 +70,7 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 
 	next.Info.LastDeployed = helmtime.Now()
 	next.SetStatus(pending, descriptionPending)
-	if err := c.Store.Create(c.ctx, c.darkroom, withoutTemplates(next)); err != nil {
+	if err := c.Store.Create(c.ctx, c.darkroom, next); err != nil {
 		return nil, err
 	}
 
@@ -85,14 +88,6 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 	}
 	c.drift.settle(c.key, next.Manifest, objects)
 	return next, c.succeed(next, history, description)
-}
-
-// withoutTemplates returns a release whose chart is only named. A pending revision
-// is written over within a moment, and encoding a chart is what takes longest.
-func withoutTemplates(release *helmrelease.Release) *helmrelease.Release {
-	out := copyRelease(release)
-	out.Chart = &chart.Chart{Metadata: release.Chart.Metadata}
-	return out
 }
 
 // fail stores a revision as failed and returns the cause, with whatever went

@@ -68,7 +68,15 @@ func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, val
 			}
 		}
 	}
+	rendered.Chart = stored(chrt)
 	return rendered, nil
+}
+
+// stored is what of a chart is kept with each release: what Helm's commands read of
+// it. The operator renders from the chart that it was built with; to encode
+// templates, schema and README with every revision would cost more than to render.
+func stored(chrt *chart.Chart) *chart.Chart {
+	return &chart.Chart{Metadata: chrt.Metadata, Values: chrt.Values}
 }
 
 // Renderer is Render with a memory of the last result of each release.
@@ -85,6 +93,13 @@ type rendering struct {
 	capabilities *chartutil.Capabilities
 	values       [sha256.Size]byte
 	release      *helmrelease.Release
+	// compact tells that the release is only good for comparing.
+	compact bool
+}
+
+// isOf tells whether two renderings are of the same chart, capabilities and values.
+func (r rendering) isOf(other rendering) bool {
+	return r.chart == other.chart && r.capabilities == other.capabilities && r.values == other.values
 }
 
 // NewRenderer returns a renderer for the cluster whose capabilities the function
@@ -100,6 +115,16 @@ func NewRenderer(capabilities func() *chartutil.Capabilities) *Renderer {
 // Render returns a copy of the release that chart and values make. Parts below
 // the top level are shared and must not be changed.
 func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
+	return r.render(chrt, key, values, false)
+}
+
+// Preview is Render for a release that is only compared: values and hooks may be
+// missing.
+func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
+	return r.render(chrt, key, values, true)
+}
+
+func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, preview bool) (*helmrelease.Release, error) {
 	raw, err := json.Marshal(values)
 	if err != nil {
 		return nil, fmt.Errorf("render release %s: values are not JSON: %w", key, err)
@@ -109,7 +134,7 @@ func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values ma
 	r.mu.Lock()
 	have, found := r.last[key]
 	r.mu.Unlock()
-	if found && have.chart == want.chart && have.capabilities == want.capabilities && have.values == want.values {
+	if found && have.isOf(want) && (preview || !have.compact) {
 		return copyRelease(have.release), nil
 	}
 
@@ -138,6 +163,29 @@ func (r *Renderer) schemaOf(chrt *chart.Chart) (valueSchema, error) {
 		r.schemas[chrt] = compiled
 	}
 	return compiled, err
+}
+
+// Compact keeps of a release that is deployed only what tells whether it still is
+// what is wanted. The manifest is the stored one, so that one copy serves both.
+func (r *Renderer) Compact(key types.NamespacedName, manifest string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	have, found := r.last[key]
+	if !found || have.compact || have.release.Manifest != manifest {
+		return
+	}
+	have.release = withoutValues(have.release)
+	have.release.Manifest = manifest
+	have.compact = true
+	r.last[key] = have
+}
+
+// withoutValues returns a release without what makes up most of its memory and is
+// only needed to store it.
+func withoutValues(release *helmrelease.Release) *helmrelease.Release {
+	out := copyRelease(release)
+	out.Config, out.Hooks = nil, nil
+	return out
 }
 
 // Forget drops what is remembered of a release.

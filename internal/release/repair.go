@@ -29,6 +29,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	if err != nil {
 		return err
 	}
+	c.Renderer.Compact(c.key, release.Manifest)
 	if settled {
 		return c.removeLeftovers(wanted)
 	}

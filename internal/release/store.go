@@ -64,8 +64,8 @@ func NewStore(secrets corev1client.SecretsGetter, index client.Reader) *Store {
 	return &Store{secrets: secrets, index: index, last: map[types.NamespacedName]*revision{}}
 }
 
-// Last returns the newest revision of a release, or driver.ErrReleaseNotFound.
-// It costs no request while the cache shows the Secret as this store last saw it.
+// Last returns the newest revision of a release, or driver.ErrReleaseNotFound. Its
+// values and hooks may be missing; Read has them. It costs no request while the cache shows the Secret as this store last saw it.
 func (s *Store) Last(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
 	indexed, err := s.revisions(ctx, key)
 	if err != nil {
@@ -82,10 +82,12 @@ func (s *Store) Last(ctx context.Context, key types.NamespacedName) (*helmreleas
 		}
 	}
 	// The cache is behind, or somebody else wrote: ask the API server.
-	return s.readLast(ctx, key)
+	return s.Read(ctx, key)
 }
 
-func (s *Store) readLast(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
+// Read returns the newest revision of a release as the API server has it, or
+// driver.ErrReleaseNotFound.
+func (s *Store) Read(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
 	list, err := s.secrets.Secrets(key.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + key.Name,
 	})
@@ -107,7 +109,7 @@ func (s *Store) readLast(ctx context.Context, key types.NamespacedName) (*helmre
 		return nil, fmt.Errorf("decode Secret %s/%s: %w: delete this Secret to have the release installed anew over its objects",
 			newest.Namespace, newest.Name, err)
 	}
-	s.remember(key, &revision{release: release, secretName: newest.Name, resourceVersion: newest.ResourceVersion})
+	s.remember(key, &revision{release: withoutValues(release), secretName: newest.Name, resourceVersion: newest.ResourceVersion})
 	return copyRelease(release), nil
 }
 
@@ -143,7 +145,7 @@ func (s *Store) write(ctx context.Context, owner client.Object, release *helmrel
 	}
 	if known := s.remembered(key); known == nil || known.release.Version <= release.Version {
 		s.remember(key, &revision{
-			release:         copyRelease(release),
+			release:         withoutValues(release),
 			secretName:      secretName(release),
 			resourceVersion: secrets.resourceVersion,
 		})

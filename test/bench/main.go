@@ -45,6 +45,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
 	flag.DurationVar(&settings.period, "period", 5*time.Second, "resync period while the resync is measured")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
+	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
 	jsonFile := flag.String("json", "", "file to write all figures to")
 	flag.Parse()
 
@@ -61,7 +62,7 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("-n %s: must be numbers such as 100,500", sizes)
 		}
 		settings.n = n
-		for _, subject := range []subject{floorSubject(), operatorSubject(settings.operator)} {
+		for _, subject := range []subject{floorSubject(), settings.operatorSubject()} {
 			var rounds []figures
 			for round := range settings.rounds {
 				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, settings.rounds)
@@ -140,9 +141,13 @@ type subject struct {
 	command func(metricsAddress string, period time.Duration) *exec.Cmd
 }
 
-func operatorSubject(binary string) subject {
+func (s *settings) operatorSubject() subject {
+	profiler := "0"
+	if s.profiles != "" {
+		profiler = profilerAddress
+	}
 	return subject{"darkroom-operator", func(address string, period time.Duration) *exec.Cmd {
-		return exec.Command(binary, "manager", "--log-level=error",
+		return exec.Command(s.operator, "manager", "--log-level=error", "--pprof-bind-address="+profiler,
 			"--metrics-bind-address="+address, "--metrics-secure=false", "--health-probe-bind-address=0",
 			"--reconcile-period="+period.String())
 	}}

@@ -30,6 +30,7 @@ type settings struct {
 	n, rounds, trials int
 	period            time.Duration
 	operator          string
+	profiles          string
 	kubeconfig        string
 	cluster           *rest.Config
 }
@@ -102,6 +103,7 @@ func (r *round) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	profiled := r.profile("burst.cpu.pprof", fmt.Sprintf("profile?seconds=%d", max(2, r.n/40)))
 	events, err := r.kube.Watch(ctx, &v1alpha1.DarkroomList{}, client.InNamespace(r.namespace))
 	if err != nil {
 		return err
@@ -137,6 +139,9 @@ func (r *round) burst(ctx context.Context) error {
 		return err
 	}
 	if err := r.quiet(ctx); err != nil {
+		return err
+	}
+	if err := <-profiled; err != nil {
 		return err
 	}
 	after, err := r.process.usage()
@@ -265,7 +270,11 @@ func (r *round) resync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	profiled := r.profile("resync.cpu.pprof", fmt.Sprintf("profile?seconds=%d", int(periods*r.period.Seconds())))
 	if err := sleep(ctx, periods*r.period); err != nil {
+		return err
+	}
+	if err := <-profiled; err != nil {
 		return err
 	}
 	after, err := r.process.usage()
@@ -276,7 +285,7 @@ func (r *round) resync(ctx context.Context) error {
 	r.figures[resyncRequests] = (after.requests - before.requests) / resyncs
 	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
 	r.figures[rss] = after.rss
-	return nil
+	return <-r.profile("heap.pprof", "heap?gc=1")
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -331,6 +340,8 @@ type process struct {
 	pid     int
 	metrics string
 	stop    func()
+	// profiled tells that it serves profiles.
+	profiled bool
 }
 
 // start runs a subject and waits until it serves metrics.
@@ -350,7 +361,7 @@ func (s *settings) start(subject subject) (*process, error) {
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics"}
+	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics", profiled: s.profiles != "" && subject.name != floorCommand}
 	p.stop = func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
 		_ = command.Wait()
