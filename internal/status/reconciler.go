@@ -29,9 +29,18 @@ const (
 	podPeriodMost  = time.Minute
 )
 
-// helmPatience is for how long a report waits for that of the Helm controller:
-// mostly it comes within it, and one write says what three would.
-const helmPatience = 500 * time.Millisecond
+// A report waits for that of the Helm controller, so that one write says what three
+// would. Mostly it comes within milliseconds; when many Darkrooms wait for their turn,
+// one write says so, and what happens until then is said now and then.
+const (
+	// helmPatience is the wait for a change: the status speaks of the time before it.
+	helmPatience = 500 * time.Millisecond
+	// newPatience is the wait for a new Darkroom, of which nothing is said yet.
+	newPatience = 2 * time.Second
+	// behindPeriod is the least time between two reports while the Helm controller is
+	// behind.
+	behindPeriod = 5 * time.Second
+)
 
 // Reconciler writes the status of Darkrooms. Its fields are set before first use.
 type Reconciler struct {
@@ -47,13 +56,14 @@ type Reconciler struct {
 	// Clock tells the time of transitions.
 	Clock clock.PassiveClock
 
-	// behind has since when the Helm controller is behind a Darkroom.
-	behind sync.Map // types.NamespacedName → since
+	// behind has the Darkrooms that the Helm controller is behind.
+	behind sync.Map // types.NamespacedName → turn
 }
 
-type since struct {
+// turn is when the next report is due on a generation of a Darkroom.
+type turn struct {
 	generation int64
-	time       time.Time
+	due        time.Time
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -103,13 +113,21 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 		r.behind.Delete(key)
 		return 0
 	}
-	now := since{darkroom.Generation, r.Clock.Now()}
-	before, found := r.behind.LoadOrStore(key, now)
-	if first, ok := before.(since); found && ok && first.generation == darkroom.Generation {
-		return helmPatience - r.Clock.Since(first.time)
+	now, patience := r.Clock.Now(), helmPatience
+	if darkroom.Status.Phase == "" {
+		patience = newPatience
 	}
-	r.behind.Store(key, now)
-	return helmPatience
+	if known, found := r.behind.Load(key); found {
+		if next, ok := known.(turn); ok && next.generation == darkroom.Generation {
+			if next.due.After(now) {
+				return next.due.Sub(now)
+			}
+			r.behind.Store(key, turn{darkroom.Generation, now.Add(behindPeriod)})
+			return 0
+		}
+	}
+	r.behind.Store(key, turn{darkroom.Generation, now.Add(patience)})
+	return patience
 }
 
 // observe reads the live objects from the caches.

@@ -103,6 +103,10 @@ func (r *round) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	asked, err := r.requestKinds(ctx)
+	if err != nil {
+		return err
+	}
 	profiled := r.profile("burst.cpu.pprof", fmt.Sprintf("profile?seconds=%d", max(2, r.n/40)))
 	events, err := r.kube.Watch(ctx, &v1alpha1.DarkroomList{}, client.InNamespace(r.namespace))
 	if err != nil {
@@ -147,6 +151,13 @@ func (r *round) burst(ctx context.Context) error {
 	after, err := r.process.usage()
 	if err != nil {
 		return err
+	}
+	if r.process.profiled {
+		askedSince, err := r.requestKinds(ctx)
+		if err != nil {
+			return err
+		}
+		r.printRequests(asked, askedSince)
 	}
 	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 / float64(r.n)
 	r.figures[requestsInstall] = (after.requests - before.requests) / float64(r.n)
