@@ -66,6 +66,9 @@ const (
 	ReasonRouted = "Routed"
 	// ReasonNotRouted: the Ingress or HTTPRoute does not carry every host yet.
 	ReasonNotRouted = "NotRouted"
+	// ReasonDomainConflict: a host belongs to another Darkroom, which claimed it
+	// first. Also a reason of the condition Ready.
+	ReasonDomainConflict = "DomainConflict"
 )
 
 // Annotations that people set on a Darkroom.

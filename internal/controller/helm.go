@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -38,12 +39,13 @@ type helmReconciler struct {
 	inner    reconcile.Reconciler
 	client   *helmClient
 	releases *release.Clients
+	claims   *claims.Ledger
 	recorder release.Recorder
 	period   time.Duration
 	clock    clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator hopvalues.Translator, releases *release.Clients, period time.Duration) (*helmReconciler, error) {
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, period time.Duration) (*helmReconciler, error) {
 	view := &helmClient{Client: c}
 	inner, err := reconciler.New(
 		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
@@ -69,6 +71,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator hopvalues.
 		inner:    inner,
 		client:   view,
 		releases: releases,
+		claims:   translator.claims,
 		recorder: releases.Recorder,
 		period:   period,
 		clock:    clock.RealClock{},
@@ -79,6 +82,9 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator hopvalues.
 func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	ctx, session := withSession(ctx)
 	_, err := r.inner.Reconcile(ctx, request)
+	if settleErr := r.settleClaims(ctx, request.NamespacedName, session, err != nil); settleErr != nil {
+		err = errors.Join(err, settleErr)
+	}
 	if session.darkroom == nil {
 		r.releases.Forget(request.NamespacedName)
 		return reconcile.Result{}, err

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -43,6 +44,8 @@ type session struct {
 	status *v1alpha1.DarkroomStatus
 	// released tells that the last finalizer was removed: the resource is gone.
 	released bool
+	// judgement is what became of its claims; nil if the reconcile did not get so far.
+	judgement *claims.Judgement
 }
 
 type sessionKey struct{}

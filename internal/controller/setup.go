@@ -21,6 +21,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -59,7 +60,10 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := release.CheckChart(options.Chart); err != nil {
 		return err
 	}
-	translator, err := values.New(options.Values)
+	if options.Values.BaseDomain == "" {
+		options.Values.BaseDomain = values.DefaultBaseDomain
+	}
+	pure, err := values.New(options.Values)
 	if err != nil {
 		return err
 	}
@@ -81,6 +85,11 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("find out which kinds the cluster knows: %w", err)
 	}
+	ledger, err := newLedger(ctx, mgr, kinds, options.Values.BaseDomain)
+	if err != nil {
+		return err
+	}
+	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
 	releases := release.NewClients(release.Config{
 		Chart:        options.Chart,
@@ -89,10 +98,11 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Store:        release.NewStore(clientset.CoreV1(), mgr.GetClient()),
 		Renderer:     release.NewRenderer(capabilities.Get),
-		Recorder:     &recorder{events: mgr.GetEventRecorder("darkroom-operator")},
+		Recorder:     recorder,
 		MaxHistory:   options.MaxHistory,
 		VerifyPeriod: options.VerifyPeriod,
 	})
+	translator := &translator{values: pure, claims: ledger}
 	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, options.ReconcilePeriod)
 	if err != nil {
 		return err
@@ -100,7 +110,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := addHelm(mgr, helm, kinds, options.MaxConcurrentReconciles); err != nil {
 		return fmt.Errorf("add Helm controller: %w", err)
 	}
-	if err := addStatus(mgr, kinds, options); err != nil {
+	if err := addStatus(mgr, kinds, ledger.Cache, recorder, options); err != nil {
 		return fmt.Errorf("add status controller: %w", err)
 	}
 	return nil
@@ -129,18 +139,19 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, c
 	for _, kind := range kinds {
 		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
 	}
+	watchRivals(controller, reconciler.claims.Cache, kinds)
+	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
 	return controller.Complete(reconciler)
 }
 
-func addStatus(mgr manager.Manager, kinds []watched, options Options) error {
-	baseDomain := options.Values.BaseDomain
-	if baseDomain == "" {
-		baseDomain = values.DefaultBaseDomain
-	}
+func addStatus(mgr manager.Manager, kinds []watched, claims claims.Cache, recorder *recorder, options Options) error {
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
 		Pods:       mgr.GetAPIReader(),
-		BaseDomain: baseDomain,
+		Refusals:   claims.Refusals,
+		Recorder:   recorder,
+		BaseDomain: options.Values.BaseDomain,
+		Routes:     claims.Routes,
 		Clock:      clock.RealClock{},
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
@@ -151,7 +162,7 @@ func addStatus(mgr manager.Manager, kinds []watched, options Options) error {
 		if kind.typed != nil {
 			controller.Owns(kind.object())
 		}
-		reconciler.Routes = reconciler.Routes || kind.kind == httpRoute
 	}
+	watchRivals(controller, claims, kinds)
 	return controller.Complete(reconciler)
 }

@@ -96,7 +96,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// operator is a manager with both controllers, limited to one namespace.
+// operator is a manager with both controllers, limited to the namespaces of a test.
 type operator struct {
 	t        *testing.T
 	stop     context.CancelFunc
@@ -116,6 +116,12 @@ func withTransport(wrap func(http.RoundTripper) http.RoundTripper) operatorOptio
 
 // startOperator runs an operator until the test ends or stops it.
 func startOperator(t *testing.T, namespace string, options ...operatorOption) *operator {
+	t.Helper()
+	return startOperatorFor(t, []string{namespace}, labels.Everything(), options...)
+}
+
+// startOperatorFor runs an operator for some namespaces and some Darkrooms of them.
+func startOperatorFor(t *testing.T, namespaces []string, darkrooms labels.Selector, options ...operatorOption) *operator {
 	t.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
@@ -142,7 +148,7 @@ func startOperator(t *testing.T, namespace string, options ...operatorOption) *o
 	if err != nil {
 		t.Fatal(err)
 	}
-	caches, err := controller.CacheOptions(mapper, []string{namespace}, labels.Everything())
+	caches, err := controller.CacheOptions(mapper, namespaces, darkrooms)
 	if err != nil {
 		t.Fatal(err)
 	}

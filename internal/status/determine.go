@@ -11,6 +11,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
 // containerName is the chart's name for the container that serves pictures.
@@ -28,6 +29,8 @@ type Observation struct {
 	Route      *gatewayv1.HTTPRoute
 	// Hosts are those that the resource asks for.
 	Hosts []string
+	// Refused are those of them that belong to other Darkrooms.
+	Refused []claims.Refusal
 	// Problem is what keeps the pods from being ready, as far as it is known.
 	Problem *Problem
 }
@@ -103,6 +106,9 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 	}
 	pods := determineRollout(o.Deployment, o.Problem)
 	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {
+		if domains.Reason == v1alpha1.ReasonDomainConflict {
+			return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, domains.Reason, domains.Message}
+		}
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, domains.Reason, domains.Message}
 	}
 	return pods

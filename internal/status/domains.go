@@ -38,6 +38,8 @@ func determineDomains(o Observation) domains {
 	hosts = slices.Compact(hosts)
 
 	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool { return slices.Contains(hosts, host) })
+	refused := refusedHosts(o.Refused)
+	missing = slices.DeleteFunc(missing, func(host string) bool { return slices.Contains(refused, host) })
 	condition := v1alpha1.Condition{
 		Type:   v1alpha1.ConditionDomainsReady,
 		Status: metav1.ConditionFalse,
@@ -47,6 +49,9 @@ func determineDomains(o Observation) domains {
 	case len(o.Hosts) == 0:
 	case refusal != "":
 		condition.Message = refusal
+	case len(refused) > 0:
+		condition.Reason = v1alpha1.ReasonDomainConflict
+		condition.Message = conflictMessage(o.Darkroom.Namespace, o.Refused)
 	case len(missing) > 0:
 		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
 	default:

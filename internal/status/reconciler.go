@@ -17,6 +17,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -42,6 +43,11 @@ const (
 	behindPeriod = 5 * time.Second
 )
 
+// Recorder records an event on a Darkroom. Warning marks what went wrong.
+type Recorder interface {
+	Event(darkroom client.Object, warning bool, reason, message string)
+}
+
 // Reconciler writes the status of Darkrooms. Its fields are set before first use.
 type Reconciler struct {
 	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
@@ -49,6 +55,10 @@ type Reconciler struct {
 	Client client.Client
 	// Pods lists pods past the caches, and only those of a Darkroom that is not ready.
 	Pods client.Reader
+	// Refusals returns the hosts of a Darkroom that belong to others.
+	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
+	// Recorder records events on Darkrooms.
+	Recorder Recorder
 	// BaseDomain is the operator's base domain.
 	BaseDomain string
 	// Routes tells that the cluster knows HTTPRoutes.
@@ -99,6 +109,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
 	}
+	for _, change := range domainChanges(darkroom.Status, report, observation.Hosts) {
+		r.Recorder.Event(darkroom, change.warning, change.reason, change.message)
+	}
 	if before := darkroom.Status.Phase; before != report.Phase {
 		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)
 	}
@@ -137,6 +150,9 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 		o.Hosts = append(o.Hosts, values.Host(subDomain, r.BaseDomain))
 	}
 	var err error
+	if o.Refused, err = r.Refusals(ctx, darkroom); err != nil {
+		return o, err
+	}
 	if o.Deployment, err = get(ctx, r.Client, darkroom, &appsv1.Deployment{}); err != nil {
 		return o, err
 	}

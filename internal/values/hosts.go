@@ -17,8 +17,8 @@ func Host(subDomain, baseDomain string) string {
 }
 
 // hosts joins the sub-domains with the base domain; sorted, because the order
-// means nothing and must not change the release.
-func (b *builder) hosts(subDomains []string, baseDomain string) {
+// means nothing and must not change the release. Refused hosts are left out.
+func (b *builder) hosts(subDomains []string, baseDomain string, refused []string) {
 	path := specPath.Child("subDomains")
 	if len(subDomains) == 0 {
 		b.required(path, "at least one name at which pictures are served, for example photos")
@@ -37,5 +37,5 @@ func (b *builder) hosts(subDomains []string, baseDomain string) {
 		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
-	b.setPlain(hosts, path, "hosts")
+	b.setPlain(withoutHosts(hosts, refused), path, "hosts")
 }

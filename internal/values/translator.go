@@ -37,20 +37,19 @@ func (t *Translator) Translate(_ context.Context, resource *unstructured.Unstruc
 	return t.Values(darkroom)
 }
 
-// Values returns the chart values of a Darkroom: only what differs from the
-// chart's defaults, in the plain types of JSON. The error is an *InvalidError
-// that names every wrong field.
-func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, error) {
+// ValuesUnder is Values with what the cluster adds.
+func (t *Translator) ValuesUnder(darkroom *v1alpha1.Darkroom, circumstances Circumstances) (chartutil.Values, error) {
 	b := newBuilder()
 	b.name(darkroom.Name)
 	b.image(&darkroom.Spec, t.options)
 	b.source(&darkroom.Spec.Source)
-	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain)
+	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain, circumstances.RefusedHosts)
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources)
 	b.serving(&darkroom.Spec)
 	b.routing(&darkroom.Spec, t.options)
 	b.podTemplate(darkroom.Spec.PodTemplate)
+	b.credentialsVersion(&darkroom.Spec, circumstances.CredentialsVersion)
 	b.environment(&darkroom.Spec)
 	return b.build(darkroom.Name)
 }

@@ -1,0 +1,369 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// hostWatch follows every Ingress of some namespaces, in the order in which the API
+// server changed them, and takes note of each moment at which two carry one host.
+type hostWatch struct {
+	events watch.Interface
+	ended  chan struct{}
+
+	mu      sync.Mutex
+	hosts   map[types.NamespacedName][]string
+	doubles []string
+	changes int
+}
+
+func watchHosts(t *testing.T, namespaces ...string) *hostWatch {
+	t.Helper()
+	clientset, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := clientset.NetworkingV1().Ingresses("").List(t.Context(), metav1.ListOptions{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := clientset.NetworkingV1().Ingresses("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &hostWatch{events: events, ended: make(chan struct{}), hosts: map[types.NamespacedName][]string{}}
+	go w.follow(namespaces)
+	t.Cleanup(func() {
+		events.Stop()
+		<-w.ended
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		t.Logf("%d changes of Ingresses were seen", w.changes)
+		for _, double := range w.doubles {
+			t.Error(double)
+		}
+	})
+	return w
+}
+
+func (w *hostWatch) follow(namespaces []string) {
+	defer close(w.ended)
+	for event := range w.events.ResultChan() {
+		ingress, ok := event.Object.(*networkingv1.Ingress)
+		if !ok || !slices.Contains(namespaces, ingress.Namespace) {
+			continue
+		}
+		w.mu.Lock()
+		w.changes++
+		key := client.ObjectKeyFromObject(ingress)
+		delete(w.hosts, key)
+		if event.Type != watch.Deleted {
+			for _, rule := range ingress.Spec.Rules {
+				for other, hosts := range w.hosts {
+					if slices.Contains(hosts, rule.Host) {
+						w.doubles = append(w.doubles, fmt.Sprintf("%s is carried by the Ingresses %s and %s", rule.Host, other, key))
+					}
+				}
+				w.hosts[key] = append(w.hosts[key], rule.Host)
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+// carrierOf is the Darkroom at which a host is routed.
+func (w *hostWatch) carrierOf(host string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, hosts := range w.hosts {
+		if slices.Contains(hosts, host) {
+			return key.String()
+		}
+	}
+	return ""
+}
+
+// eventuallyRouted waits until hosts are routed to Darkrooms; "" means to none.
+func (w *hostWatch) eventuallyRouted(t *testing.T, want map[string]string) {
+	t.Helper()
+	eventually(t, "hosts are routed", func(context.Context) error {
+		var errs []error
+		for host, carrier := range want {
+			if got := w.carrierOf(host); got != carrier {
+				errs = append(errs, fmt.Errorf("%s is routed to %q, not %q", host, got, carrier))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// twoTenants makes two namespaces, the first of which sorts first.
+func twoTenants(t *testing.T) (first, second string) {
+	t.Helper()
+	namespaces := []string{newNamespace(t), newNamespace(t)}
+	slices.Sort(namespaces)
+	return namespaces[0], namespaces[1]
+}
+
+// later waits until what is made now is younger than what was made before:
+// creation times are whole seconds.
+func later(t *testing.T, than *v1alpha1.Darkroom) {
+	t.Helper()
+	eventually(t, "the next second", func(context.Context) error {
+		if !time.Now().After(than.CreationTimestamp.Add(time.Second)) {
+			return errors.New("it is the same second")
+		}
+		return nil
+	})
+}
+
+func with(darkroom *v1alpha1.Darkroom, subDomains ...string) *v1alpha1.Darkroom {
+	darkroom.Spec.SubDomains = subDomains
+	return darkroom
+}
+
+func hostIn(subDomain string) string { return subDomain + "." + baseDomain }
+
+func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
+	t.Parallel()
+	first, second := twoTenants(t)
+	startOperatorFor(t, []string{first, second}, labels.Everything())
+	hosts := watchHosts(t, first, second)
+	shared, own := "shared-"+first, "own-"+second
+
+	// The older one is in the namespace that sorts last, so that age decides.
+	older := with(webFolder(second, "older"), shared)
+	create(t, older)
+	later(t, older)
+	younger := with(webFolder(first, "younger"), shared, own)
+	create(t, younger)
+	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/older", hostIn(own): first + "/younger"})
+	becomeReady(t, first, "younger")
+	eventuallyStatus(t, younger, "the conflict", func(status v1alpha1.DarkroomStatus) error {
+		if !slices.Equal(status.Domains, []string{hostIn(own)}) || status.Phase != v1alpha1.PhaseDegraded {
+			return fmt.Errorf("phase is %s, domains are %v", status.Phase, status.Domains)
+		}
+		return errors.Join(
+			condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict),
+			condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
+	})
+	message := v1alpha1.FindCondition(mustGet(t, &v1alpha1.Darkroom{}, first, "younger").Status.Conditions, v1alpha1.ConditionDomainsReady).Message
+	if !strings.Contains(message, hostIn(shared)) || strings.Contains(message, second) || strings.Contains(message, "older") {
+		t.Errorf("the message does not name the host, or tells of another tenant: %q", message)
+	}
+	eventuallyEvent(t, first, "DomainConflict")
+
+	// One of the owner's own namespace is told who has it.
+	neighbour := with(webFolder(second, "neighbour"), shared)
+	create(t, neighbour)
+	eventuallyStatus(t, neighbour, "the owner's name", func(status v1alpha1.DarkroomStatus) error {
+		found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
+		if found == nil || !strings.Contains(found.Message, second+"/older") {
+			return fmt.Errorf("the condition is %+v", found)
+		}
+		return nil
+	})
+	if _, err := get(t.Context(), &networkingv1.Ingress{}, second, "neighbour"); !apierrors.IsNotFound(err) {
+		t.Errorf("all its hosts are refused, and yet it has an Ingress (%v)", err)
+	}
+
+	t.Run("who lets go of it hands it to the next", func(t *testing.T) {
+		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + second} })
+		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
+		eventuallyStatus(t, younger, "no conflict", func(status v1alpha1.DarkroomStatus) error {
+			return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted)
+		})
+		eventuallyEvent(t, first, "DomainGained")
+	})
+	t.Run("who claims it again gets it back when the other has dropped it", func(t *testing.T) {
+		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{shared} })
+		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/older", hostIn(own): first + "/younger"})
+		eventuallyEvent(t, first, "DomainLost")
+	})
+	t.Run("who is deleted hands it to the next", func(t *testing.T) {
+		if err := kube.Delete(t.Context(), older); err != nil {
+			t.Fatal(err)
+		}
+		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
+	})
+	t.Run("a paused one keeps it, and the older one waits", func(t *testing.T) {
+		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
+		eventuallyStatus(t, younger, "paused", func(status v1alpha1.DarkroomStatus) error {
+			return condition(status, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
+		})
+		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
+		eventuallyStatus(t, neighbour, "waits", func(status v1alpha1.DarkroomStatus) error {
+			found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
+			if found == nil || !strings.Contains(found.Message, "until that one has let go of it") {
+				return fmt.Errorf("the condition is %+v", found)
+			}
+			return nil
+		})
+		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
+		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbour", hostIn(own): first + "/younger"})
+	})
+}
+
+func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
+	t.Parallel()
+	first, second := twoTenants(t)
+	startOperatorFor(t, []string{first, second}, labels.Everything())
+	shared := "shared-" + first
+	older := with(webFolder(first, "older"), shared)
+	older.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+	create(t, older)
+	later(t, older)
+	younger := with(webFolder(second, "younger"), shared)
+	create(t, younger)
+	eventually(t, "the route", func(ctx context.Context) error {
+		_, err := get(ctx, &gatewayv1.HTTPRoute{}, first, "older")
+		return err
+	})
+	eventuallyStatus(t, younger, "the conflict", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	})
+	if err := kube.Delete(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the Ingress", func(ctx context.Context) error {
+		_, err := get(ctx, &networkingv1.Ingress{}, second, "younger")
+		return err
+	})
+}
+
+// TestTwoTenantsRaceForHosts has two namespaces claim, drop and delete at random
+// while operators are killed and started. At no moment do two Ingresses carry one
+// host, and in the end each host is where it belongs.
+func TestTwoTenantsRaceForHosts(t *testing.T) {
+	t.Parallel()
+	const rounds, perTenant = 60, 3
+	random := rand.New(rand.NewPCG(20260101, 1))
+	first, second := twoTenants(t)
+	namespaces := []string{first, second}
+	subDomains := []string{"a-" + first, "b-" + first, "c-" + first}
+	hosts := watchHosts(t, namespaces...)
+	operator := startOperatorFor(t, namespaces, labels.Everything())
+	some := func() []string {
+		var picked []string
+		for _, subDomain := range subDomains {
+			if random.IntN(2) == 0 {
+				picked = append(picked, subDomain)
+			}
+		}
+		if len(picked) == 0 {
+			picked = subDomains[:1]
+		}
+		return picked
+	}
+	kills := 0
+	for range rounds {
+		darkroom := webFolder(namespaces[random.IntN(2)], fmt.Sprintf("racer-%d", random.IntN(perTenant)))
+		now, err := get(t.Context(), &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)
+		switch {
+		case apierrors.IsNotFound(err):
+			create(t, with(darkroom, some()...))
+		case err != nil:
+			t.Fatal(err)
+		case now.DeletionTimestamp != nil:
+		case random.IntN(5) == 0:
+			if err := client.IgnoreNotFound(kube.Delete(t.Context(), now)); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			change(t, now, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = some() })
+		}
+		if random.IntN(10) == 0 {
+			kills++
+			operator.kill()
+			operator = startOperatorFor(t, namespaces, labels.Everything())
+		} else {
+			// The moment is the fault that is put in; nothing is waited for.
+			time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond))))
+		}
+	}
+	t.Logf("the operator was killed %d times", kills)
+
+	eventually(t, "each host is where it belongs", func(ctx context.Context) error {
+		want := map[string]string{}
+		oldest := map[string]*v1alpha1.Darkroom{}
+		for _, namespace := range namespaces {
+			list := &v1alpha1.DarkroomList{}
+			if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				darkroom := &list.Items[i]
+				if darkroom.DeletionTimestamp != nil {
+					return fmt.Errorf("%s is still being deleted", darkroom.Name)
+				}
+				for _, subDomain := range darkroom.Spec.SubDomains {
+					if best := oldest[subDomain]; best == nil || older(darkroom, best) {
+						oldest[subDomain] = darkroom
+					}
+				}
+			}
+		}
+		for subDomain, darkroom := range oldest {
+			want[hostIn(subDomain)] = client.ObjectKeyFromObject(darkroom).String()
+		}
+		for host, carrier := range want {
+			if got := hosts.carrierOf(host); got != carrier {
+				return fmt.Errorf("%s is routed to %q, not %q; wanted %v", host, got, carrier, slices.Sorted(maps.Keys(want)))
+			}
+		}
+		return nil
+	})
+}
+
+func older(a, b *v1alpha1.Darkroom) bool {
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
+}
+
+// TestOperatorsOfTwoShardsDoNotRouteOneHostTwice: an operator sees the Ingresses of
+// all shards, and the Darkrooms of its own alone. There who comes first stays.
+func TestOperatorsOfTwoShardsDoNotRouteOneHostTwice(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	shared := "shared-" + namespace
+	hosts := watchHosts(t, namespace)
+	for _, shard := range []string{"a", "b"} {
+		startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": shard}))
+	}
+	one := with(webFolder(namespace, "one"), shared)
+	one.Labels = map[string]string{"shard": "a"}
+	create(t, one)
+	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): namespace + "/one"})
+	two := with(webFolder(namespace, "two"), shared)
+	two.Labels = map[string]string{"shard": "b"}
+	create(t, two)
+	eventuallyStatus(t, two, "the conflict", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	})
+	if err := kube.Delete(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): namespace + "/two"})
+}

@@ -1,0 +1,82 @@
+package controller
+
+import (
+	"context"
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+)
+
+func newLedger(ctx context.Context, mgr manager.Manager, kinds []watched, baseDomain string) (*claims.Ledger, error) {
+	cached := claims.Cache{
+		Reader:     mgr.GetClient(),
+		BaseDomain: baseDomain,
+		Routes:     slices.ContainsFunc(kinds, func(w watched) bool { return w.kind == httpRoute }),
+	}
+	if err := cached.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+		return nil, err
+	}
+	return &claims.Ledger{Cache: cached, Live: mgr.GetAPIReader()}, nil
+}
+
+// watchRivals has a Darkroom looked at when somebody else begins or ends to claim
+// one of its hosts, or to be routed there.
+func watchRivals(controller *ctrl.Builder, cached claims.Cache, kinds []watched) {
+	rivals := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		keys, err := cached.Rivals(ctx, object)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Rivals were not found", "namespace", object.GetNamespace(), "name", object.GetName())
+		}
+		return requestsFor(keys)
+	})
+	controller.Watches(&v1alpha1.Darkroom{}, rivals, builder.WithPredicates(hostsChanged(cached)))
+	for _, kind := range kinds {
+		if _, isIngress := kind.typed.(*networkingv1.Ingress); isIngress || kind.kind == httpRoute {
+			controller.Watches(kind.object(), rivals, builder.WithPredicates(hostsChanged(cached)))
+		}
+	}
+}
+
+// hostsChanged lets through what begins or ends to claim or carry a host.
+func hostsChanged(cached claims.Cache) predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return !slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
+		},
+	}
+}
+
+// wakeBy is a source of requests that come from calls of a function, which is
+// there once the controller has started.
+func wakeBy(wake *func([]types.NamespacedName)) source.Source {
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		*wake = func(keys []types.NamespacedName) {
+			for _, request := range requestsFor(keys) {
+				queue.Add(request)
+			}
+		}
+		return nil
+	})
+}
+
+func requestsFor(keys []types.NamespacedName) []reconcile.Request {
+	requests := make([]reconcile.Request, len(keys))
+	for i, key := range keys {
+		requests[i] = reconcile.Request{NamespacedName: key}
+	}
+	return requests
+}

@@ -1,0 +1,93 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+)
+
+// Reasons of the events about domains.
+const (
+	// EventDomainLost: a host that was routed to the Darkroom belongs to another.
+	EventDomainLost = "DomainLost"
+	// EventDomainConflict: a host that the Darkroom claims belongs to another.
+	EventDomainConflict = "DomainConflict"
+	// EventDomainGained: a host that belonged to another is the Darkroom's now.
+	EventDomainGained = "DomainGained"
+)
+
+func refusedHosts(refused []claims.Refusal) []string {
+	hosts := make([]string, len(refused))
+	for i, refusal := range refused {
+		hosts[i] = refusal.Host
+	}
+	return hosts
+}
+
+// conflictMessage says of each refused host who has it. Darkrooms of other
+// namespaces are not named: their names may tell one tenant about another.
+func conflictMessage(namespace string, refused []claims.Refusal) string {
+	sentences := make([]string, len(refused))
+	for i, refusal := range refused {
+		owner := "a Darkroom of another namespace"
+		if refusal.Owner.Namespace == namespace {
+			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
+		}
+		if refusal.Leaving {
+			sentences[i] = fmt.Sprintf("%s is routed to %s until that one has let go of it.", refusal.Host, owner)
+			continue
+		}
+		sentences[i] = fmt.Sprintf("%s belongs to %s, which claims it for longer: remove it from subDomains, or there.", refusal.Host, owner)
+	}
+	return strings.Join(sentences, " ")
+}
+
+// domainChange is what an event says.
+type domainChange struct {
+	warning         bool
+	reason, message string
+}
+
+// domainChanges compares a report with the status before, for the hosts that the
+// Darkroom asks for now.
+func domainChanges(before, after v1alpha1.DarkroomStatus, hosts []string) []domainChange {
+	conflictBefore, conflictAfter := conflictOf(before), conflictOf(after)
+	if conflictBefore == conflictAfter {
+		return nil
+	}
+	var changes []domainChange
+	if conflictAfter != "" {
+		reason := EventDomainConflict
+		if slices.ContainsFunc(before.Domains, func(host string) bool { return mentions(conflictAfter, host) && !mentions(conflictBefore, host) }) {
+			reason = EventDomainLost
+		}
+		changes = append(changes, domainChange{true, reason, conflictAfter})
+	}
+	var gained []string
+	for _, host := range hosts {
+		if mentions(conflictBefore, host) && !mentions(conflictAfter, host) {
+			gained = append(gained, host)
+		}
+	}
+	if len(gained) > 0 {
+		changes = append(changes, domainChange{false, EventDomainGained, "Belongs to this Darkroom now: " + strings.Join(gained, ", ")})
+	}
+	return changes
+}
+
+// conflictOf is the message of a conflict over domains; empty where there is none.
+func conflictOf(status v1alpha1.DarkroomStatus) string {
+	condition := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
+	if condition == nil || condition.Reason != v1alpha1.ReasonDomainConflict {
+		return ""
+	}
+	return condition.Message
+}
+
+// mentions tells whether the message of a conflict is about a host.
+func mentions(message, host string) bool {
+	return slices.Contains(strings.Fields(message), host)
+}
