@@ -10,6 +10,9 @@ const (
 	// ConditionDomainsReady is True when every sub-domain is routed by the live
 	// Ingress or HTTPRoute.
 	ConditionDomainsReady = "DomainsReady"
+	// ConditionCredentialsReady is True when the Secret that the resource references
+	// is there. It is left out of resources that reference none.
+	ConditionCredentialsReady = "CredentialsReady"
 )
 
 // Conditions written by the Helm reconciler; their names are those of
@@ -69,6 +72,16 @@ const (
 	// ReasonDomainConflict: a host belongs to another Darkroom, which claimed it
 	// first. Also a reason of the condition Ready.
 	ReasonDomainConflict = "DomainConflict"
+)
+
+// Reasons of the condition CredentialsReady; the last two also of Ready.
+const (
+	// ReasonSecretFound: True; the Secret is there, and no pod misses a key in it.
+	ReasonSecretFound = "SecretFound"
+	// ReasonSecretMissing: the referenced Secret does not exist.
+	ReasonSecretMissing = "SecretMissing"
+	// ReasonSecretKeyMissing: a pod cannot start, because the Secret lacks a key.
+	ReasonSecretKeyMissing = "SecretKeyMissing"
 )
 
 // Annotations that people set on a Darkroom.

@@ -180,6 +180,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 			IngressClassName: o.ingressClass,
 			Image:            os.Getenv(envImage),
 		},
+		Namespaces:              o.watchNamespaces,
 		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
 		ReconcilePeriod:         o.reconcilePeriod,
 		VerifyPeriod:            o.verifyPeriod,

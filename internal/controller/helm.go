@@ -40,9 +40,11 @@ type helmReconciler struct {
 	client   *helmClient
 	releases *release.Clients
 	claims   *claims.Ledger
-	recorder release.Recorder
-	period   time.Duration
-	clock    clock.PassiveClock
+	// credentials are those that the Darkrooms reference.
+	credentials *credentials
+	recorder    release.Recorder
+	period      time.Duration
+	clock       clock.PassiveClock
 }
 
 func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, period time.Duration) (*helmReconciler, error) {
@@ -68,13 +70,14 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		return nil, fmt.Errorf("make Helm reconciler: %w", err)
 	}
 	return &helmReconciler{
-		inner:    inner,
-		client:   view,
-		releases: releases,
-		claims:   translator.claims,
-		recorder: releases.Recorder,
-		period:   period,
-		clock:    clock.RealClock{},
+		inner:       inner,
+		client:      view,
+		releases:    releases,
+		claims:      translator.claims,
+		credentials: translator.credentials,
+		recorder:    releases.Recorder,
+		period:      period,
+		clock:       clock.RealClock{},
 	}, nil
 }
 

@@ -124,6 +124,9 @@ func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
 		}
 		t.Run(filepath.Base(sample), func(t *testing.T) {
 			darkroom.Namespace = namespace
+			if ref := darkroom.Spec.Source.CredentialsSecretRef; ref != nil {
+				create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ref.Name}})
+			}
 			create(t, darkroom)
 			becomeReady(t, namespace, darkroom.Name)
 			eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {

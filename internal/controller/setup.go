@@ -21,7 +21,6 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -33,6 +32,8 @@ type Options struct {
 	Chart *chart.Chart
 	// Values are the operator's additions to every Darkroom.
 	Values values.Options
+	// Namespaces are those that the manager's caches are limited to; none means all.
+	Namespaces []string
 	// MaxConcurrentReconciles is how many Darkrooms each controller handles at one time.
 	MaxConcurrentReconciles int
 	// ReconcilePeriod is the time between two looks at an unchanged Darkroom; 0
@@ -89,6 +90,10 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
+	credentials, err := newCredentials(ctx, mgr, options.Namespaces)
+	if err != nil {
+		return err
+	}
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
 	releases := release.NewClients(release.Config{
@@ -102,7 +107,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 		MaxHistory:   options.MaxHistory,
 		VerifyPeriod: options.VerifyPeriod,
 	})
-	translator := &translator{values: pure, claims: ledger}
+	translator := &translator{values: pure, claims: ledger, credentials: credentials}
 	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, options.ReconcilePeriod)
 	if err != nil {
 		return err
@@ -110,7 +115,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := addHelm(mgr, helm, kinds, options.MaxConcurrentReconciles); err != nil {
 		return fmt.Errorf("add Helm controller: %w", err)
 	}
-	if err := addStatus(mgr, kinds, ledger.Cache, recorder, options); err != nil {
+	if err := addStatus(mgr, kinds, translator, recorder, options); err != nil {
 		return fmt.Errorf("add status controller: %w", err)
 	}
 	return nil
@@ -140,15 +145,18 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, c
 		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
 	}
 	watchRivals(controller, reconciler.claims.Cache, kinds)
+	reconciler.credentials.watch(controller, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
 	return controller.Complete(reconciler)
 }
 
-func addStatus(mgr manager.Manager, kinds []watched, claims claims.Cache, recorder *recorder, options Options) error {
+func addStatus(mgr manager.Manager, kinds []watched, translator *translator, recorder *recorder, options Options) error {
+	claims := translator.claims.Cache
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
 		Pods:       mgr.GetAPIReader(),
 		Refusals:   claims.Refusals,
+		HasSecret:  translator.credentials.exists,
 		Recorder:   recorder,
 		BaseDomain: options.Values.BaseDomain,
 		Routes:     claims.Routes,
@@ -164,5 +172,6 @@ func addStatus(mgr manager.Manager, kinds []watched, claims claims.Cache, record
 		}
 	}
 	watchRivals(controller, claims, kinds)
+	translator.credentials.watch(controller, mgr.GetCache())
 	return controller.Complete(reconciler)
 }

@@ -130,6 +130,7 @@ func startOperatorFor(t *testing.T, namespaces []string, darkrooms labels.Select
 	settings := controller.Options{
 		Chart:                   chrt,
 		Values:                  values.Options{BaseDomain: baseDomain},
+		Namespaces:              namespaces,
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,
 	}

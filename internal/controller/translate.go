@@ -13,10 +13,12 @@ import (
 )
 
 // translator is the values translator of the Helm reconciler. It adds to the pure
-// translation what only the cluster knows: which hosts belong to others.
+// translation what only the cluster knows: which hosts belong to others, and
+// which state the referenced Secret is in.
 type translator struct {
-	values *values.Translator
-	claims *claims.Ledger
+	values      *values.Translator
+	claims      *claims.Ledger
+	credentials *credentials
 }
 
 // Translate implements the translator of helm-operator-plugins.
@@ -26,13 +28,18 @@ func (t *translator) Translate(ctx context.Context, resource *unstructured.Unstr
 	if darkroom == nil || darkroom.UID != resource.GetUID() {
 		return nil, fmt.Errorf("translate Darkroom %s/%s: it was not read in this reconcile", resource.GetNamespace(), resource.GetName())
 	}
+	version, err := t.credentials.version(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
 	judgement, err := t.claims.Judge(ctx, darkroom)
 	if err != nil {
 		return nil, err
 	}
 	session.judgement = judgement
 	vals, err := t.values.ValuesUnder(darkroom, values.Circumstances{
-		RefusedHosts: judgement.RefusedHosts(),
+		RefusedHosts:       judgement.RefusedHosts(),
+		CredentialsVersion: version,
 	})
 	if err != nil {
 		t.claims.Undo(judgement)

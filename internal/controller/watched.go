@@ -112,12 +112,7 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 		}
 		options.ByObject[kind.object()] = limits
 	}
-	if len(namespaces) > 0 {
-		options.DefaultNamespaces = map[string]cache.Config{}
-		for _, namespace := range namespaces {
-			options.DefaultNamespaces[namespace] = cache.Config{}
-		}
-	}
+	options.DefaultNamespaces = namespaceConfigs(namespaces)
 	return options, nil
 }
 
@@ -135,6 +130,18 @@ func withoutPodSpec(object any) (any, error) {
 	}
 	deployment.Spec.Template.Spec = corev1.PodSpec{Containers: images}
 	return deployment, nil
+}
+
+// namespaceConfigs limits a cache to some namespaces; none means all.
+func namespaceConfigs(namespaces []string) map[string]cache.Config {
+	if len(namespaces) == 0 {
+		return nil
+	}
+	configs := map[string]cache.Config{}
+	for _, namespace := range namespaces {
+		configs[namespace] = cache.Config{}
+	}
+	return configs
 }
 
 // liveLookup finds objects of the watched kinds in the caches.

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -31,8 +32,18 @@ type Observation struct {
 	Hosts []string
 	// Refused are those of them that belong to other Darkrooms.
 	Refused []claims.Refusal
+	// Secret is the one that the resource references.
+	Secret Secret
 	// Problem is what keeps the pods from being ready, as far as it is known.
 	Problem *Problem
+}
+
+// Secret is what is known of a referenced Secret.
+type Secret struct {
+	// Name is empty where none is referenced.
+	Name string
+	// Found tells that it exists.
+	Found bool
 }
 
 // Problem is a cause in a word and in a sentence.
@@ -52,7 +63,8 @@ type verdict struct {
 // times are left out; see withTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
 	domains := determineDomains(o)
-	verdict := determineVerdict(o, domains.condition)
+	credentials := determineCredentials(o)
+	verdict := determineVerdict(o, domains.condition, credentials)
 	report := v1alpha1.DarkroomStatus{
 		ObservedGeneration: o.Darkroom.Generation,
 		Phase:              verdict.phase,
@@ -67,6 +79,9 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 				Message: verdict.message,
 			},
 		},
+	}
+	if credentials != nil {
+		report.Conditions = slices.Insert(report.Conditions, 1, *credentials)
 	}
 	for i := range report.Conditions {
 		report.Conditions[i].ObservedGeneration = o.Darkroom.Generation
@@ -83,7 +98,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 
 // determineVerdict goes from what stands above all (deletion, pause) over what
 // the Helm reconciler found to what the pods do.
-func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
+func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1alpha1.Condition) verdict {
 	darkroom := o.Darkroom
 	if darkroom.DeletionTimestamp != nil {
 		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
@@ -103,6 +118,9 @@ func determineVerdict(o Observation, domains v1alpha1.Condition) verdict {
 	deployed := reported(darkroom, v1alpha1.ConditionDeployed)
 	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil || deployed.Status != metav1.ConditionTrue {
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
+	}
+	if credentials != nil && credentials.Status != metav1.ConditionTrue {
+		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, credentials.Reason, credentials.Message}
 	}
 	pods := determineRollout(o.Deployment, o.Problem)
 	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {

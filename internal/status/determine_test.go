@@ -222,7 +222,7 @@ func TestVerdict(t *testing.T) {
 			}
 			compareVerdict(t, test.want, determineVerdict(Observation{
 				Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Problem: test.problem,
-			}, domains))
+			}, domains, nil))
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,6 +58,8 @@ type Reconciler struct {
 	Pods client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
+	// HasSecret tells whether a Secret exists.
+	HasSecret func(context.Context, types.NamespacedName) (bool, error)
 	// Recorder records events on Darkrooms.
 	Recorder Recorder
 	// BaseDomain is the operator's base domain.
@@ -152,6 +155,12 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	var err error
 	if o.Refused, err = r.Refusals(ctx, darkroom); err != nil {
 		return o, err
+	}
+	if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
+		o.Secret.Name = name
+		if o.Secret.Found, err = r.HasSecret(ctx, types.NamespacedName{Namespace: darkroom.Namespace, Name: name}); err != nil {
+			return o, err
+		}
 	}
 	if o.Deployment, err = get(ctx, r.Client, darkroom, &appsv1.Deployment{}); err != nil {
 		return o, err

@@ -129,7 +129,7 @@ func TestADarkroomWithoutItsSecretSaysWhichOneIsMissing(t *testing.T) {
 	darkroom := newDarkroom(namespace, "waiting").Source(theSources.s3Reference("album-keys")).Obj()
 	create(t, darkroom)
 	eventually(t, "the missing Secret is named", func(ctx context.Context) error {
-		if err := says(ctx, darkroom, metav1.ConditionFalse, v1alpha1.ReasonPodsFailing); err != nil {
+		if err := says(ctx, darkroom, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing); err != nil {
 			return err
 		}
 		if message := messageOfReady(darkroom); !bytes.Contains([]byte(message), []byte("album-keys")) {

@@ -1,0 +1,183 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+func withSecret(darkroom *v1alpha1.Darkroom, secret string) *v1alpha1.Darkroom {
+	darkroom.Spec.Source = v1alpha1.Source{
+		Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-2",
+		CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: secret},
+	}
+	return darkroom
+}
+
+func newSecret(namespace, name string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		StringData: map[string]string{"accessKey": "a", "secretKey": "s"},
+	}
+}
+
+// podTemplateOf is what the pods of a Darkroom are made from; where it changes, they roll.
+func podTemplateOf(t *testing.T, namespace, name string) string {
+	t.Helper()
+	return encoded(mustGet(t, &appsv1.Deployment{}, namespace, name).Spec.Template)
+}
+
+func encoded(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+func eventuallyRolled(t *testing.T, namespace, name, from string) {
+	t.Helper()
+	eventually(t, "the pods are rolled", func(ctx context.Context) error {
+		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
+		if err == nil && encoded(deployment.Spec.Template) == from {
+			return fmt.Errorf("their template is the same")
+		}
+		return err
+	})
+}
+
+func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace)
+	secret, other := newSecret(namespace, "keys"), newSecret(namespace, "others")
+	create(t, secret)
+	create(t, other)
+	create(t, withSecret(webFolder(namespace, "photos"), "keys"))
+	create(t, webFolder(namespace, "public"))
+	for _, name := range []string{"photos", "public"} {
+		eventually(t, "the release", installed(namespace, name))
+		becomeReady(t, namespace, name)
+	}
+	eventually(t, "quiet", quiet(operator))
+	photos, public := podTemplateOf(t, namespace, "photos"), podTemplateOf(t, namespace, "public")
+
+	change(t, secret, func(s *corev1.Secret) { s.StringData = map[string]string{"secretKey": "another"} })
+	eventuallyRolled(t, namespace, "photos", photos)
+	becomeReady(t, namespace, "photos")
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	eventually(t, "quiet", quiet(operator))
+
+	photos = podTemplateOf(t, namespace, "photos")
+	requests := operator.requests.count.Load()
+	change(t, other, func(s *corev1.Secret) { s.StringData = map[string]string{"secretKey": "another"} })
+	if err := kube.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "quiet", quiet(operator))
+	if after := operator.requests.count.Load(); after != requests {
+		t.Errorf("a Secret that nobody references caused %d requests", after-requests)
+	}
+	if podTemplateOf(t, namespace, "photos") != photos || podTemplateOf(t, namespace, "public") != public {
+		t.Error("a Secret that they do not reference rolled pods")
+	}
+	for _, object := range []string{"photos", "public"} {
+		if text := encoded(mustGet(t, &appsv1.Deployment{}, namespace, object)); strings.Contains(text, "another") {
+			t.Error("the credential is in the Deployment")
+		}
+	}
+}
+
+func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := withSecret(webFolder(namespace, "photos"), "album-keys")
+	create(t, darkroom)
+	missing := func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "album-keys") || !strings.Contains(status.Message, `"accessKey" and "secretKey"`) {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		if err := condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing); err != nil {
+			return err
+		}
+		return condition(status, v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing)
+	}
+	healthy := func(status v1alpha1.DarkroomStatus) error {
+		if err := condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady); err != nil {
+			return err
+		}
+		return condition(status, v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound)
+	}
+	eventuallyStatus(t, darkroom, "the Secret is named", missing)
+	waiting := podTemplateOf(t, namespace, "photos")
+
+	secret := newSecret(namespace, "album-keys")
+	create(t, secret)
+	eventuallyRolled(t, namespace, "photos", waiting)
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "healed", healthy)
+
+	// Pods that run are not replaced by ones that could not start.
+	running := podTemplateOf(t, namespace, "photos")
+	if err := kube.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	eventuallyStatus(t, darkroom, "the Secret is named again", missing)
+	if podTemplateOf(t, namespace, "photos") != running {
+		t.Error("the loss of the Secret rolled the pods")
+	}
+	create(t, newSecret(namespace, "album-keys"))
+	eventuallyRolled(t, namespace, "photos", running)
+
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source = webFolder(namespace, "photos").Spec.Source })
+	eventuallyStatus(t, darkroom, "no word on credentials", func(status v1alpha1.DarkroomStatus) error {
+		if found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady); found != nil {
+			return fmt.Errorf("it is %+v", found)
+		}
+		return nil
+	})
+}
+
+func TestAMissingKeyIsNamed(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	create(t, newSecret(namespace, "keys"))
+	darkroom := withSecret(webFolder(namespace, "photos"), "keys")
+	darkroom.Spec.Source.CredentialsSecretRef.SecretKeyKey = "secret-id"
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+
+	// There is no kubelet here: this is what one reports.
+	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos-1", Labels: deployment.Spec.Selector.MatchLabels},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}}},
+	}
+	create(t, pod)
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "darkroom", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+		Reason: "CreateContainerConfigError", Message: "couldn't find key secret-id in Secret " + namespace + "/keys",
+	}}}}
+	if err := kube.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
+	if err := kube.Status().Update(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+	eventuallyStatus(t, darkroom, "the key is named", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, `"secret-id"`) || !strings.Contains(status.Message, "Secret keys") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return condition(status, v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretKeyMissing)
+	})
+}
