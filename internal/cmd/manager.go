@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -185,6 +186,8 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		ReconcilePeriod:         o.reconcilePeriod,
 		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
+		Version:                 version(),
+		Metrics:                 metrics.Registry,
 	}
 	if watch.ReconcilePeriod != nil {
 		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration

@@ -21,6 +21,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -43,11 +44,12 @@ type helmReconciler struct {
 	// credentials are those that the Darkrooms reference.
 	credentials *credentials
 	recorder    release.Recorder
+	metrics     *metrics.Metrics
 	period      time.Duration
 	clock       clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, period time.Duration) (*helmReconciler, error) {
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, counters *metrics.Metrics, period time.Duration) (*helmReconciler, error) {
 	view := &helmClient{Client: c}
 	inner, err := reconciler.New(
 		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
@@ -55,7 +57,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		// again: rendering does that where it is needed.
 		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
 		reconciler.WithClient(view),
-		reconciler.WithActionClientGetter(releases),
+		reconciler.WithActionClientGetter(measured{releases, counters}),
 		reconciler.WithValueTranslator(translator),
 		//nolint:staticcheck // deprecated, and yet the reconciler calls it unasked: without one it panics
 		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
@@ -76,6 +78,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		claims:      translator.claims,
 		credentials: translator.credentials,
 		recorder:    releases.Recorder,
+		metrics:     counters,
 		period:      period,
 		clock:       clock.RealClock{},
 	}, nil
@@ -110,6 +113,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	if err != nil {
 		return reconcile.Result{}, redactedError{err: err, message: values.Redact(session.darkroom, err.Error())}
 	}
+	r.metrics.Reconciled(r.clock.Now())
 	if session.released {
 		return reconcile.Result{}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -44,6 +46,10 @@ type Options struct {
 	VerifyPeriod time.Duration
 	// MaxHistory is how many revisions are kept of each release; 0 keeps all.
 	MaxHistory int
+	// Version is the operator's own.
+	Version string
+	// Metrics is the registry that the operator's metrics are added to; nil means none.
+	Metrics prometheus.Registerer
 }
 
 // NewScheme returns a scheme with all types that the controllers read.
@@ -94,6 +100,10 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
+	counters, err := newMetrics(mgr, options)
+	if err != nil {
+		return err
+	}
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
 	releases := release.NewClients(release.Config{
@@ -103,12 +113,12 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Store:        release.NewStore(clientset.CoreV1(), mgr.GetClient()),
 		Renderer:     release.NewRenderer(capabilities.Get),
-		Recorder:     recorder,
+		Recorder:     countedEvents{recorder, counters},
 		MaxHistory:   options.MaxHistory,
 		VerifyPeriod: options.VerifyPeriod,
 	})
 	translator := &translator{values: pure, claims: ledger, credentials: credentials}
-	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, options.ReconcilePeriod)
+	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, counters, options.ReconcilePeriod)
 	if err != nil {
 		return err
 	}
@@ -134,6 +144,26 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		}
 	}
 	return nil
+}
+
+// newMetrics makes the operator's metrics, and registers them where there is a registry.
+func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) {
+	counters := metrics.New(options.Version, options.Chart.Metadata.Version)
+	if options.Metrics == nil {
+		return counters, nil
+	}
+	fleet := &metrics.Fleet{Darkrooms: mgr.GetClient(), Leads: func() bool {
+		select {
+		case <-mgr.Elected():
+			return true
+		default:
+			return false
+		}
+	}}
+	if err := counters.Register(options.Metrics, fleet); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	return counters, nil
 }
 
 func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, concurrency int) error {

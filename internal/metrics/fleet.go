@@ -1,0 +1,104 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// scrapePatience bounds the count of a scrape; ten thousand Darkrooms take a few
+// milliseconds.
+const scrapePatience = 5 * time.Second
+
+var (
+	darkroomsDesc = prometheus.NewDesc(namespace+"_darkrooms",
+		"Darkrooms that the operator handles, by phase and type of source.", []string{"phase", "source_type"}, nil)
+	readyDesc = prometheus.NewDesc(namespace+"_darkrooms_ready",
+		"Darkrooms whose condition Ready is True.", nil, nil)
+	conflictsDesc = prometheus.NewDesc(namespace+"_domain_conflicts",
+		"Darkrooms that claim a host which belongs to another.", nil, nil)
+	credentialsDesc = prometheus.NewDesc(namespace+"_credentials_missing",
+		"Darkrooms whose referenced Secret, or a key in it, is missing.", nil, nil)
+)
+
+// Fleet counts Darkrooms when it is scraped, from the cache and without a copy.
+type Fleet struct {
+	// Darkrooms lists them from a cache.
+	Darkrooms client.Reader
+	// Leads tells whether this process is the one that handles them. One that stands
+	// by sees the same Darkrooms, and sums over all would count them twice.
+	Leads func() bool
+}
+
+// Describe implements prometheus.Collector.
+func (*Fleet) Describe(descs chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{darkroomsDesc, readyDesc, conflictsDesc, credentialsDesc} {
+		descs <- desc
+	}
+}
+
+// Collect implements prometheus.Collector. It tells nothing where the process does
+// not lead, or its cache is not filled yet.
+func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
+	if !f.Leads() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scrapePatience)
+	defer cancel()
+	list := &v1alpha1.DarkroomList{}
+	if err := f.Darkrooms.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return
+	}
+	tally := count(list.Items)
+	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+	}
+	for kind, number := range tally.kinds {
+		gauge(darkroomsDesc, number, string(kind.phase), string(kind.source))
+	}
+	gauge(readyDesc, tally.ready)
+	gauge(conflictsDesc, tally.conflicts)
+	gauge(credentialsDesc, tally.credentials)
+}
+
+type kind struct {
+	phase  v1alpha1.Phase
+	source v1alpha1.SourceType
+}
+
+type tally struct {
+	kinds                         map[kind]int
+	ready, conflicts, credentials int
+}
+
+// count goes once over Darkrooms, which it only reads.
+func count(darkrooms []v1alpha1.Darkroom) tally {
+	t := tally{kinds: map[kind]int{}}
+	for i := range darkrooms {
+		status, source := &darkrooms[i].Status, darkrooms[i].Spec.Source.Type
+		of := kind{status.Phase, source}
+		if of.phase == "" {
+			of.phase = v1alpha1.PhasePending
+		}
+		if of.source == "" {
+			of.source = v1alpha1.WebFolder
+		}
+		t.kinds[of]++
+		if v1alpha1.IsConditionTrue(status.Conditions, v1alpha1.ConditionReady) {
+			t.ready++
+		}
+		if domains := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady); domains != nil &&
+			domains.Reason == v1alpha1.ReasonDomainConflict {
+			t.conflicts++
+		}
+		if credentials := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady); credentials != nil &&
+			credentials.Reason != v1alpha1.ReasonSecretFound {
+			t.credentials++
+		}
+	}
+	return t
+}

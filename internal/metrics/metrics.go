@@ -1,0 +1,116 @@
+// Package metrics holds what the operator tells Prometheus about Darkrooms, beside
+// what controller-runtime tells about controllers and requests. docs/metrics.md
+// explains each metric; a test keeps the two alike.
+package metrics
+
+import (
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// namespace starts the name of every metric.
+const namespace = "darkroom_operator"
+
+// Operations on releases, as the label operation names them.
+const (
+	Install   = "install"
+	Upgrade   = "upgrade"
+	Repair    = "repair"
+	Uninstall = "uninstall"
+)
+
+// Metrics are updated in place as things happen. Register adds them to a registry.
+type Metrics struct {
+	operations  *prometheus.CounterVec
+	seconds     *prometheus.HistogramVec
+	repairs     prometheus.Counter
+	recoveries  prometheus.Counter
+	lastSuccess prometheus.Gauge
+	build       *prometheus.GaugeVec
+}
+
+// New returns metrics of an operator of some version, which installs some version
+// of the chart.
+func New(version, chartVersion string) *Metrics {
+	m := &Metrics{
+		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "release_operations_total",
+			Help: "Operations on Helm releases that were tried, by what was done and how it went.",
+		}, []string{"operation", "result"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "release_operation_duration_seconds",
+			Help:    "Seconds that installs, upgrades and uninstalls took, until their objects were written.",
+			Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
+		}, []string{"operation"}),
+		repairs: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Name: "drift_repairs_total",
+			Help: "Times that objects of a Darkroom were made again what they should be, after somebody changed or deleted them.",
+		}),
+		recoveries: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Name: "release_recoveries_total",
+			Help: "Releases that an interrupted operator or another Helm client had left pending, and that were done again.",
+		}),
+		lastSuccess: prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "last_successful_reconcile_timestamp_seconds",
+			Help: "Unix time at which a Darkroom was last reconciled without an error; 0 before the first.",
+		}),
+		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: namespace, Name: "build_info",
+			Help: "Always 1; the labels are the versions of the operator and of its chart.",
+		}, []string{"version", "chart_version"}),
+	}
+	m.build.WithLabelValues(version, chartVersion).Set(1)
+	// What has not happened yet is 0 and not missing, so that the first failure is seen as an increase.
+	for _, operation := range []string{Install, Upgrade, Repair, Uninstall} {
+		if operation != Repair {
+			m.seconds.WithLabelValues(operation)
+		}
+		for _, result := range []string{success, failure} {
+			m.operations.WithLabelValues(operation, result)
+		}
+	}
+	return m
+}
+
+// Register adds the metrics, and those of a fleet, to a registry.
+func (m *Metrics) Register(registry prometheus.Registerer, fleet *Fleet) error {
+	var errs []error
+	for _, collector := range []prometheus.Collector{
+		m.operations, m.seconds, m.repairs, m.recoveries, m.lastSuccess, m.build, fleet,
+	} {
+		errs = append(errs, registry.Register(collector))
+	}
+	return errors.Join(errs...)
+}
+
+const (
+	success = "success"
+	failure = "failure"
+)
+
+// Operated counts an operation that began at a time and has just ended.
+func (m *Metrics) Operated(operation string, began time.Time, err error) {
+	result := success
+	if err != nil {
+		result = failure
+	}
+	m.operations.WithLabelValues(operation, result).Inc()
+	m.seconds.WithLabelValues(operation).Observe(time.Since(began).Seconds())
+}
+
+// Repaired counts a repair of what somebody changed.
+func (m *Metrics) Repaired() {
+	m.repairs.Inc()
+	m.operations.WithLabelValues(Repair, success).Inc()
+}
+
+// RepairFailed counts a repair that was tried, or that could not be judged.
+func (m *Metrics) RepairFailed() { m.operations.WithLabelValues(Repair, failure).Inc() }
+
+// Recovered counts a release that was found pending.
+func (m *Metrics) Recovered() { m.recoveries.Inc() }
+
+// Reconciled takes note that a Darkroom was reconciled without an error.
+func (m *Metrics) Reconciled(now time.Time) { m.lastSuccess.Set(float64(now.UnixMilli()) / 1000) }
