@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.uber.org/zap/zapcore"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,12 +61,11 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	logs := os.Stderr
-	if os.Getenv("TEST_LOGS") == "" {
-		ctrl.SetLogger(zap.New(zap.WriteTo(discard{})))
-	} else {
-		ctrl.SetLogger(zap.New(zap.WriteTo(logs), zap.UseDevMode(true)))
+	var written io.Writer = &theLog
+	if os.Getenv("TEST_LOGS") != "" {
+		written = io.MultiWriter(written, os.Stderr)
 	}
+	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
 	gatewayAPI, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "find the CRDs of the Gateway API:", err)
@@ -92,9 +94,26 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-type discard struct{}
+// theLog is what all operators logged, at the level debug.
+var theLog logBuffer
 
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
+type logBuffer struct {
+	mu    sync.Mutex
+	lines []byte
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lines = append(b.lines, p...)
+	return len(p), nil
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.lines)
+}
 
 // operator is a manager with both controllers, limited to the namespaces of a test.
 type operator struct {

@@ -1,0 +1,88 @@
+package controller_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// lifeOfAProcess are the lines of the log that speak of no resource.
+var lifeOfAProcess = []string{
+	"Starting", "Stopping", "Shutdown", "All workers", "Wait completed", "Warming up", "Warmup",
+	"Reflector", "Listing and watching", "Caches populated", "Stopped", "error received after stop sequence was engaged",
+	"Serving metrics server", "starting server", "Unhandled Error",
+}
+
+func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
+	t.Parallel()
+	const accessKey, secretKey = "CANARY1ACCESS1KEY", "CANARY1SECRET1KEY"
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: accessKey, SecretKey: secretKey}
+	// The API server refuses this key of an annotation, and quotes it.
+	darkroom.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{secretKey + " is no key": accessKey}}
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "[redacted] is no key") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+	})
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = nil })
+	becomeReady(t, namespace, "photos")
+	eventually(t, "the release", installed(namespace, "photos"))
+	if err := kube.Delete(t.Context(), mustGet(t, &appsv1.Deployment{}, namespace, "photos")); err != nil {
+		t.Fatal(err)
+	}
+	eventuallyEvent(t, namespace, "Repaired")
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", gone(darkroom))
+
+	ofThisTest := 0
+	for line := range strings.Lines(theLog.String()) {
+		if strings.Contains(line, "CANARY") {
+			t.Errorf("a credential is logged: %s", line)
+		}
+		entry := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Errorf("not JSON: %v: %s", err, line)
+			continue
+		}
+		if strings.Contains(line, namespace) {
+			ofThisTest++
+		}
+		message, _ := entry["msg"].(string)
+		if slices.ContainsFunc(lifeOfAProcess, func(start string) bool { return strings.HasPrefix(message, start) }) {
+			continue
+		}
+		if logger, _ := entry["logger"].(string); strings.HasPrefix(logger, "controller-runtime.test-env") {
+			continue
+		}
+		if !namesADarkroom(entry) {
+			t.Errorf("a line names no resource: %s", line)
+		}
+	}
+	if ofThisTest < 5 {
+		t.Errorf("%d lines of the log are about this test: the level or the writer is wrong", ofThisTest)
+	}
+}
+
+// namesADarkroom tells whether a line of the log says which Darkroom it is about.
+func namesADarkroom(entry map[string]any) bool {
+	for _, key := range []string{"darkroom", "Darkroom", "object"} {
+		if reference, ok := entry[key].(map[string]any); ok && reference["name"] != nil {
+			return true
+		}
+	}
+	return entry["namespace"] != nil && (entry["darkroom"] != nil || entry["name"] != nil)
+}
