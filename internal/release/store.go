@@ -15,7 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // Labels of Helm's release Secrets.
@@ -94,23 +97,34 @@ func (s *Store) Read(ctx context.Context, key types.NamespacedName) (*helmreleas
 	if err != nil {
 		return nil, fmt.Errorf("list revisions of release %s: %w", key, err)
 	}
-	var newest *corev1.Secret
+	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
 	for i := range list.Items {
-		if newest == nil || versionOf(&list.Items[i]) > versionOf(newest) {
-			newest = &list.Items[i]
+		newest := &list.Items[i]
+		release, err := decode(newest)
+		if err != nil {
+			if err := s.discard(ctx, newest, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		s.remember(key, &revision{release: withoutValues(release), secretName: newest.Name, resourceVersion: newest.ResourceVersion})
+		return copyRelease(release), nil
 	}
-	if newest == nil {
-		s.Forget(key)
-		return nil, driver.ErrReleaseNotFound
+	s.Forget(key)
+	return nil, driver.ErrReleaseNotFound
+}
+
+// discard deletes a revision that cannot be read: whoever damaged it, it tells
+// nothing any more, and its number would be in the way of the next one. One that
+// this operator did not make is left to its maker.
+func (s *Store) discard(ctx context.Context, secret *corev1.Secret, cause error) error {
+	if secret.Labels[v1alpha1.LabelDarkroom] == "" {
+		return fmt.Errorf("decode Secret %s/%s: %w: delete this Secret to have the release installed anew over its objects",
+			secret.Namespace, secret.Name, cause)
 	}
-	release, err := decode(newest)
-	if err != nil {
-		return nil, fmt.Errorf("decode Secret %s/%s: %w: delete this Secret to have the release installed anew over its objects",
-			newest.Namespace, newest.Name, err)
-	}
-	s.remember(key, &revision{release: withoutValues(release), secretName: newest.Name, resourceVersion: newest.ResourceVersion})
-	return copyRelease(release), nil
+	ctrl.LoggerFrom(ctx).Error(cause, "Deleting a revision that cannot be read; the release is made anew over its objects",
+		"namespace", secret.Namespace, "darkroom", secret.Labels[v1alpha1.LabelDarkroom], "secret", secret.Name)
+	return s.delete(ctx, secret.Namespace, secret.Name)
 }
 
 // History returns all revisions of a release, the newest first.
