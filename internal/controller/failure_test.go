@@ -97,12 +97,12 @@ func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
 	create(t, darkroom)
 	eventually(t, "the release", installed(namespace, "photos"))
 
-	// An annotation that the API server refuses: the upgrade fails half-way.
+	// A toleration that the API server refuses: the upgrade fails half-way.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
-		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"not a key": "x"}}
+		d.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: "none-allowed"}}}
 	})
 	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "Ingress photos") || !strings.Contains(status.Message, "not a key") {
+		if !strings.Contains(status.Message, "Deployment photos") || !strings.Contains(status.Message, "tolerations") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		if status.Phase != v1alpha1.PhaseFailed {
@@ -120,6 +120,7 @@ func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
 	}
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.PodTemplate = nil
 		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"example.com/key": "x"}}
 	})
 	eventually(t, "the release", installed(namespace, "photos"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -27,16 +28,16 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	startOperator(t, namespace)
 	darkroom := webFolder(namespace, "photos")
 	darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: accessKey, SecretKey: secretKey}
-	// The API server refuses this key of an annotation, and quotes it.
-	darkroom.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{secretKey + " is no key": accessKey}}
+	// The API server refuses this toleration, and quotes its value.
+	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}}}
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "[redacted] is no key") {
+		if !strings.Contains(status.Message, "[redacted]") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
 	})
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = nil })
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the release", installed(namespace, "photos"))
 	if err := kube.Delete(t.Context(), mustGet(t, &appsv1.Deployment{}, namespace, "photos")); err != nil {

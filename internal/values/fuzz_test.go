@@ -56,7 +56,7 @@ func (h *hand) texts() []*string {
 
 // free are the texts that may be anything.
 func (h *hand) free() []*string {
-	return []*string{&h.accessKey, &h.secretKey, &h.annotation, &h.label, &h.env, &h.gateway, &h.listener}
+	return []*string{&h.accessKey, &h.secretKey, &h.annotation, &h.env, &h.gateway}
 }
 
 // Kinds of Darkroom that a hand can make.

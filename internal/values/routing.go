@@ -39,6 +39,7 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options) {
 	b.objectName(path.Child("tlsSecretName"), ingress.TLSSecretName, "a Secret")
 	b.setString(className, "ingress", "className")
 	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
+	b.annotations(path.Child("annotations"), ingress.Annotations)
 	if len(ingress.Annotations) > 0 {
 		b.setPlain(ingress.Annotations, path.Child("annotations"), "ingress", "annotations")
 	}
@@ -53,6 +54,7 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway) {
 		if ref.Name == "" {
 			b.required(path.Index(i).Child("name"), "the name of a Gateway")
 		}
+		b.objectName(path.Index(i).Child("sectionName"), ref.SectionName, "a listener")
 	}
 	b.set(false, "ingress", "enabled")
 	b.set(true, "gateway", "enabled")

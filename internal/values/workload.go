@@ -108,6 +108,9 @@ func (b *builder) podTemplate(template *v1alpha1.PodTemplate) {
 	}
 	path := specPath.Child("podTemplate")
 	b.objectName(path.Child("serviceAccountName"), template.ServiceAccountName, "a ServiceAccount")
+	b.annotations(path.Child("annotations"), template.Annotations)
+	b.labels(path.Child("labels"), template.Labels)
+	b.labels(path.Child("nodeSelector"), template.NodeSelector)
 	if len(template.Annotations) > 0 {
 		b.setPlain(template.Annotations, path.Child("annotations"), "podAnnotations")
 	}

@@ -1,0 +1,89 @@
+package controller
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// rights are verbs by resource.
+type rights map[string][]string
+
+func (r rights) add(resource string, verbs []string) {
+	r[resource] = append(r[resource], verbs...)
+	slices.Sort(r[resource])
+	r[resource] = slices.Compact(r[resource])
+}
+
+func readFile(t *testing.T, path ...string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// grantedBy are the rights that roles give; a wildcard fails the test.
+func grantedBy(t *testing.T, paths ...[]string) rights {
+	t.Helper()
+	granted := rights{}
+	for _, path := range paths {
+		role := rbacv1.ClusterRole{}
+		if err := yaml.Unmarshal(readFile(t, path...), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			for _, text := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs) {
+				if strings.Contains(text, "*") {
+					t.Errorf("%s has a wildcard: %v", role.Name, rule)
+				}
+			}
+			for _, resource := range rule.Resources {
+				granted.add(resource, rule.Verbs)
+			}
+		}
+	}
+	return granted
+}
+
+// documented reads the table of docs/security.md that begins with a heading.
+func documented(t *testing.T, heading string) rights {
+	t.Helper()
+	_, table, found := strings.Cut(string(readFile(t, "docs", "security.md")), "| "+heading+" | verbs | why |")
+	if !found {
+		t.Fatalf("docs/security.md has no table of %s", heading)
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := rights{}
+	row := regexp.MustCompile("(?m)^\\| (`[^|]*) \\| ([a-z, ]+) \\| ([^|]+) \\|$")
+	for _, match := range row.FindAllStringSubmatch(table, -1) {
+		for _, resource := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(match[1], -1) {
+			rows.add(resource[1], strings.Split(match[2], ", "))
+		}
+	}
+	return rows
+}
+
+func TestEachRuleOfTheRolesIsJustified(t *testing.T) {
+	for heading, roles := range map[string][][]string{
+		"resource":                   {{"config", "rbac", "role.yaml"}, {"config", "rbac", "leader_election_role.yaml"}},
+		"resource of the API server": {{"config", "apiserver", "role.yaml"}},
+	} {
+		granted := grantedBy(t, roles...)
+		if len(granted) == 0 {
+			t.Fatalf("no rights in %v", slices.Collect(maps.Keys(granted)))
+		}
+		if diff := cmp.Diff(granted, documented(t, heading)); diff != "" {
+			t.Errorf("docs/security.md, table of %s (-granted +documented):\n%s", heading, diff)
+		}
+	}
+}
