@@ -27,7 +27,7 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 TEST_MODULES := test/darkroom test/sources test/cluster
 MODULES := . $(TEST_MODULES) hack/tools hack/golangci
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
-list-packages = go list ./... | grep -v -e /test/e2e -e /test/bench
+list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
 # Counts of passed and failed tests are added to this file; see hack/testsum.
 TALLY ?=
@@ -68,7 +68,7 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 
 .PHONY: vet
 vet: ## Run go vet.
-	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e ./...; done
+	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos ./...; done
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run golangci-lint; the rules are in .golangci.yml.
@@ -99,6 +99,17 @@ e2e: build build-testdata $(CLUSTER) $(TESTSUM) ## Run the end-to-end tests on a
 	@test -d test/e2e || { echo "there is no test/e2e"; exit 1; }
 	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
+
+.PHONY: chaos
+chaos: build $(CLUSTER) $(TESTSUM) ## Break API server, etcd, operator and records; all must heal (see docs/reliability.md).
+	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+		go test -json -count=1 -tags chaos -timeout 25m ./test/chaos/...
+
+FUZZTIME ?= 60s
+
+.PHONY: fuzz
+fuzz: ## Fuzz what becomes of a Darkroom's texts for FUZZTIME. What fails is kept in testdata/fuzz.
+	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 
 # What `make bench` measures.
 N ?= 100

@@ -1,0 +1,133 @@
+package controller_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+)
+
+// managerRules are those of config/rbac/role.yaml.
+func managerRules(t *testing.T) []rbacv1.PolicyRule {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "role.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := rbacv1.ClusterRole{}
+	if err := yaml.Unmarshal(raw, &role); err != nil {
+		t.Fatal(err)
+	}
+	return role.Rules
+}
+
+// asTenantOperator gives a user the manager's rights in some namespaces, by Roles,
+// and none beyond, and has the operator be that user. What it is forbidden is noted.
+func asTenantOperator(t *testing.T, namespaces []string, forbidden *forbiddenRequests) operatorOption {
+	t.Helper()
+	user := "operator-of-" + namespaces[0]
+	for _, namespace := range namespaces {
+		create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"}, Rules: managerRules(t)})
+		create(t, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "manager"},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		})
+	}
+	return func(_ *controller.Options, c *rest.Config) {
+		c.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+		c.Wrap(forbidden.wrap)
+	}
+}
+
+type forbiddenRequests struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (f *forbiddenRequests) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(request)
+		if err == nil && response.StatusCode == http.StatusForbidden {
+			f.mu.Lock()
+			f.list = append(f.list, request.Method+" "+request.URL.Path)
+			f.mu.Unlock()
+		}
+		return response, err
+	})
+}
+
+func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
+	t.Parallel()
+	first, second := twoTenants(t)
+	outside := newNamespace(t)
+	forbidden := &forbiddenRequests{}
+	namespaces := []string{first, second}
+	startOperatorFor(t, namespaces, labels.Everything(), asTenantOperator(t, namespaces, forbidden))
+	for _, namespace := range namespaces {
+		create(t, newSecret(namespace, "keys"))
+		darkroom := withSecret(with(webFolder(namespace, "photos"), "photos-"+namespace), "keys")
+		create(t, darkroom)
+		eventually(t, "the release", installed(namespace, "photos"))
+	}
+	create(t, webFolder(outside, "photos"))
+	darkroom := mustGet(t, &v1alpha1.Darkroom{}, first, "photos")
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", gone(darkroom))
+
+	if _, err := get(t.Context(), &networkingv1.Ingress{}, outside, "photos"); !apierrors.IsNotFound(err) {
+		t.Errorf("a Darkroom of another namespace is handled (%v)", err)
+	}
+	forbidden.mu.Lock()
+	defer forbidden.mu.Unlock()
+	if len(forbidden.list) > 0 {
+		slices.Sort(forbidden.list)
+		t.Errorf("requests beyond its rights:\n%s", strings.Join(slices.Compact(forbidden.list), "\n"))
+	}
+}
+
+func TestShardsHandleTheirDarkroomsAlone(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": "a"}))
+	mine, other := with(webFolder(namespace, "mine"), "mine-"+namespace), with(webFolder(namespace, "other"), "other-"+namespace)
+	mine.Labels, other.Labels = map[string]string{"shard": "a"}, map[string]string{"shard": "b"}
+	create(t, other)
+	create(t, mine)
+	eventually(t, "the release", installed(namespace, "mine"))
+	if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "other"); len(now.Finalizers) > 0 || now.Status.Phase != "" {
+		t.Errorf("a Darkroom of another shard was touched: %v, %s", now.Finalizers, now.Status.Phase)
+	}
+
+	// A Darkroom that moves to another shard is taken over with all it has.
+	ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "mine")
+	startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": "b"}))
+	change(t, mine, func(d *v1alpha1.Darkroom) { d.Labels["shard"] = "b"; d.Spec.LogLevel = "warn" })
+	eventually(t, "the other shard's upgrade", installed(namespace, "mine"))
+	eventually(t, "the other shard's own", installed(namespace, "other"))
+	eventually(t, "the same Ingress", func(ctx context.Context) error {
+		now, err := get(ctx, &networkingv1.Ingress{}, namespace, "mine")
+		if err == nil && now.UID != ingress.UID {
+			t.Error("its Ingress was made anew")
+		}
+		return err
+	})
+}

@@ -1,0 +1,189 @@
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	operatorNamespace = "darkroom-system"
+	operatorAccount   = "darkroom-operator-controller-manager"
+)
+
+// operator is a process of the built binary, with the rights that config/default gives it.
+type operator struct {
+	name    string
+	health  string
+	process *exec.Cmd
+	done    chan struct{}
+}
+
+var (
+	running   = map[*operator]bool{}
+	runningMu sync.Mutex
+)
+
+func writeOperatorKubeconfig(ctx context.Context) error {
+	token, err := clientset.CoreV1().ServiceAccounts(operatorNamespace).CreateToken(ctx, operatorAccount,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(4 * 3600))}}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	authority := rest.CopyConfig(admin)
+	if err := rest.LoadTLSFiles(authority); err != nil {
+		return err
+	}
+	return clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: admin.Host, CertificateAuthorityData: authority.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"c": {Token: token.Status.Token}},
+		Contexts:       map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "c", Namespace: operatorNamespace}},
+		CurrentContext: "c",
+	}, filepath.Join(scratch, "kubeconfig"))
+}
+
+// launch starts an operator; it looks at each Darkroom every ten seconds.
+func launch(t *testing.T, name string, flags ...string) *operator {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	health := listener.Addr().String()
+	listener.Close()
+	log, err := os.OpenFile(filepath.Join(scratch, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	process := exec.Command(filepath.Join(binaries, "darkroom-operator"), append([]string{
+		"manager", "--log-format", "console", "--metrics-bind-address", "0",
+		"--health-probe-bind-address", health, "--reconcile-period", "10s", "--verify-period", "20s",
+	}, flags...)...)
+	process.Dir = repository
+	process.Env = []string{"KUBECONFIG=" + filepath.Join(scratch, "kubeconfig"), "HOME=/nonexistent"}
+	process.Stdout, process.Stderr = log, log
+	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := startTied(process); err != nil {
+		t.Fatal(err)
+	}
+	o := &operator{name: name, health: "http://" + health, process: process, done: make(chan struct{})}
+	runningMu.Lock()
+	running[o] = true
+	runningMu.Unlock()
+	go func() {
+		_ = process.Wait()
+		close(o.done)
+	}()
+	return o
+}
+
+// start is launch, and waits until the operator is ready.
+func start(t *testing.T, name string, flags ...string) *operator {
+	t.Helper()
+	o := launch(t, name, flags...)
+	eventually(t, name+" is ready", func(ctx context.Context) error {
+		select {
+		case <-o.done:
+			return fmt.Errorf("it ended: %s", o.process.ProcessState)
+		default:
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, o.health+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("readyz answers %d", response.StatusCode)
+		}
+		return nil
+	})
+	return o
+}
+
+// alive tells whether the operator still runs.
+func (o *operator) alive() error {
+	select {
+	case <-o.done:
+		return fmt.Errorf("operator %s ended: %s", o.name, o.process.ProcessState)
+	default:
+		return nil
+	}
+}
+
+func (o *operator) end(signal syscall.Signal) {
+	if err := o.process.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	<-o.done
+	runningMu.Lock()
+	delete(running, o)
+	runningMu.Unlock()
+}
+
+func (o *operator) kill() { o.end(syscall.SIGKILL) }
+
+func killAll() {
+	runningMu.Lock()
+	left := make([]*operator, 0, len(running))
+	for o := range running {
+		left = append(left, o)
+	}
+	runningMu.Unlock()
+	for _, o := range left {
+		o.kill()
+	}
+}
+
+func logTail() string {
+	files, _ := filepath.Glob(filepath.Join(scratch, "*.log"))
+	var out strings.Builder
+	for _, file := range files {
+		content, _ := os.ReadFile(file)
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		fmt.Fprintf(&out, "--- %s\n%s\n", filepath.Base(file), strings.Join(lines[max(0, len(lines)-40):], "\n"))
+	}
+	return out.String()
+}
+
+// startTied starts a process that dies with this one: all are started by one thread
+// that never ends, which to the kernel is their parent.
+func startTied(process *exec.Cmd) error {
+	result := make(chan error)
+	starter() <- func() { result <- process.Start() }
+	return <-result
+}
+
+var starter = sync.OnceValue(func() chan<- func() {
+	calls := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for call := range calls {
+			call()
+		}
+	}()
+	return calls
+})
