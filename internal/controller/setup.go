@@ -64,45 +64,68 @@ func NewScheme() *runtime.Scheme {
 // Add adds the Helm controller and the status controller to a manager whose
 // caches are limited by CacheOptions.
 func Add(ctx context.Context, mgr manager.Manager, options Options) error {
-	if err := release.CheckChart(options.Chart); err != nil {
+	parts, err := assemble(ctx, mgr, &options)
+	if err != nil {
 		return err
+	}
+	if err := addHelm(mgr, parts.helm, parts.kinds, options.MaxConcurrentReconciles); err != nil {
+		return fmt.Errorf("add Helm controller: %w", err)
+	}
+	if err := addStatus(mgr, parts.kinds, parts.translator, parts.recorder, options); err != nil {
+		return fmt.Errorf("add status controller: %w", err)
+	}
+	return nil
+}
+
+// parts are what the controllers are made of.
+type parts struct {
+	helm       *helmReconciler
+	translator *translator
+	recorder   *recorder
+	kinds      []watched
+}
+
+// assemble makes the parts, and lays the defaults under the options.
+func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*parts, error) {
+	if err := release.CheckChart(options.Chart); err != nil {
+		return nil, err
 	}
 	if options.Values.BaseDomain == "" {
 		options.Values.BaseDomain = values.DefaultBaseDomain
 	}
 	pure, err := values.New(options.Values)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
-		return fmt.Errorf("make Kubernetes client: %w", err)
+		return nil, fmt.Errorf("make Kubernetes client: %w", err)
 	}
 	capabilities, err := release.NewCapabilities(clientset.Discovery())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := mgr.Add(capabilities); err != nil {
-		return err
+		return nil, err
 	}
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
-		return err
+		return nil, err
 	}
 	kinds, err := watchedKinds(mgr.GetRESTMapper())
 	if err != nil {
-		return fmt.Errorf("find out which kinds the cluster knows: %w", err)
+		return nil, fmt.Errorf("find out which kinds the cluster knows: %w", err)
 	}
 	ledger, err := newLedger(ctx, mgr, kinds, options.Values.BaseDomain)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	credentials, err := newCredentials(ctx, mgr, options.Namespaces)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	counters, err := newMetrics(mgr, options)
+	counters, err := newMetrics(mgr, *options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
@@ -120,15 +143,9 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	translator := &translator{values: pure, claims: ledger, credentials: credentials}
 	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, counters, options.ReconcilePeriod)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := addHelm(mgr, helm, kinds, options.MaxConcurrentReconciles); err != nil {
-		return fmt.Errorf("add Helm controller: %w", err)
-	}
-	if err := addStatus(mgr, kinds, translator, recorder, options); err != nil {
-		return fmt.Errorf("add status controller: %w", err)
-	}
-	return nil
+	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
 // addIndexes adds the indexes by which a release's objects are found in the caches

@@ -117,7 +117,7 @@ func (b *logBuffer) String() string {
 
 // operator is a manager with both controllers, limited to the namespaces of a test.
 type operator struct {
-	t        *testing.T
+	t        testing.TB
 	stop     context.CancelFunc
 	ended    chan error
 	requests *requestCounter
@@ -134,13 +134,13 @@ func withTransport(wrap func(http.RoundTripper) http.RoundTripper) operatorOptio
 }
 
 // startOperator runs an operator until the test ends or stops it.
-func startOperator(t *testing.T, namespace string, options ...operatorOption) *operator {
+func startOperator(t testing.TB, namespace string, options ...operatorOption) *operator {
 	t.Helper()
 	return startOperatorFor(t, []string{namespace}, labels.Everything(), options...)
 }
 
 // startOperatorFor runs an operator for some namespaces and some Darkrooms of them.
-func startOperatorFor(t *testing.T, namespaces []string, darkrooms labels.Selector, options ...operatorOption) *operator {
+func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Selector, options ...operatorOption) *operator {
 	t.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
@@ -229,14 +229,14 @@ func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // newNamespace makes a namespace for a test. (Without controllers it is never
 // gone, so its name is new each time.)
-func newNamespace(t *testing.T) string {
+func newNamespace(t testing.TB) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	create(t, namespace)
 	return namespace.Name
 }
 
-func create(t *testing.T, object client.Object) {
+func create(t testing.TB, object client.Object) {
 	t.Helper()
 	if err := kube.Create(t.Context(), object); err != nil {
 		t.Fatalf("create %T: %v", object, err)
@@ -254,7 +254,7 @@ func webFolder(namespace, name string) *v1alpha1.Darkroom {
 }
 
 // eventually waits until a check finds nothing wrong.
-func eventually(t *testing.T, what string, check func(context.Context) error) {
+func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for {
@@ -275,7 +275,7 @@ func get[T client.Object](ctx context.Context, object T, namespace, name string)
 	return object, err
 }
 
-func mustGet[T client.Object](t *testing.T, object T, namespace, name string) T {
+func mustGet[T client.Object](t testing.TB, object T, namespace, name string) T {
 	t.Helper()
 	object, err := get(t.Context(), object, namespace, name)
 	if err != nil {

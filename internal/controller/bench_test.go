@@ -1,0 +1,102 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// unchangedAllocations is what a look at an unchanged Darkroom may allocate.
+const unchangedAllocations = 2100
+
+func TestAnUnchangedDarkroomAllocatesLittle(t *testing.T) {
+	look := unchanged(t)
+	if got := testing.AllocsPerRun(200, look); got > unchangedAllocations && !raceDetector {
+		t.Errorf("%.0f allocations, at most %d were meant", got, unchangedAllocations)
+	}
+}
+
+func BenchmarkUnchangedDarkroom(b *testing.B) {
+	look := unchanged(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		look()
+	}
+}
+
+// unchanged installs a Darkroom and returns a look at it that finds nothing to do.
+func unchanged(tb testing.TB) func() {
+	tb.Helper()
+	namespace := newNamespace(tb)
+	installer := startOperator(tb, namespace)
+	create(tb, webFolder(namespace, "photos"))
+	eventually(tb, "the release", installed(namespace, "photos"))
+	installer.kill()
+
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	httpClient, err := rest.HTTPClientFor(cluster)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(cluster, httpClient)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	caches, err := controller.CacheOptions(mapper, []string{namespace}, labels.Everything())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(cluster, manager.Options{
+		Scheme:     controller.NewScheme(),
+		Cache:      caches,
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	reconciler, err := controller.NewHelmReconciler(ctx, mgr, controller.Options{
+		Chart: chrt, Values: values.Options{BaseDomain: baseDomain}, Namespaces: []string{namespace}, MaxHistory: 3,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	tb.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			tb.Error(err)
+		}
+	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		tb.Fatal("the caches were not filled")
+	}
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "photos"}}
+	look := func() {
+		if _, err := reconciler.Reconcile(ctx, request); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	look() // verifies all, as the first one of a process does
+	return look
+}

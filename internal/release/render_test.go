@@ -1,0 +1,94 @@
+package release_test
+
+import (
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+)
+
+// What a rendering follows from is chart, capabilities and values: a change of any
+// of them must show, though nothing else asked for a new rendering.
+func TestARenderingIsMadeAnewWhenWhatItFollowsFromChanges(t *testing.T) {
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	capabilities := kubernetes("v1.36.3")
+	renderer := release.NewRenderer(func() *chartutil.Capabilities { return capabilities })
+	values := benchValues()
+	manifest := func() string {
+		t.Helper()
+		rendered, err := renderer.Preview(chrt, benchKey, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rendered.Manifest
+	}
+	before := manifest()
+
+	t.Run("values", func(t *testing.T) {
+		values["logLevel"] = "warn"
+		if !strings.Contains(manifest(), `LOG_LEVEL: "warn"`) {
+			t.Error("it is the old one")
+		}
+		delete(values, "logLevel")
+	})
+	t.Run("chart", func(t *testing.T) {
+		upgraded := *chrt
+		metadata := *chrt.Metadata
+		metadata.Version = "9.9.9"
+		upgraded.Metadata = &metadata
+		rendered, err := renderer.Preview(&upgraded, benchKey, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(rendered.Manifest, "darkroom-9.9.9") {
+			t.Error("it is the old one")
+		}
+	})
+	t.Run("capabilities", func(t *testing.T) {
+		capabilities = kubernetes("v1.10.0")
+		_, err := renderer.Preview(chrt, benchKey, values)
+		if err == nil || !strings.Contains(err.Error(), "kubeVersion") {
+			t.Errorf("a cluster that the chart is not for is not noticed: %v", err)
+		}
+		capabilities = kubernetes("v1.36.3")
+	})
+	t.Run("nothing", func(t *testing.T) {
+		if manifest() != before {
+			t.Error("it differs")
+		}
+	})
+}
+
+// A deployed release is kept without what is only needed to store it, and must still
+// be complete when it has to be stored again.
+func TestARenderingThatWasCompactedIsMadeWholeAgain(t *testing.T) {
+	renderer, chrt := rendererOf(t)
+	first, err := renderer.Render(chrt, benchKey, benchValues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(first.Config) == 0 || len(first.Hooks) == 0 {
+		t.Fatalf("values %v, %d hooks: this test would pass for any release", first.Config, len(first.Hooks))
+	}
+	renderer.Compact(benchKey, first.Manifest)
+	preview, err := renderer.Preview(chrt, benchKey, benchValues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if preview.Manifest != first.Manifest || len(preview.Config) > 0 {
+		t.Errorf("the preview has values %v, and the same manifest: %t", preview.Config, preview.Manifest == first.Manifest)
+	}
+	again, err := renderer.Render(chrt, benchKey, benchValues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Config) != len(first.Config) || len(again.Hooks) != len(first.Hooks) {
+		t.Errorf("values %v, %d hooks, want those of the first", again.Config, len(again.Hooks))
+	}
+}
