@@ -119,6 +119,12 @@ ROUNDS ?= 3
 bench: build assets ## Measure the operator beside the floor (see docs/performance.md). N=100,500 ROUNDS=3
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n $(N) -rounds $(ROUNDS) \
 		-operator $(BIN)/darkroom-operator -json $(BIN)/bench.json
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -run '^$$' -bench . ./internal/values ./internal/release ./internal/controller
+
+.PHONY: bench-budget
+bench-budget: build assets ## Hold the operator to test/bench/budget.json, with few Darkrooms.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n 50 -rounds 1 -trials 7 \
+		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
 
 .PHONY: assets
 assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes at first, then nothing.

@@ -34,6 +34,10 @@ const deletionPatience = 10 * time.Second
 // being deleted.
 const namespacePatience = 5 * time.Second
 
+// stalePatience is the time until a Darkroom is looked at again that was not what
+// the cache had shown.
+const stalePatience = 50 * time.Millisecond
+
 // helmReconciler drives the reconciler of helm-operator-plugins: it opens the
 // session for its client, reports once at the end, and decides on retries.
 type helmReconciler struct {
@@ -101,6 +105,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The namespace goes, and the Darkroom with it: there is nothing to make anew.
 		return reconcile.Result{RequeueAfter: namespacePatience}, nil
+	case errors.Is(err, errStale):
+		return reconcile.Result{RequeueAfter: stalePatience}, nil
 	case errors.As(err, &invalid):
 		r.recorder.Event(session.darkroom, true, EventRefused, values.Redact(session.darkroom, invalid.Error()))
 		err = reconcile.TerminalError(err)

@@ -3,12 +3,14 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,6 +37,9 @@ const maxMessageLength = 4096
 type helmClient struct {
 	client.Client
 }
+
+// errStale says that a Darkroom was written since the cache saw it.
+var errStale = errors.New("the Darkroom has changed meanwhile")
 
 // session is what helmClient learns during one reconcile.
 type session struct {
@@ -115,7 +120,11 @@ func (c *helmClient) Update(ctx context.Context, object client.Object, opts ...c
 		return fmt.Errorf("encode patch of finalizers: %w", err)
 	}
 	patched := s.darkroom.DeepCopy()
-	if err := c.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw)); err != nil {
+	err = c.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw))
+	if apierrors.IsInvalid(err) {
+		return fmt.Errorf("%w: %w", errStale, err)
+	}
+	if err != nil {
 		return err
 	}
 	s.released = patched.DeletionTimestamp != nil && len(patched.Finalizers) == 0

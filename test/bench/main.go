@@ -47,7 +47,15 @@ func run(ctx context.Context) error {
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
 	jsonFile := flag.String("json", "", "file to write all figures to")
+	budgetFile := flag.String("budget", "", "file of the budget that is held; none holds none")
 	flag.Parse()
+	var limits budget
+	if *budgetFile != "" {
+		var err error
+		if limits, err = readBudget(*budgetFile); err != nil {
+			return err
+		}
+	}
 
 	stopServer, err := settings.startServer()
 	if err != nil {
@@ -76,14 +84,19 @@ func run(ctx context.Context) error {
 		}
 	}
 	printTable(os.Stdout, all)
-	if *jsonFile == "" {
-		return nil
+	if *jsonFile != "" {
+		raw, err := json.MarshalIndent(all, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*jsonFile, append(raw, '\n'), 0o644); err != nil {
+			return err
+		}
 	}
-	raw, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
+	if over := limits.check(all); len(over) > 0 {
+		return fmt.Errorf("over the budget of %s:\n  %s", *budgetFile, strings.Join(over, "\n  "))
 	}
-	return os.WriteFile(*jsonFile, append(raw, '\n'), 0o644)
+	return nil
 }
 
 // startServer starts etcd and kube-apiserver and writes a kubeconfig for the

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -66,5 +68,31 @@ func writeStatus(ctx context.Context, t *testing.T, namespace string, replicas i
 	deployment.Status.Replicas = replicas
 	if err := kube.Status().Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whoever writes a Darkroom while its turn comes is no fault to tell anybody of.
+func TestADarkroomThatIsWrittenWhileItsTurnComesIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	var stale atomic.Int32
+	startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if request.Header.Get("Content-Type") == "application/json-patch+json" && stale.Add(1) <= 3 {
+				touch := fmt.Sprintf(`{"metadata":{"annotations":{"touched":"%d"}}}`, stale.Load())
+				if err := kube.Patch(request.Context(), webFolder(namespace, "photos"), client.RawPatch(types.MergePatchType, []byte(touch))); err != nil {
+					t.Error(err)
+				}
+			}
+			return next.RoundTrip(request)
+		})
+	}))
+	create(t, webFolder(namespace, "photos"))
+	eventually(t, "the release", installed(namespace, "photos"))
+	if stale.Load() < 4 {
+		t.Errorf("%d patches: none came too late", stale.Load())
+	}
+	if failures := events(t, namespace, "ReleaseFailed"); len(failures) > 0 {
+		t.Errorf("an event tells of it: %s", failures[0].Note)
 	}
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// budget is what the operator may cost. Requests are held as they are counted; what
+// depends on the machine only as a multiple of the floor in the same run, and loosely.
+type budget struct {
+	// Most is the highest value of a figure.
+	Most map[string]float64 `json:"most"`
+	// TimesFloor is the highest multiple of the floor's value.
+	TimesFloor map[string]float64 `json:"timesFloor"`
+}
+
+func readBudget(file string) (budget, error) {
+	var b budget
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return b, err
+	}
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return b, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, limits := range []map[string]float64{b.Most, b.TimesFloor} {
+		for name := range limits {
+			if !isFigure(name) {
+				return b, fmt.Errorf("%s: %q is no figure", file, name)
+			}
+		}
+	}
+	return b, nil
+}
+
+// check tells what is over the budget. Results come in pairs: the floor, then the
+// operator.
+func (b budget) check(results []result) []string {
+	var over []string
+	for i := 1; i < len(results); i += 2 {
+		floor, operator := results[i-1], results[i]
+		for _, name := range figureNames {
+			value := operator.Median[name]
+			if most, found := b.Most[name]; found && value > most {
+				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g", operator.N, name, value, most))
+			}
+			if times, found := b.TimesFloor[name]; found && value > times*floor.Median[name] {
+				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g times the floor's %.4g", operator.N, name, value, times, floor.Median[name]))
+			}
+		}
+	}
+	return over
+}
+
+func isFigure(name string) bool {
+	for _, known := range figureNames {
+		if known == name {
+			return true
+		}
+	}
+	return false
+}
