@@ -105,7 +105,8 @@ chaos: build $(CLUSTER) $(TESTSUM) ## Break API server, etcd, operator and recor
 	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(TESTSUM) -v -tally "$(TALLY)" -- \
 		go test -json -count=1 -tags chaos -timeout 25m ./test/chaos/...
 
-FUZZTIME ?= 60s
+# The seeds take up to forty seconds of it; the rest is for new texts.
+FUZZTIME ?= 100s
 
 .PHONY: fuzz
 fuzz: ## Fuzz what becomes of a Darkroom's texts for FUZZTIME. What fails is kept in testdata/fuzz.
