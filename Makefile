@@ -4,8 +4,15 @@
 VERSION ?= 0.1.0-dev
 # The operator's image.
 IMG ?= ghcr.io/darkroom-operator/darkroom-operator:v$(VERSION)
+# The release that bundle/ and catalog/ are for, and the images they name.
+BUNDLE_VERSION ?= $(VERSION:-dev=)
+IMAGE_BASE ?= ghcr.io/darkroom-operator/darkroom-operator
+BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
+CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
 # What docker-push builds for.
 PLATFORMS ?= linux/amd64,linux/arm64
+# What builds images: docker, podman or buildah.
+CONTAINER_TOOL ?= docker
 # Arguments of the manager for `make run`.
 ARGS ?=
 # The node of `make demo`: simulated, or real (needs root and Linux).
@@ -18,6 +25,8 @@ TOOLS := $(BIN)/tools
 CLUSTER := $(BIN)/cluster
 CONTROLLER_GEN := $(TOOLS)/controller-gen
 KUSTOMIZE := $(TOOLS)/kustomize
+OPERATOR_SDK := $(TOOLS)/operator-sdk
+OPM := $(BIN)/k8s/opm
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
 TESTSUM := $(TOOLS)/testsum
 # An own kubectl is used if there is one, else that of the test cluster.
@@ -29,6 +38,7 @@ MODULES := . $(TEST_MODULES) hack/tools hack/golangci
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
+DESCRIPTORS := config/manifests/descriptors.yaml
 # Counts of passed and failed tests are added to this file; see hack/testsum.
 TALLY ?=
 
@@ -56,6 +66,7 @@ help: ## Show this help.
 generate: manifests $(CONTROLLER_GEN) ## Regenerate all that is generated: manifests, deepcopy functions, docs/api.md.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
+	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
 
 .PHONY: manifests
 manifests: $(CONTROLLER_GEN) ## Regenerate the CRD and the operator's ClusterRole.
@@ -91,8 +102,8 @@ test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VE
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
 .PHONY: verify
-verify: $(CONTROLLER_GEN) $(KUSTOMIZE) ## Check that generated files and go.mod are fresh, and that config/ builds.
-	@hack/verify.sh $(MODULES)
+verify: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Check that generated files and go.mod are fresh, and that config/ builds.
+	@BUNDLE_VERSION=$(BUNDLE_VERSION) IMAGE_BASE=$(IMAGE_BASE) hack/verify.sh $(MODULES)
 
 .PHONY: e2e
 e2e: build build-testdata $(CLUSTER) $(TESTSUM) ## Run the end-to-end tests on a real node of their own (root, Linux).
@@ -177,6 +188,31 @@ clean: ## Remove what was built. (The Go build cache stays.)
 	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
 	rm -rf $(BIN) dist
 
+##@ Operator Lifecycle Manager
+
+.PHONY: bundle
+bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Make bundle/ and bundle.Dockerfile from config/manifests.
+	@hack/bundle.sh $(BUNDLE_VERSION) $(IMAGE_BASE):v$(BUNDLE_VERSION) .
+
+.PHONY: bundle-validate
+bundle-validate: $(OPERATOR_SDK) ## Check bundle/: operator-sdk's validators without a warning, and the scorecard.
+	@answer=$$($(OPERATOR_SDK) bundle validate bundle --select-optional suite=operatorframework 2>&1) && code=0 || code=$$?; \
+		echo "$$answer"; test $$code = 0 && ! grep -q level=warning <<< "$$answer"
+	@hack/scorecard.sh
+
+.PHONY: bundle-build
+bundle-build: ## Build the bundle's image BUNDLE_IMG.
+	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+
+.PHONY: catalog
+catalog: bundle $(OPM) ## Render bundle/ into catalog/, and check it. catalog/*/package.yaml has the channels.
+	@hack/catalog.sh bundle $(BUNDLE_IMG) catalog/darkroom-operator/bundles.yaml
+	$(OPM) validate catalog
+
+.PHONY: catalog-build
+catalog-build: ## Build the catalog's image CATALOG_IMG.
+	$(CONTAINER_TOOL) build -f catalog.Dockerfile -t $(CATALOG_IMG) .
+
 ##@ Use a cluster (KUBECONFIG)
 
 .PHONY: install
@@ -214,6 +250,16 @@ $(CONTROLLER_GEN): hack/tools/go.mod hack/tools/go.sum
 $(GOLANGCI_LINT): hack/golangci/go.mod hack/golangci/go.sum
 	@echo "building golangci-lint (about a minute)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/golangci) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
+
+# Also the program that the scorecard's pods run.
+$(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
+	@echo "building operator-sdk (two minutes)"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -o $(TOOLS)/ \
+		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.33.0' tool && touch $@
+
+# opm is built like the programs of the test cluster, which have their versions there.
+$(OPM): $(CLUSTER)
+	@$(CLUSTER) build opm
 
 $(TESTSUM): $(wildcard hack/testsum/*.go)
 	@mkdir -p $(TOOLS) && $(call go-build,.) -o $@ ./hack/testsum && touch $@

@@ -20,7 +20,9 @@ echo "verify: generated files"
 "$tools/controller-gen" rbac:roleName=manager-role paths=./internal/controller output:rbac:dir="$fresh"
 "$tools/controller-gen" object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir="$fresh"
 go run ./hack/apidocs "$fresh/$(basename "$crd")" > "$fresh/api.md"
+go run ./hack/descriptors "$fresh/$(basename "$crd")" > "$fresh/descriptors.yaml"
 compare "$crd" "$fresh/$(basename "$crd")"
+compare config/manifests/descriptors.yaml "$fresh/descriptors.yaml"
 compare config/rbac/role.yaml "$fresh/role.yaml"
 compare api/v1alpha1/zz_generated.deepcopy.go "$fresh/zz_generated.deepcopy.go"
 compare docs/api.md "$fresh/api.md"
@@ -29,9 +31,22 @@ if ((${#stale[@]})); then
 fi
 
 echo "verify: config/"
-for part in crd default samples prometheus network-policy; do
-  "$tools/kustomize" build "config/$part" > /dev/null || stale+=("config/$part")
-done
+while read -r file; do
+  part=$(dirname "$file")
+  grep -q '^kind: Component$' "$file" && continue
+  "$tools/kustomize" build "$part" > /dev/null || stale+=("$part")
+done < <(git ls-files 'config/**/kustomization.yaml')
+
+echo "verify: bundle/ and catalog/"
+hack/bundle.sh "$BUNDLE_VERSION" "$IMAGE_BASE:v$BUNDLE_VERSION" "$fresh"
+hack/catalog.sh "$fresh/bundle" "$IMAGE_BASE-bundle:v$BUNDLE_VERSION" "$fresh/bundles.yaml"
+before=${#stale[@]}
+diff -ru bundle "$fresh/bundle" || stale+=(bundle)
+compare bundle.Dockerfile "$fresh/bundle.Dockerfile"
+compare catalog/darkroom-operator/bundles.yaml "$fresh/bundles.yaml"
+if ((${#stale[@]} > before)); then
+  echo "stale: ${stale[*]:before}: run make bundle catalog" >&2
+fi
 
 for module in "$@"; do
   echo "verify: go mod tidy: $module"

@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -118,8 +119,12 @@ func (b *Builder) compile(ctx context.Context, c Component, version string, p *p
 
 	args := append([]string{"build", "-v", "-o", temporary}, buildArgs(c, version)...)
 	cmd := exec.CommandContext(ctx, "go", append(args, c.Package)...)
-	cmd.Dir = b.moduleDir(c)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+	dir, err := b.sourceDir(ctx, c, version)
+	if err != nil {
+		return err
+	}
+	cmd.Dir = dir
+	cmd.Env = buildEnv()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	stderr, err := cmd.StderrPipe()
@@ -139,6 +144,29 @@ func (b *Builder) compile(ctx context.Context, c Component, version string, p *p
 	}
 	// A rename, because a running program's file cannot be written over.
 	return os.Rename(temporary, target)
+}
+
+// buildEnv is the environment of the go command: nothing of the caller's changes what
+// comes out.
+func buildEnv() []string {
+	return append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+}
+
+// sourceDir is the folder in which c is built.
+func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (string, error) {
+	if !c.InDownload {
+		return b.moduleDir(c), nil
+	}
+	// Run beside the go.sum that has the checksum of the download.
+	download := exec.CommandContext(ctx, "go", "mod", "download", "-json", c.Requires+"@"+version)
+	download.Dir = b.moduleDir(c)
+	download.Env = buildEnv()
+	answer, err := download.Output()
+	var found struct{ Dir, Error string }
+	if jsonErr := json.Unmarshal(answer, &found); err != nil || jsonErr != nil || found.Error != "" {
+		return "", fmt.Errorf("download %s@%s: %w", c.Requires, version, errors.Join(err, jsonErr, errors.New(found.Error)))
+	}
+	return found.Dir, nil
 }
 
 func (b *Builder) moduleDir(c Component) string {
@@ -162,5 +190,9 @@ func buildArgs(c Component, version string) []string {
 			ldflags = append(ldflags, "-X", name+"="+vars[name])
 		}
 	}
-	return []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join(ldflags, " ")}
+	args := []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", strings.Join(ldflags, " ")}
+	if c.Tags != "" {
+		args = append(args, "-tags", c.Tags)
+	}
+	return args
 }

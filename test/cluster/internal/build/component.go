@@ -17,6 +17,11 @@ type Component struct {
 	Requires string
 	// Package is the main package to build.
 	Package string
+	// InDownload builds inside the downloaded module, by its own go.mod: for
+	// modules whose replace lines a module that requires them would not see.
+	InDownload bool
+	// Tags are build tags, joined by commas.
+	Tags string
 	// VersionVars are the Go variables to set to the version at link time.
 	// Kubernetes reports v0.0.0 without them, which misleads Helm's capability
 	// checks and kubectl's version skew warning.
@@ -34,10 +39,13 @@ const (
 	GroupSimulated = "simulated"
 	// GroupReal is a cluster with a real node.
 	GroupReal = "real"
+	// GroupOLM is the Operator Lifecycle Manager, versions 0 and 1, which tests
+	// run as pods of a real node.
+	GroupOLM = "olm"
 )
 
 // Groups returns the names of all groups.
-func Groups() []string { return []string{GroupAssets, GroupSimulated, GroupReal} }
+func Groups() []string { return []string{GroupAssets, GroupSimulated, GroupReal, GroupOLM} }
 
 var (
 	everywhere = []string{GroupAssets, GroupSimulated, GroupReal}
@@ -78,6 +86,22 @@ var components = []Component{
 	kubernetes("kubelet", realOnly),
 	kubernetes("kube-proxy", realOnly),
 	{Name: "pause", Package: "./pause", Groups: realOnly},
+	downloaded("opm", "opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
+	downloaded("olm", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("catalog", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("operator-controller", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
+	downloaded("catalogd", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
+}
+
+// imageTags leave out of the image libraries what needs C.
+const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
+
+// downloaded is a program of the Operator Lifecycle Manager, built by its own go.mod.
+func downloaded(name, module, requires, tags string) Component {
+	return Component{
+		Name: name, Module: module, Requires: requires, Package: "./cmd/" + name,
+		InDownload: true, Tags: tags, Groups: []string{GroupOLM},
+	}
 }
 
 func kubernetes(name string, groups []string) Component {

@@ -27,8 +27,9 @@ Groups:
   %-10s kube-apiserver, etcd, kubectl: what envtest needs
   %-10s a cluster with simulated nodes (default)
   %-10s a cluster with a real node
+  %-10s the Operator Lifecycle Manager, for pods of a real node
 Components: %s
-`, build.GroupAssets, build.GroupSimulated, build.GroupReal, strings.Join(build.Names(), ", ")),
+`, build.GroupAssets, build.GroupSimulated, build.GroupReal, build.GroupOLM, strings.Join(build.Names(), ", ")),
 		run: func(ctx context.Context, flags *flag.FlagSet, args []string) error {
 			bin := flags.String("bin", "", binFlagHelp)
 			if err := parse(flags, args); err != nil {
