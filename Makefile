@@ -11,6 +11,8 @@ BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
 CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
 # What docker-push builds for.
 PLATFORMS ?= linux/amd64,linux/arm64
+# The commit that images say they are made of.
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 # What builds images: docker, podman or buildah.
 CONTAINER_TOOL ?= docker
 # Arguments of the manager for `make run`.
@@ -163,15 +165,38 @@ build-testdata: ## Build Darkroom's stand-in and the picture sources of the test
 	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
 	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
+.PHONY: image
+image: build $(CLUSTER) ## Make the image IMG without a container engine, for this machine: bin/image.tar.
+	@$(CLUSTER) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
+	@echo "made bin/image.tar, a docker-archive of $(IMG)"
+
+# The same image as the Dockerfile makes, but with the certificates of this machine.
+image-flags = --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
+	--file /watches.yaml=watches.yaml --file /licenses/LICENSE=LICENSE \
+	--file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt \
+	--label "org.opencontainers.image.title=Darkroom Operator" \
+	--label "org.opencontainers.image.description=Runs Darkroom image proxies on Kubernetes" \
+	--label org.opencontainers.image.source=https://github.com/darkroom-operator/darkroom-operator \
+	--label org.opencontainers.image.licenses=Apache-2.0 \
+	--label org.opencontainers.image.version=$(VERSION) \
+	--label org.opencontainers.image.revision=$(REVISION)
+
 .PHONY: docker-build
-docker-build: ## Build the image IMG for this machine's platform.
-	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) -t $(IMG) .
+docker-build: ## Build the image IMG for this machine's platform with CONTAINER_TOOL: docker, podman or buildah.
+	$(CONTAINER_TOOL) build $(build-args) -t $(IMG) .
 
 .PHONY: docker-push
-docker-push: ## Build the image IMG for PLATFORMS and push it.
+docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it.
 	@! grep -E '^ARG (GO|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
-	docker buildx build --push --platform $(PLATFORMS) \
-		--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) -t $(IMG) .
+ifeq ($(CONTAINER_TOOL),docker)
+	docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(build-args) -t $(IMG) .
+else
+	$(CONTAINER_TOOL) build --platform $(PLATFORMS) --manifest $(IMG) $(build-args) .
+	$(CONTAINER_TOOL) manifest push --all $(IMG) docker://$(IMG)
+	@echo "pushed without an SBOM, which only buildx attaches: syft scan $(IMG) makes one"
+endif
+
+build-args = --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
 .PHONY: docker-pin
 docker-pin: ## Write the present digests of the Dockerfile's images into it (asks their registries).

@@ -28,6 +28,9 @@ func Init([]string) (int, error) { return 0, errNotLinux }
 // Load is for Linux.
 func Load(context.Context, string, image.Image) error { return errNotLinux }
 
+// LoadArchive is for Linux.
+func LoadArchive(context.Context, string, string) (string, error) { return "", errNotLinux }
+
 func checkMachineFree() error                                         { return errNotLinux }
 func lockMachine(string) (func(), error)                              { return nil, errNotLinux }
 func sweepMachine() error                                             { return nil }

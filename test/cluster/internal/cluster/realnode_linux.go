@@ -109,6 +109,27 @@ func Init(args []string) (int, error) {
 
 // Load packs an image and loads it into the real node of the cluster in dir.
 func Load(ctx context.Context, dir string, i image.Image) error {
+	if err := checkReal(dir); err != nil {
+		return err
+	}
+	return node.Load(ctx, i)
+}
+
+// LoadArchive loads the image of a docker-archive into the real node of the cluster
+// in dir, and returns its name.
+func LoadArchive(ctx context.Context, dir, archive string) (string, error) {
+	if err := checkReal(dir); err != nil {
+		return "", err
+	}
+	name, err := image.NameOf(archive)
+	if err != nil {
+		return "", err
+	}
+	return name, node.LoadArchive(ctx, archive, name)
+}
+
+// checkReal says why images cannot be loaded into the cluster in dir.
+func checkReal(dir string) error {
 	running, err := Running(dir)
 	if err != nil {
 		return err
@@ -123,7 +144,7 @@ func Load(ctx context.Context, dir string, i image.Image) error {
 	if state.Node != Real {
 		return fmt.Errorf("the node of the cluster in %s is %s: nothing runs on it, so it needs no image", dir, state.Node)
 	}
-	return node.Load(ctx, i)
+	return nil
 }
 
 func containerdAddress() string { return node.Containerd() }

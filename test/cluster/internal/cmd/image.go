@@ -16,8 +16,9 @@ import (
 
 // imageFlags describe an image to pack.
 type imageFlags struct {
-	user, workdir, path, entrypoint string
-	files                           fileFlag
+	user, workdir, path, entrypoint, command, arch string
+
+	files, trees, labels pairFlag
 }
 
 func (f *imageFlags) add(flags *flag.FlagSet) {
@@ -25,7 +26,11 @@ func (f *imageFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&f.workdir, "workdir", "/", "working directory of the container")
 	flags.StringVar(&f.path, "path", "", "where the program is in the image (default: its name, in the working directory)")
 	flags.StringVar(&f.entrypoint, "entrypoint", "", "words of the entrypoint, separated by spaces (default: the program)")
+	flags.StringVar(&f.command, "command", "", "words of the arguments that a container gets unless it names others")
+	flags.StringVar(&f.arch, "arch", "", "processor of the image, such as amd64 or arm64 (default: this machine's)")
 	flags.Var(&f.files, "file", "another file, as PATH-IN-IMAGE=FILE (can be repeated)")
+	flags.Var(&f.trees, "tree", "a folder with all its files, as PATH-IN-IMAGE=FOLDER (can be repeated)")
+	flags.Var(&f.labels, "label", "a label, as NAME=VALUE (can be repeated)")
 }
 
 // image describes the image that an argument NAME=BINARY asks for.
@@ -42,9 +47,24 @@ func (f *imageFlags) image(argument string) (image.Image, error) {
 	if len(entrypoint) == 0 {
 		entrypoint = []string{target}
 	}
+	files := []image.File{{Path: target, Source: program}}
+	for _, file := range f.files {
+		files = append(files, image.File{Path: file.name, Source: file.value})
+	}
+	for _, tree := range f.trees {
+		below, err := image.Tree(tree.name, tree.value)
+		if err != nil {
+			return image.Image{}, err
+		}
+		files = append(files, below...)
+	}
+	labels := make(map[string]string, len(f.labels))
+	for _, label := range f.labels {
+		labels[label.name] = label.value
+	}
 	i := image.Image{
-		Name: name, Files: append([]image.File{{Path: target, Source: program}}, f.files...),
-		Entrypoint: entrypoint, User: f.user, WorkingDir: f.workdir,
+		Name: name, Files: files, Labels: labels, Architecture: f.arch,
+		Entrypoint: entrypoint, Command: strings.Fields(f.command), User: f.user, WorkingDir: f.workdir,
 	}
 	return i, i.Check()
 }
@@ -58,17 +78,17 @@ func (f *imageFlags) checkedImage(argument string) (image.Image, error) {
 	return i, image.CheckStatic(i.Files[0].Source)
 }
 
-// fileFlag is a flag PATH-IN-IMAGE=FILE that can be repeated.
-type fileFlag []image.File
+// pairFlag is a flag NAME=VALUE that can be repeated.
+type pairFlag []struct{ name, value string }
 
-func (f *fileFlag) String() string { return "" }
+func (p *pairFlag) String() string { return "" }
 
-func (f *fileFlag) Set(value string) error {
-	target, source, ok := strings.Cut(value, "=")
-	if !ok || source == "" {
-		return errors.New("not PATH-IN-IMAGE=FILE")
+func (p *pairFlag) Set(argument string) error {
+	name, value, ok := strings.Cut(argument, "=")
+	if !ok || value == "" {
+		return errors.New("not NAME=VALUE")
 	}
-	*f = append(*f, image.File{Path: target, Source: source})
+	*p = append(*p, struct{ name, value string }{name, value})
 	return nil
 }
 
@@ -114,8 +134,8 @@ func writeImage(i image.Image, output string) (err error) {
 func loadCommand() command {
 	return command{
 		name:      "load",
-		arguments: "[options] NAME=BINARY ...",
-		summary:   "Pack static programs as images and load them into the real node",
+		arguments: "[options] NAME=BINARY|TAR ...",
+		summary:   "Load images into the real node: static programs that are packed, or archives",
 		help:      "Pods use them with imagePullPolicy IfNotPresent or Never.\n" + fmt.Sprintf(imageExample, "load", ""),
 		run: func(ctx context.Context, flags *flag.FlagSet, args []string) error {
 			var f imageFlags
@@ -125,14 +145,19 @@ func loadCommand() command {
 				return err
 			}
 			if flags.NArg() == 0 {
-				return errors.New("cluster load needs at least one NAME=BINARY")
+				return errors.New("cluster load needs at least one NAME=BINARY or TAR")
 			}
 			dir, err := clusterDir(*dirFlag)
 			if err != nil {
 				return err
 			}
 			var images []image.Image
+			var archives []string
 			for _, argument := range flags.Args() {
+				if strings.HasSuffix(argument, ".tar") && !strings.Contains(argument, "=") {
+					archives = append(archives, argument)
+					continue
+				}
 				i, err := f.checkedImage(argument)
 				if err != nil {
 					return err
@@ -144,6 +169,13 @@ func loadCommand() command {
 					return err
 				}
 				fmt.Fprintf(os.Stderr, "loaded %s\n", i.Name)
+			}
+			for _, archive := range archives {
+				name, err := cluster.LoadArchive(ctx, dir, archive)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(os.Stderr, "loaded %s\n", name)
 			}
 			return nil
 		},

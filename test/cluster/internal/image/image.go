@@ -2,6 +2,7 @@ package image
 
 import (
 	"archive/tar"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,8 +30,12 @@ type Image struct {
 	Files []File
 	// Entrypoint, User and WorkingDir are as in a Dockerfile.
 	Entrypoint []string
+	Command    []string
 	User       string
 	WorkingDir string
+	Labels     map[string]string
+	// Architecture is Go's name of the processor; empty means this machine's.
+	Architecture string
 }
 
 // Check says what is wrong with the description.
@@ -64,10 +69,12 @@ type config struct {
 }
 
 type containerConfig struct {
-	Entrypoint []string `json:"Entrypoint"`
-	User       string   `json:"User,omitempty"`
-	WorkingDir string   `json:"WorkingDir,omitempty"`
-	Env        []string `json:"Env"`
+	Entrypoint []string          `json:"Entrypoint"`
+	Cmd        []string          `json:"Cmd,omitempty"`
+	User       string            `json:"User,omitempty"`
+	WorkingDir string            `json:"WorkingDir,omitempty"`
+	Env        []string          `json:"Env"`
+	Labels     map[string]string `json:"Labels,omitempty"`
 }
 
 type rootFS struct {
@@ -111,10 +118,10 @@ func (i Image) Write(out io.Writer) error {
 
 func (i Image) writeArchive(out io.Writer, layer *os.File, digest string) error {
 	configJSON, err := json.Marshal(config{
-		Architecture: runtime.GOARCH, OS: "linux", Created: epoch,
+		Architecture: cmp.Or(i.Architecture, runtime.GOARCH), OS: "linux", Created: epoch,
 		Config: containerConfig{
-			Entrypoint: i.Entrypoint, User: i.User, WorkingDir: i.WorkingDir,
-			Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin:/"},
+			Entrypoint: i.Entrypoint, Cmd: i.Command, User: i.User, WorkingDir: i.WorkingDir,
+			Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin:/"}, Labels: i.Labels,
 		},
 		RootFS:  rootFS{Type: "layers", DiffIDs: []string{"sha256:" + digest}},
 		History: []history{{Created: epoch, CreatedBy: "cluster image"}},

@@ -140,3 +140,50 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+func TestATreeIsPackedWithLabelsAndArguments(t *testing.T) {
+	i := sample(t)
+	folder := t.TempDir()
+	for _, name := range []string{"Chart.yaml", "templates/service.yaml"} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := Tree("/charts/darkroom", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.Files, i.Command, i.Architecture = append(i.Files, tree...), []string{"server"}, "arm64"
+	i.Labels = map[string]string{"org.opencontainers.image.licenses": "Apache-2.0"}
+
+	contents, _ := entries(t, pack(t, i))
+	var manifests []manifest
+	if err := json.Unmarshal(contents["manifest.json"], &manifests); err != nil {
+		t.Fatal(err)
+	}
+	var c config
+	if err := json.Unmarshal(contents[manifests[0].Config], &c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Architecture != "arm64" || !slices.Equal(c.Config.Cmd, i.Command) || !maps.Equal(c.Config.Labels, i.Labels) {
+		t.Errorf("config is %+v", c)
+	}
+	files, _ := entries(t, contents[manifests[0].Layers[0]])
+	if string(files["charts/darkroom/templates/service.yaml"]) != "templates/service.yaml" {
+		t.Errorf("the layer holds %v", slices.Sorted(maps.Keys(files)))
+	}
+}
+
+func TestAnArchiveTellsItsName(t *testing.T) {
+	archive := filepath.Join(t.TempDir(), "image.tar")
+	if err := os.WriteFile(archive, pack(t, sample(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if name, err := NameOf(archive); err != nil || name != "docker.io/gojektech/darkroom:v0.4.2" {
+		t.Errorf("got %q, %v", name, err)
+	}
+}

@@ -126,8 +126,6 @@ const managed = "io.cri-containerd.image=managed"
 
 // Load packs an image and loads it into the running containerd.
 func Load(ctx context.Context, i image.Image) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, loadLimit, fmt.Errorf("not done after %s", loadLimit))
-	defer cancel()
 	archive, err := os.CreateTemp("", "image-*.tar")
 	if err != nil {
 		return fmt.Errorf("load image %s: %w", i.Name, err)
@@ -136,21 +134,29 @@ func Load(ctx context.Context, i image.Image) error {
 	if err := errors.Join(i.Write(archive), archive.Close()); err != nil {
 		return err
 	}
+	return LoadArchive(ctx, archive.Name(), i.Name)
+}
+
+// LoadArchive loads the image of a docker-archive, whose name is known, into the
+// running containerd.
+func LoadArchive(ctx context.Context, archive, name string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, loadLimit, fmt.Errorf("not done after %s", loadLimit))
+	defer cancel()
 	// containerd unpacks it for the first container that needs it.
-	if _, err := ctr(ctx, "images", "import", "--no-unpack", archive.Name()); err != nil {
-		return fmt.Errorf("load image %s: %w", i.Name, err)
+	if _, err := ctr(ctx, "images", "import", "--no-unpack", archive); err != nil {
+		return fmt.Errorf("load image %s: %w", name, err)
 	}
 	for {
-		known, err := ctr(ctx, "images", "list", "--quiet", "name=="+i.Name, "labels."+quoted(managed))
+		known, err := ctr(ctx, "images", "list", "--quiet", "name=="+name, "labels."+quoted(managed))
 		if err != nil {
-			return fmt.Errorf("load image %s: %w", i.Name, err)
+			return fmt.Errorf("load image %s: %w", name, err)
 		}
-		if strings.Contains(known, i.Name) {
+		if strings.Contains(known, name) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("load image %s: %w", i.Name, context.Cause(ctx))
+			return fmt.Errorf("load image %s: %w", name, context.Cause(ctx))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
