@@ -1,0 +1,126 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// repository is the folder of the repository.
+const repository = "../.."
+
+// kustomizeBuild builds a folder of config/ with the kubectl of the test cluster, as
+// `kubectl apply -k` does.
+func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
+	t.Helper()
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets == "" {
+		t.Fatal("KUBEBUILDER_ASSETS is not set: run make test-go")
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", filepath.Join(repository, "config", folder)) //nolint:gosec // G204: the kubectl of the test cluster
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("build config/%s: %v: %s", folder, err, stderr.String())
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("build config/%s: %s", folder, stderr.String())
+	}
+	return decode(t, out)
+}
+
+func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			t.Fatal(err)
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// apiServer is one API server for all tests, started by the first that needs it.
+var apiServer = sync.OnceValues(func() (*rest.Config, error) {
+	environment = &envtest.Environment{CRDs: foreignDefinitions()}
+	return environment.Start()
+})
+
+var environment *envtest.Environment
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if environment != nil {
+		if err := environment.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the API server:", err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+// connect returns a client of the API server that notes down its warnings.
+func connect(t *testing.T) (client.Client, *warnings) {
+	t.Helper()
+	config, err := apiServer()
+	if err != nil {
+		t.Fatalf("start the API server: %v", err)
+	}
+	noted := &warnings{}
+	config = rest.CopyConfig(config)
+	config.WarningHandler = noted
+	kube, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kube, noted
+}
+
+// warnings are those of the API server.
+type warnings struct {
+	mu   sync.Mutex
+	said []string
+}
+
+// HandleWarningHeader notes a warning down.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said = append(w.said, text)
+}
+
+func (w *warnings) all() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]string(nil), w.said...)
+}
+
+// apply applies an object as `kubectl apply --server-side` does.
+func apply(ctx context.Context, kube client.Client, object *unstructured.Unstructured) error {
+	err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("install-test"), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
