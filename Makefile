@@ -13,6 +13,8 @@ CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
 PLATFORMS ?= linux/amd64,linux/arm64
 # The commit that images say they are made of.
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
+# What build-installer and deploy take of config/: default, or one of overlays/….
+OVERLAY ?= default
 # What builds images: docker, podman or buildah.
 CONTAINER_TOOL ?= docker
 # Arguments of the manager for `make run`.
@@ -69,6 +71,7 @@ generate: manifests $(CONTROLLER_GEN) ## Regenerate all that is generated: manif
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
+	@hack/chart.sh dist/chart/files
 
 .PHONY: manifests
 manifests: $(CONTROLLER_GEN) ## Regenerate the CRD and the operator's ClusterRole.
@@ -203,15 +206,19 @@ docker-pin: ## Write the present digests of the Dockerfile's images into it (ask
 	@hack/docker-pin.sh
 
 .PHONY: build-installer
-build-installer: $(KUSTOMIZE) ## Write all that deploy applies to dist/install.yaml, with the image IMG.
-	@mkdir -p dist/overlay && printf 'resources:\n- ../../config/default\n' > dist/overlay/kustomization.yaml
-	@cd dist/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
-	@$(KUSTOMIZE) build dist/overlay > dist/install.yaml && echo "wrote dist/install.yaml with the image $(IMG)"
+build-installer: $(KUSTOMIZE) ## Write all that deploy applies to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
+	@mkdir -p $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
+	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
+	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
+
+.PHONY: chart
+chart: ## Copy the CRD and the rules of roles from config/ into dist/chart, the operator's chart.
+	@hack/chart.sh dist/chart/files
 
 .PHONY: clean
 clean: ## Remove what was built. (The Go build cache stays.)
 	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
-	rm -rf $(BIN) dist
+	rm -rf $(BIN) dist/install.yaml dist/*.tgz
 
 ##@ Operator Lifecycle Manager
 
@@ -255,6 +262,7 @@ run: ## Run the operator on this machine, for the cluster. ARGS are its argument
 .PHONY: deploy
 deploy: build-installer ## Deploy the operator with the image IMG.
 	$(KUBECTL) apply --server-side -f dist/install.yaml
+	$(KUBECTL) -n darkroom-system rollout status deployment/darkroom-operator-controller-manager --timeout=120s
 
 .PHONY: undeploy
 undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD.

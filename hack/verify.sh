@@ -48,6 +48,10 @@ if ((${#stale[@]} > before)); then
   echo "stale: ${stale[*]:before}: run make bundle catalog" >&2
 fi
 
+echo "verify: dist/chart"
+hack/chart.sh "$fresh/chart"
+diff -ru dist/chart/files "$fresh/chart" || { stale+=(dist/chart/files); echo "stale: dist/chart/files: run make chart" >&2; }
+
 for module in "$@"; do
   echo "verify: go mod tidy: $module"
   if ! go -C "$module" mod tidy -diff; then

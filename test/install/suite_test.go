@@ -30,7 +30,7 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	if assets == "" {
 		t.Fatal("KUBEBUILDER_ASSETS is not set: run make test-go")
 	}
-	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", filepath.Join(repository, "config", folder)) //nolint:gosec // G204: the kubectl of the test cluster
+	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", filepath.Join(repository, "config", folder))
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Copies what the operator's chart takes from config/ as it is: the CRD and the rules of
+# the roles. hack/chart.sh FOLDER; the folder is the chart's files/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folder=$1
+mkdir -p "$folder"
+cp config/crd/bases/deployments.example.com_darkrooms.yaml "$folder/crd.yaml"
+for role in role metrics_auth_role leader_election_role metrics_reader_role \
+  darkroom_admin_role darkroom_editor_role darkroom_viewer_role; do
+  cp "config/rbac/$role.yaml" "$folder/"
+done
+cp config/apiserver/role.yaml "$folder/apiserver_role.yaml"
+cp config/apiserver/auth_role.yaml "$folder/apiserver_auth_role.yaml"
+cp config/admission/inline_keys.yaml "$folder/"

@@ -1,0 +1,229 @@
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// renderChart renders the operator's chart as `helm install darkroom-operator` does.
+func renderChart(t *testing.T, release, values string) ([]*unstructured.Unstructured, error) {
+	t.Helper()
+	chart, err := loader.Load(filepath.Join(repository, "dist", "chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed := map[string]any{}
+	if err := yaml.Unmarshal([]byte(values), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	options := chartutil.ReleaseOptions{Name: release, Namespace: "darkroom-system", IsInstall: true}
+	toRender, err := chartutil.ToRenderValues(chart, parsed, options, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(chart, toRender)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for name, text := range files {
+		if strings.HasSuffix(name, ".yaml") {
+			objects = append(objects, decode(t, []byte(text))...)
+		}
+	}
+	return objects, nil
+}
+
+func mustRender(t *testing.T, values string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	objects, err := renderChart(t, "darkroom-operator", values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return byName(objects)
+}
+
+func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
+	named := make(map[string]*unstructured.Unstructured, len(objects))
+	for _, object := range objects {
+		named[fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())] = object
+	}
+	return named
+}
+
+// TestChartAndKustomizeInstallTheSame holds the chart in step with config/: whoever
+// changes one must change the other.
+func TestChartAndKustomizeInstallTheSame(t *testing.T) {
+	for _, pair := range []struct{ overlay, values string }{
+		{"default", "apiserver: {enabled: false}"},
+		{"overlays/with-apiserver", ""},
+		{"overlays/namespaced", "apiserver: {enabled: false}\nrbac: {namespaced: true}"},
+		{"overlays/with-network-policy", "apiserver: {enabled: false}\nnetworkPolicy: {enabled: true}"},
+		{"overlays/with-admission", "apiserver: {enabled: false}\nadmission: {enabled: true}"},
+	} {
+		t.Run(pair.overlay, func(t *testing.T) {
+			ours, theirs := mustRender(t, pair.values), byName(kustomizeBuild(t, pair.overlay))
+			for name, object := range theirs {
+				if object.GetKind() == "Namespace" {
+					continue // helm install --create-namespace makes it
+				}
+				mine, found := ours[name]
+				if !found {
+					t.Errorf("the chart lacks %s", name)
+					continue
+				}
+				compare(t, name, mine, object)
+			}
+			for name := range ours {
+				if _, found := theirs[name]; !found {
+					t.Errorf("config/%s lacks %s", pair.overlay, name)
+				}
+			}
+		})
+	}
+}
+
+// compare says where an object of the chart differs in more than labels, image and
+// what Helm calls it.
+func compare(t *testing.T, name string, chart, kustomize *unstructured.Unstructured) {
+	t.Helper()
+	switch chart.GetKind() {
+	case "Deployment":
+		mine, theirs := convert[appsv1.Deployment](t, chart).Spec, convert[appsv1.Deployment](t, kustomize).Spec
+		mine.Template.Spec.Containers[0].Image = theirs.Template.Spec.Containers[0].Image
+		theirs.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
+		// It is set by hand in some overlays, from the downward API.
+		if from := &theirs.Template.Spec.Containers[0].Env[0]; from.Name == "WATCH_NAMESPACE" && from.ValueFrom != nil {
+			*from = corev1.EnvVar{Name: from.Name, Value: chart.GetNamespace()}
+		}
+		difference(t, name, mine, theirs)
+	case "Role", "ClusterRole":
+		difference(t, name, convert[rbacv1.Role](t, chart).Rules, convert[rbacv1.Role](t, kustomize).Rules)
+		for label, value := range kustomize.GetLabels() {
+			if strings.HasPrefix(label, "rbac.") && chart.GetLabels()[label] != value {
+				t.Errorf("%s lacks the label %s", name, label)
+			}
+		}
+	case "ServiceAccount":
+	case "RoleBinding", "ClusterRoleBinding":
+		mine, theirs := convert[rbacv1.RoleBinding](t, chart), convert[rbacv1.RoleBinding](t, kustomize)
+		difference(t, name, mine.RoleRef, theirs.RoleRef)
+		difference(t, name, mine.Subjects, theirs.Subjects)
+	default:
+		difference(t, name, chart.Object["spec"], kustomize.Object["spec"])
+	}
+}
+
+func difference(t *testing.T, name string, chart, kustomize any) {
+	t.Helper()
+	if equality.Semantic.DeepEqual(chart, kustomize) || reflect.DeepEqual(chart, kustomize) {
+		return
+	}
+	mine, _ := yaml.Marshal(chart)
+	theirs, _ := yaml.Marshal(kustomize)
+	t.Errorf("%s differs. The chart:\n%s\nconfig/:\n%s", name, mine, theirs)
+}
+
+func TestTheChartOfEverythingIsAcceptedByAnAPIServer(t *testing.T) {
+	kube, said := connect(t)
+	for _, object := range kustomizeBuild(t, "default") {
+		if object.GetKind() == "Namespace" {
+			if err := apply(t.Context(), kube, object); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	objects, err := renderChart(t, "darkroom-operator", `
+darkroomImage: registry.example.com/darkroom:v0.4.2
+manager:
+  replicas: 2
+  baseDomain: images.example.com
+  selector: shard=a
+  maxConcurrentReconciles: 8
+  reconcilePeriod: 5m
+  metricsSecure: false
+  logLevel: debug
+  metricsCertSecret: metrics
+  podLabels: {team: images}
+  nodeSelector: {kubernetes.io/os: linux}
+  tolerations: [{key: dedicated, operator: Exists}]
+  extraEnv: [{name: HTTPS_PROXY, value: "http://proxy.example.com:3128"}]
+apiserver:
+  tlsSecret: apiserver
+  allowedOrigin: [https://console.example.com]
+  requestsPerSecond: 1000000
+  ingress: {enabled: true, className: nginx, tlsSecretName: darkrooms}
+serviceMonitor: {enabled: true, labels: {release: prometheus}}
+networkPolicy: {enabled: true}
+admission: {enabled: true, actions: [Deny]}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if err := apply(t.Context(), kube, object); err != nil {
+			t.Error(err)
+		}
+	}
+	if warned := said.all(); len(warned) > 0 {
+		t.Errorf("the API server warns: %q", warned)
+	}
+	deployments := map[string]string{}
+	for _, object := range objects {
+		if object.GetKind() == "Deployment" {
+			deployments[object.GetName()] = strings.Join(convert[appsv1.Deployment](t, object).Spec.Template.Spec.Containers[0].Args, " ")
+		}
+	}
+	if want := "manager --leader-elect --base-domain=images.example.com --selector=shard=a --max-concurrent-reconciles=8 " +
+		"--reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug"; deployments["darkroom-operator-controller-manager"] != want {
+		t.Errorf("the manager is started with\n%s\nwant\n%s", deployments["darkroom-operator-controller-manager"], want)
+	}
+	if want := "apiserver --bind-address=:5000 --allowed-origin=https://console.example.com --base-domain=images.example.com " +
+		"--requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key"; deployments["darkroom-operator-apiserver"] != want {
+		t.Errorf("the API server is started with\n%s\nwant\n%s", deployments["darkroom-operator-apiserver"], want)
+	}
+}
+
+func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
+	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "admission: {actions: [Panic]}"} {
+		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
+			t.Errorf("%s is accepted", values)
+		}
+	}
+}
+
+func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
+	one := mustRender(t, "crds: {install: false}")
+	other, err := renderChart(t, "shard-b", "crds: {install: false}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range byName(other) {
+		if _, found := one[name]; found {
+			t.Errorf("both have %s", name)
+		}
+	}
+}
+
+func TestTheCRDOutlivesTheRelease(t *testing.T) {
+	const name = "CustomResourceDefinition /darkrooms.deployments.example.com"
+	if kept := mustRender(t, "")[name].GetAnnotations()["helm.sh/resource-policy"]; kept != "keep" {
+		t.Errorf("its resource policy is %q", kept)
+	}
+	if dropped := mustRender(t, "crds: {keep: false}")[name].GetAnnotations()["helm.sh/resource-policy"]; dropped != "" {
+		t.Errorf("asked not to be kept, its resource policy is %q", dropped)
+	}
+}
