@@ -37,7 +37,7 @@ TESTSUM := $(TOOLS)/testsum
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules besides the main one: with tests, and all that `go mod tidy` is checked for.
-TEST_MODULES := test/darkroom test/sources test/cluster
+TEST_MODULES := test/darkroom test/sources test/cluster test/olm
 MODULES := . $(TEST_MODULES) hack/tools hack/golangci
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
@@ -128,6 +128,17 @@ FUZZTIME ?= 100s
 fuzz: ## Fuzz what becomes of a Darkroom's texts for FUZZTIME. What fails is kept in testdata/fuzz.
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 
+.PHONY: e2e-olm
+e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(TESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
+	@$(CLUSTER) build olm
+	@for version in 0.1.0 0.1.1; do \
+		$(CLUSTER) image --output $(BIN)/image-$$version.tar $(image-flags) $(IMAGE_BASE):v$$version=$(BIN)/darkroom-operator; done
+	BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
+
+# Which tests e2e-olm runs.
+RUN ?= .
+
 # What `make bench` measures.
 N ?= 100
 ROUNDS ?= 3
@@ -210,6 +221,10 @@ build-installer: $(KUSTOMIZE) ## Write all that deploy applies to dist/install.y
 	@mkdir -p $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
 	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
+
+.PHONY: release-files
+release-files: $(KUSTOMIZE) ## Make what a release has besides programs, in bin/release-files: install.yaml, charts, bundle.
+	@hack/release.sh $(BUNDLE_VERSION)-snapshot
 
 .PHONY: chart
 chart: ## Copy the CRD and the rules of roles from config/ into dist/chart, the operator's chart.

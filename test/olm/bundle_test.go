@@ -1,0 +1,54 @@
+package olm
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/operator-framework/api/pkg/manifests"
+	"github.com/operator-framework/api/pkg/validation"
+	interfaces "github.com/operator-framework/api/pkg/validation/interfaces"
+)
+
+// repository is the folder of the repository.
+const repository = "../.."
+
+func TestTheBundleHasNothingToComplainOf(t *testing.T) {
+	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := bundle.ObjectsToValidate()
+	for _, object := range bundle.Objects {
+		objects = append(objects, object)
+	}
+	// All but the one that pulls the images to see what they are built for.
+	validators := slices.Concat(validation.DefaultBundleValidators, interfaces.Validators{
+		validation.OperatorHubV2Validator, validation.StandardCapabilitiesValidator, validation.StandardCategoriesValidator,
+		validation.AlphaDeprecatedAPIsValidator, validation.GoodPracticesValidator, validation.ObjectValidator, validation.OperatorGroupValidator,
+	})
+	for _, result := range validators.Validate(objects...) {
+		for _, complaint := range append(result.Errors, result.Warnings...) {
+			// Names like stable-v1 are for releases that promise something.
+			if strings.Contains(complaint.Detail, `channel(s) ["alpha"]`) {
+				continue
+			}
+			t.Errorf("%s: %s: %s", result.Name, complaint.Type, complaint.Detail)
+		}
+	}
+}
+
+func TestTheBundleSupportsAllInstallModes(t *testing.T) {
+	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(bundle.CSV.Spec.InstallModes) != 4 {
+		t.Errorf("it knows %d install modes", len(bundle.CSV.Spec.InstallModes))
+	}
+	for _, mode := range bundle.CSV.Spec.InstallModes {
+		if !mode.Supported {
+			t.Errorf("%s is not supported", mode.Type)
+		}
+	}
+}

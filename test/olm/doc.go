@@ -1,0 +1,10 @@
+// Package olm tests that the Operator Lifecycle Manager installs, upgrades and removes
+// the operator, in versions 0 and 1; and so do kustomize and Helm, as deploy_test.go tells.
+//
+// bundle_test.go checks the bundle with the validators that catalogs use. The rest needs
+// a real node and has the build tag e2e: `make e2e-olm` starts one. There the lifecycle
+// managers run as pods of images that are packed from their static programs, by their own
+// manifests, and so does the operator, with the ServiceAccounts and the rights that they
+// give it. Nothing is pulled: the catalog of version 0 has the bundles within, and
+// version 1 pulls from a registry that the tests run at the node's address.
+package olm

@@ -1,0 +1,123 @@
+//go:build e2e
+
+package olm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The two releases of the tests. The first is that of bundle/, and the second is made of
+// the same program: what is tested is the way from one to the other.
+const (
+	firstVersion, secondVersion = "0.1.0", "0.1.1"
+	operatorImage               = "ghcr.io/darkroom-operator/darkroom-operator:v"
+)
+
+// Images as the node knows them.
+const (
+	darkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
+	sourcesImage  = "docker.io/darkroom-e2e/sources:v1"
+
+	olmImage                = "docker.io/darkroom-e2e/olm:v0.29.0"
+	catalogOperatorImage    = "docker.io/darkroom-e2e/catalog-operator:v0.29.0"
+	operatorControllerImage = "docker.io/darkroom-e2e/operator-controller:v1.2.0"
+	catalogdImage           = "docker.io/darkroom-e2e/catalogd:v1.2.0"
+)
+
+// loadImages packs programs as images of the node: no registry is asked. The operator's
+// own image has been made by `make image`.
+func loadImages(ctx context.Context) error {
+	for _, args := range [][]string{
+		{filepath.Join(binaries, "image-"+firstVersion+".tar"), filepath.Join(binaries, "image-"+secondVersion+".tar")},
+		{"--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
+		{sourcesImage + "=" + filepath.Join(binaries, "sources")},
+		{"--path", "/bin/olm", olmImage + "=" + filepath.Join(binaries, "k8s", "olm")},
+		{"--path", "/bin/catalog", catalogOperatorImage + "=" + filepath.Join(binaries, "k8s", "catalog")},
+		{operatorControllerImage + "=" + filepath.Join(binaries, "k8s", "operator-controller")},
+		{catalogdImage + "=" + filepath.Join(binaries, "k8s", "catalogd")},
+	} {
+		if err := load(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load runs `cluster load`.
+func load(ctx context.Context, args ...string) error {
+	out, err := exec.CommandContext(ctx, filepath.Join(binaries, "cluster"), append([]string{"load"}, args...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("cluster load %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// run runs a program and returns what it writes.
+func run(ctx context.Context, program string, args ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, program, args...)
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, complaints.String())
+	}
+	return out, nil
+}
+
+// moduleFolder is the folder of the module that a component of the test cluster is built
+// from; its manifests are there too.
+func moduleFolder(ctx context.Context, name, module string) (string, error) {
+	pins := filepath.Join(repository, "test", "cluster", "modules", name)
+	text, err := os.ReadFile(filepath.Join(pins, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "require" && fields[1] == module {
+			cache, err := run(ctx, "go", "env", "GOMODCACHE")
+			return filepath.Join(strings.TrimSpace(string(cache)), module+"@"+fields[2]), err
+		}
+	}
+	return "", fmt.Errorf("%s/go.mod does not require %s", pins, module)
+}
+
+// startPictures runs a web folder as a pod, and returns its URL: there is no cluster DNS.
+func startPictures(ctx context.Context) (string, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "pictures"}}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "webfolder"},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "source", Image: sourcesImage, Args: []string{"webfolder", "--addr", ":8080"},
+			ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{
+				HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(8080)},
+			}},
+		}}},
+	}
+	for _, object := range []client.Object{namespace, pod} {
+		if err := ensure(ctx, object); err != nil {
+			return "", err
+		}
+	}
+	err := poll(ctx, "the pictures are served", func(ctx context.Context) error {
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+				return nil
+			}
+		}
+		return fmt.Errorf("the pod is %s", pod.Status.Phase)
+	})
+	return fmt.Sprintf("http://%s:8080", pod.Status.PodIP), err
+}

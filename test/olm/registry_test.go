@@ -1,0 +1,134 @@
+//go:build e2e
+
+package olm
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+// startRegistry runs an image registry at the node's address, where pods reach it, and
+// returns its host. It ends with the test.
+func startRegistry(t *testing.T, authority *authority) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key := authority.issue(t, nodeIP)
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	if err := server.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.Listener = listener
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return listener.Addr().String()
+}
+
+// push pushes an image of one layer to the registry: folders, by their paths in it.
+func push(t *testing.T, authority *authority, reference string, folders, labels map[string]string) {
+	t.Helper()
+	packed, err := packFolders(folders)
+	if err != nil {
+		t.Fatal(err)
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := mutate.AppendLayers(empty.Image, layer)
+	if err == nil {
+		image, err = mutate.Config(image, v1.Config{Labels: labels})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := name.ParseReference(reference)
+	if err == nil {
+		err = remote.Write(target, image, remote.WithTransport(authority.transport()), remote.WithContext(t.Context()))
+	}
+	if err != nil {
+		t.Fatalf("push %s: %v", reference, err)
+	}
+}
+
+func packFolders(folders map[string]string) ([]byte, error) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for target, folder := range folders {
+		err := filepath.WalkDir(folder, func(source string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(folder, source)
+			if err != nil {
+				return err
+			}
+			header := &tar.Header{Name: path.Join(target, filepath.ToSlash(below)), Mode: 0o755, Typeflag: tar.TypeDir}
+			if entry.IsDir() {
+				header.Name += "/"
+				return w.WriteHeader(header)
+			}
+			content, err := os.ReadFile(source)
+			if err != nil {
+				return err
+			}
+			header.Mode, header.Typeflag, header.Size = 0o644, tar.TypeReg, int64(len(content))
+			if err := w.WriteHeader(header); err != nil {
+				return err
+			}
+			_, err = w.Write(content)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), w.Close()
+}
+
+// bundleLabels are those that bundle.Dockerfile gives the image.
+func bundleLabels(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "bundle.Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if label, found := strings.CutPrefix(strings.TrimSpace(line), "LABEL "); found {
+			key, value, _ := strings.Cut(label, "=")
+			labels[key] = strings.Trim(value, `"`)
+		}
+	}
+	if len(labels) < 6 {
+		t.Fatal(fmt.Errorf("bundle.Dockerfile has the labels %v", labels))
+	}
+	return labels
+}

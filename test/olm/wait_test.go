@@ -1,0 +1,179 @@
+//go:build e2e
+
+package olm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// patience is for how long a test waits for what should take seconds: the machines
+	// are shared, and lifecycle managers retry after a while.
+	patience = 4 * time.Minute
+	// pollPeriod is the time between two looks at what is waited for.
+	pollPeriod = 250 * time.Millisecond
+)
+
+// permanent is an error that waiting does not cure.
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// poll checks until nothing is wrong, patience ends, or the context does.
+func poll(ctx context.Context, what string, check func(context.Context) error) error {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	ticker := time.NewTicker(pollPeriod)
+	defer ticker.Stop()
+	for {
+		err := check(ctx)
+		var never permanent
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &never):
+			return fmt.Errorf("wait until %s: %w", what, never.error)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait until %s: %w: %w", what, ctx.Err(), err)
+		case <-deadline.C:
+			return fmt.Errorf("wait until %s: still not after %s: %w", what, patience, err)
+		case <-ticker.C:
+		}
+	}
+}
+
+// eventually waits until a check finds nothing wrong.
+func eventually(t *testing.T, what string, check func(context.Context) error) {
+	t.Helper()
+	started := time.Now()
+	if err := poll(t.Context(), what, check); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s after %.1fs", what, time.Since(started).Seconds())
+}
+
+// ensure creates an object unless it is there.
+func ensure(ctx context.Context, object client.Object) error {
+	if err := kube.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create %T %s: %w", object, object.GetName(), err)
+	}
+	return nil
+}
+
+// create creates objects, and fails the test if one is refused.
+func create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := kube.Create(t.Context(), object); err != nil {
+			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
+		}
+	}
+}
+
+// remove deletes objects, and waits until they are gone.
+func remove(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := kube.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil {
+			t.Fatalf("delete %T %s: %v", object, object.GetName(), err)
+		}
+		eventually(t, fmt.Sprintf("%T %s is gone", object, object.GetName()), func(ctx context.Context) error {
+			err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return errors.Join(err, errors.New("it is still there"))
+		})
+	}
+}
+
+// applyAll applies objects as an administrator does, definitions first.
+func applyAll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		err := poll(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {
+			err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("olm-test"), client.ForceOwnership)
+			if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+				return permanent{err}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeAll reads YAML documents.
+func decodeAll(documents []byte) ([]*unstructured.Unstructured, error) {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
+	var objects []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, err
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// waitAvailable waits until a Deployment has the pods it asks for.
+func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	eventually(t, "Deployment "+name+" is available", func(ctx context.Context) error {
+		if err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment); err != nil {
+			return err
+		}
+		for _, condition := range deployment.Status.Conditions {
+			if condition.Type == appsv1.DeploymentAvailable && condition.Status == corev1.ConditionTrue && deployment.Status.ObservedGeneration == deployment.Generation {
+				return nil
+			}
+		}
+		return fmt.Errorf("%+v: %s", deployment.Status.Conditions, podsOf(ctx, namespace))
+	})
+	return deployment
+}
+
+// podsOf says how the pods of a namespace are.
+func podsOf(ctx context.Context, namespace string) string {
+	pods := &corev1.PodList{}
+	if err := kube.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		return err.Error()
+	}
+	var text bytes.Buffer
+	for _, pod := range pods.Items {
+		fmt.Fprintf(&text, "pod %s is %s", pod.Name, pod.Status.Phase)
+		for _, status := range pod.Status.ContainerStatuses {
+			if status.State.Waiting != nil {
+				fmt.Fprintf(&text, ", waits: %s", status.State.Waiting.Message)
+			}
+			if status.LastTerminationState.Terminated != nil {
+				fmt.Fprintf(&text, ", ended: %s", status.LastTerminationState.Terminated.Message)
+			}
+		}
+		text.WriteString("; ")
+	}
+	return text.String()
+}
