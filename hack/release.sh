@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Makes the files of a release that are no programs, and their checksums, in
+# bin/release-files: hack/release.sh VERSION. The same input gives the same bytes, but for
+# the times in the archive of the chart.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=${1#v}
+base=ghcr.io/darkroom-operator/darkroom-operator
+files=bin/release-files
+
+# What is committed must be what is released: versions are changed by a commit.
+for place in "dist/chart/Chart.yaml:version: $version" "dist/chart/Chart.yaml:appVersion: $version" \
+  "bundle/manifests/darkroom-operator.clusterserviceversion.yaml:  version: $version" \
+  "CHANGELOG.md:## $version"; do
+  grep -q "^${place#*:}" "${place%%:*}" || {
+    # A snapshot is made between two releases.
+    [[ $version == *-* ]] || { echo "${place%%:*} has no line \"${place#*:}\": see docs/release.md" >&2; exit 1; }
+  }
+done
+
+rm -rf "$files" && mkdir -p "$files"
+for overlay in default with-apiserver; do
+  folder=config/default name=install
+  if [[ $overlay != default ]]; then folder=config/overlays/$overlay name=install-$overlay; fi
+  work=$(mktemp -d bin/release.XXXXXX)
+  printf 'resources:\n- ../../%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n' "$folder" "$base" "$version" > "$work/kustomization.yaml"
+  bin/tools/kustomize build "$work" > "$files/$name.yaml"
+  rm -r "$work"
+done
+cp config/crd/bases/deployments.example.com_darkrooms.yaml "$files/crd.yaml"
+tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bundle.tar.gz" bundle bundle.Dockerfile catalog
+# The charts as `helm package` packs them: a folder that is named like the chart.
+for chart in darkroom-operator:dist/chart darkroom:helm-charts/darkroom; do
+  folder=${chart#*:} chart=${chart%%:*}
+  number=$(sed -n 's/^version: //p' "$folder/Chart.yaml")
+  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude=ci \
+    --transform "s|^$folder|$chart|" -czf "$files/$chart-chart-$number.tgz" "$folder"
+done
+(cd "$files" && sha256sum -- * > files.sha256)
+echo "made $(find "$files" -type f | wc -l) files in $files"
