@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Copies what the operator's chart takes from config/ as it is: the CRD and the rules of
-# the roles. hack/chart.sh FOLDER; the folder is the chart's files/.
+# Copies what the operator's chart takes from config/ as it is: the CRD, the rules of the
+# roles, policies and monitors. hack/chart.sh FOLDER; the folder is the chart's files/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=$1
-mkdir -p "$folder"
+rm -rf "$folder"
+mkdir -p "$folder/network-policy" "$folder/prometheus"
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$folder/crd.yaml"
 for role in role metrics_auth_role leader_election_role metrics_reader_role \
   darkroom_admin_role darkroom_editor_role darkroom_viewer_role; do
@@ -14,3 +15,6 @@ done
 cp config/apiserver/role.yaml "$folder/apiserver_role.yaml"
 cp config/apiserver/auth_role.yaml "$folder/apiserver_auth_role.yaml"
 cp config/admission/inline_keys.yaml "$folder/"
+for part in network-policy prometheus; do
+  find "config/$part" -name '*.yaml' ! -name kustomization.yaml -exec cp {} "$folder/$part/" \;
+done
