@@ -1,6 +1,9 @@
-{{/* The start of all names: the release's, with the chart's in it. */}}
+{{/* The start of all names: the release's, with the chart's in it. The longest end leaves 27
+letters of the 63 that a name may have. */}}
 {{- define "operator.name" -}}
-{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-{{ .Chart.Name }}{{ end }}
+{{- $name := .Release.Name }}
+{{- if not (contains .Chart.Name $name) }}{{ $name = printf "%s-%s" $name .Chart.Name }}{{ end }}
+{{- $name | trunc 27 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "operator.selector" -}}
