@@ -75,8 +75,8 @@ func documented(t *testing.T, heading string) rights {
 
 func TestEachRuleOfTheRolesIsJustified(t *testing.T) {
 	for heading, roles := range map[string][][]string{
-		"resource":                   {{"config", "rbac", "role.yaml"}, {"config", "rbac", "leader_election_role.yaml"}},
-		"resource of the API server": {{"config", "apiserver", "role.yaml"}},
+		"resource":                   {{"config", "rbac", "role.yaml"}, {"config", "rbac", "metrics_auth_role.yaml"}, {"config", "rbac", "leader_election_role.yaml"}},
+		"resource of the API server": {{"config", "apiserver", "role.yaml"}, {"config", "apiserver", "auth_role.yaml"}},
 	} {
 		granted := grantedBy(t, roles...)
 		if len(granted) == 0 {
