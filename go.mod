@@ -2,6 +2,9 @@ module github.com/darkroom-operator/darkroom-operator
 
 go 1.26.0
 
+// Packages of npm may hold Go code.
+ignore ./web/node_modules
+
 require (
 	github.com/danielgtaylor/huma/v2 v2.39.0
 	github.com/go-logr/logr v1.4.3

@@ -21,12 +21,14 @@ import (
 
 // right is something that a caller may or may not do.
 type right struct {
-	verb      string
-	group     string
-	resource  string
-	namespace string // empty means all namespaces
-	name      string // empty means all names
-	path      string // of what is no resource, such as /metrics
+	verb     string
+	group    string
+	resource string
+	// subresource, such as proxy of services; empty means the resource itself.
+	subresource string
+	namespace   string // empty means all namespaces
+	name        string // empty means all names
+	path        string // of what is no resource, such as /metrics
 }
 
 // toDarkrooms is a right to Darkrooms.
@@ -51,7 +53,7 @@ func (r right) String() string {
 
 func (r right) attributes(who *caller) authorizer.Attributes {
 	return authorizer.AttributesRecord{
-		User: who.user, Verb: r.verb, APIGroup: r.group, APIVersion: "*", Resource: r.resource,
+		User: who.user, Verb: r.verb, APIGroup: r.group, APIVersion: "*", Resource: r.resource, Subresource: r.subresource,
 		Namespace: r.namespace, Name: r.name, ResourceRequest: r.path == "", Path: r.path,
 	}
 }
@@ -116,7 +118,7 @@ func (s *selfReviews) Authorize(ctx context.Context, what authorizer.Attributes)
 	spec := authorizationv1.SelfSubjectAccessReviewSpec{}
 	if what.IsResourceRequest() {
 		spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
-			Verb: what.GetVerb(), Group: what.GetAPIGroup(), Resource: what.GetResource(),
+			Verb: what.GetVerb(), Group: what.GetAPIGroup(), Resource: what.GetResource(), Subresource: what.GetSubresource(),
 			Namespace: what.GetNamespace(), Name: what.GetName(),
 		}
 	} else {

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"time"
@@ -42,6 +43,10 @@ type Options struct {
 	AllowedOrigins []string
 	// Preview renders what would be installed for a Darkroom, without a cluster.
 	Preview func(*v1alpha1.Darkroom) (string, error)
+	// Page has the files of the web page; nil, or without index.html: it is not built.
+	Page fs.FS
+	// BaseDomain and DarkroomVersion are what forms are told of the operator.
+	BaseDomain, DarkroomVersion string
 
 	// TokenTTL is for how long the answer about a token is believed; default 10 s.
 	TokenTTL time.Duration

@@ -125,20 +125,26 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Around a Darkroom"},
 		Summary: "Show what the operator installs for a Darkroom, without its secrets", Errors: ofOne,
-		Responses: content(http.StatusOK, "application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
+		Responses: content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
 	}, s.manifest)
+	registerWrite(api, huma.Operation{
+		OperationID: "renderManifest", Method: http.MethodPost, Path: onePath + "/manifest", Tags: []string{"Around a Darkroom"},
+		Summary: "Show what the operator would install for a Darkroom as it is sent, without its secrets", Errors: ofWrites,
+		Description: "Stores nothing. What a PUT would keep of the Darkroom, if there is one, is kept here too.",
+		Responses:   content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
+	}, typeJSON, s.decoder.schema, s.renderManifest)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Around a Darkroom"},
 		Summary: "Fetch a picture from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
 		Description: "Needs the right to get services/proxy in the namespace.",
-		Responses:   content(http.StatusOK, "image/*", "The picture"),
+		Responses:   content("image/*", "The picture"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
 		OperationID: "streamEvents", Method: http.MethodGet, Path: "/events/stream", Tags: []string{"Live events"},
 		Summary: "Follow the Darkrooms that you may watch", Errors: ofOne,
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
-		Responses: content(http.StatusOK, "text/event-stream", "Server-sent events"),
+		Responses: content("text/event-stream", "Server-sent events"),
 	}, s.stream)
 }
 
@@ -149,6 +155,14 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "whoAmI", Method: http.MethodGet, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Tell who you are", Errors: always,
 	}, s.whoAmI)
+	huma.Register(api, huma.Operation{
+		OperationID: "mayI", Method: http.MethodGet, Path: "/access", Tags: []string{"Session"},
+		Summary: "Tell what you may do in a namespace", Errors: always,
+	}, s.mayI)
+	huma.Register(api, huma.Operation{
+		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
+		Summary: "Tell what forms need to know of the server", Errors: always,
+	}, s.settings)
 	registerWrite(api, huma.Operation{
 		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Keep a token in a cookie", Metadata: anyone, Security: none,
@@ -161,8 +175,8 @@ func (s *Server) registerSession(api huma.API) {
 }
 
 // content documents an answer that is no JSON.
-func content(status int, mediaType, text string) map[string]*huma.Response {
-	return map[string]*huma.Response{strconv.Itoa(status): {Description: text, Content: map[string]*huma.MediaType{
+func content(mediaType, text string) map[string]*huma.Response {
+	return map[string]*huma.Response{strconv.Itoa(http.StatusOK): {Description: text, Content: map[string]*huma.MediaType{
 		mediaType: {Schema: &huma.Schema{Type: huma.TypeString}},
 	}}}
 }

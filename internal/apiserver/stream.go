@@ -142,7 +142,7 @@ func (r *streamReader) everything(ctx context.Context) error {
 		}
 	}
 	r.position = position
-	return r.out.event("synced", r.server.journal.id(position), Synced{Items: sent})
+	return r.out.event("synced", r.server.journal.id(position), Synced{Items: sent, All: r.scope.all})
 }
 
 // send sends one change, if it is in the scope. The id is the position after it.
@@ -174,7 +174,8 @@ func (r *streamReader) beat(ctx context.Context) error {
 
 // Synced says that the client now has everything.
 type Synced struct {
-	Items int `json:"items" doc:"How many Darkrooms there are"`
+	Items int  `json:"items" doc:"How many Darkrooms there are"`
+	All   bool `json:"all" doc:"Whether the caller may watch all namespaces: else there may be more"`
 }
 
 // streamWriter writes server-sent events, each within a time limit of its own.

@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
+	"github.com/darkroom-operator/darkroom-operator/web"
 )
 
 // apiServerOptions are the flags of the API server.
@@ -36,8 +37,9 @@ func newAPIServer() *cobra.Command {
 	options := &apiServerOptions{}
 	command := &cobra.Command{
 		Use:   "apiserver",
-		Short: "Serves Darkrooms over a REST API",
-		Long: `Serves Darkrooms over a REST API; see docs/rest-api.md, or /docs of the server.
+		Short: "Serves Darkrooms over a REST API and a web page",
+		Long: `Serves Darkrooms over a REST API, and as a web page; see docs/rest-api.md, or /docs of
+the server, and docs/page.md.
 
 Callers bring a bearer token that the cluster accepts, and may do what Kubernetes
 lets them do. With --auth=kubeconfig, on one's own machine, all requests act with the
@@ -83,6 +85,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	}
 	o.server.Auth = apiserver.Auth(o.auth)
 	o.server.Version = version()
+	o.server.Page = web.Page()
 	o.server.Log = log.WithName("apiserver")
 	if o.server.Preview, err = o.preview(); err != nil {
 		return err
@@ -114,6 +117,7 @@ func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), 
 	if err != nil {
 		return nil, err
 	}
+	o.server.BaseDomain, o.server.DarkroomVersion = o.baseDomain, chrt.AppVersion()
 	template := &templateOptions{kubeVersion: defaultKubeVersion}
 	capabilities, err := template.capabilities()
 	if err != nil {

@@ -1,0 +1,87 @@
+package apiserver_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func TestFormsAreToldWhatTheyNeedToKnow(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	s := start(t, func(o *apiserver.Options) {
+		o.BaseDomain, o.DarkroomVersion, o.Namespaces = "img.example.org", "v0.4.2", []string{namespace}
+	})
+	nobody := newUser(t, namespace, "nobody")
+	problem(t, s.want(http.StatusUnauthorized, "", "GET", "/settings", ""))
+	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, nobody.token, "GET", "/settings", ""))
+	if got.BaseDomain != "img.example.org" || got.DarkroomVersion != "v0.4.2" || !slices.Equal(got.Namespaces, []string{namespace}) {
+		t.Errorf("settings are %+v", got)
+	}
+}
+
+func TestCallersAreToldWhatTheyMayDo(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	viewer := newUser(t, namespace, "viewer")
+	viewer.may(namespace, canView)
+	for token, want := range map[string]apiserver.Access{
+		newEditor(t, namespace).token: {Create: true, Update: true, Delete: true, Image: true},
+		viewer.token:                  {},
+	} {
+		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET", "/access?namespace="+namespace+"&name=photos", ""))
+		if got != want {
+			t.Errorf("told is %+v, want %+v", got, want)
+		}
+	}
+	problem(t, s.want(http.StatusUnauthorized, "", "GET", "/access?namespace="+namespace, ""))
+	problem(t, s.want(http.StatusUnprocessableEntity, viewer.token, "GET", "/access", ""))
+}
+
+func TestManifestOfWhatIsNotStoredYet(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	one := path(namespace, "photos") + "/manifest"
+
+	fresh := s.want(http.StatusOK, token, "POST", one, webFolder(namespace, "photos"))
+	problem(t, s.want(http.StatusNotFound, token, "GET", one, ""))
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	if stored := s.want(http.StatusOK, token, "GET", one, ""); stored.body != fresh.body {
+		t.Errorf("before it was stored the manifest was\n%s\nand then\n%s", fresh.body, stored.body)
+	}
+
+	// Secrets are concealed, those that were sent now as well as those that stay.
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "secret"))
+	for name, body := range map[string]string{
+		"sent":   withSecrets(namespace, "secret"),
+		"stayed": `{"source":{"type":"S3","bucket":"b","region":"r"},"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`,
+	} {
+		got := s.want(http.StatusOK, token, "POST", path(namespace, "secret")+"/manifest", body)
+		mustNotSing(t, name, got.body)
+		if want := s.want(http.StatusOK, token, "GET", path(namespace, "secret")+"/manifest", ""); got.body != want.body {
+			t.Errorf("%s: the manifest differs from the stored one:\n%s", name, got.body)
+		}
+	}
+}
+
+func TestManifestOfWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	one := path(namespace, "photos") + "/manifest"
+	bad := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
+	if !slices.ContainsFunc(bad.Errors, func(f apiserver.FieldProblem) bool { return f.Location == "body.source.region" }) {
+		t.Errorf("the problem is %+v", bad)
+	}
+	problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, webFolder(namespace, "other")))
+	problem(t, s.want(http.StatusBadRequest, token, "POST", one, `[]`))
+	nobody := newUser(t, namespace, "nobody")
+	refused := problem(t, s.want(http.StatusForbidden, nobody.token, "POST", one, webFolder(namespace, "photos")))
+	if !strings.Contains(refused.Detail, "may not get darkroom") {
+		t.Errorf("the problem is %+v", refused)
+	}
+}

@@ -1,0 +1,62 @@
+package apiserver
+
+import "context"
+
+// ServerSettings are what forms need to know of the server and the operator.
+type ServerSettings struct {
+	BaseDomain      string   `json:"baseDomain" doc:"Pictures are served at <subDomain>.<base domain>"`
+	DarkroomVersion string   `json:"darkroomVersion" doc:"Release that runs where a Darkroom names none"`
+	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`
+	Version         string   `json:"version" doc:"Version of this server"`
+}
+
+type settingsOutput struct {
+	Body ServerSettings
+}
+
+func (s *Server) settings(context.Context, *struct{}) (*settingsOutput, error) {
+	return &settingsOutput{Body: ServerSettings{
+		BaseDomain:      s.options.BaseDomain,
+		DarkroomVersion: s.options.DarkroomVersion,
+		Namespaces:      append([]string{}, s.options.Namespaces...),
+		Version:         s.options.Version,
+	}}, nil
+}
+
+type accessInput struct {
+	Namespace string `query:"namespace" required:"true" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
+	Name      string `query:"name" maxLength:"253" doc:"Ask about this Darkroom; none means any"`
+}
+
+// Access is what a caller may do in a namespace.
+type Access struct {
+	Create bool `json:"create"`
+	Update bool `json:"update"`
+	Delete bool `json:"delete"`
+	Image  bool `json:"image" doc:"Fetch pictures from running Darkrooms"`
+}
+
+type accessOutput struct {
+	Body Access
+}
+
+// mayI tells callers what they may do, so that a page need not offer what is refused.
+// It decides nothing: each request is judged when it comes.
+func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, error) {
+	who, out := callerOf(ctx), Access{}
+	for _, question := range []struct {
+		answer *bool
+		right  right
+	}{
+		{&out.Create, toDarkrooms("create", in.Namespace, "")},
+		{&out.Update, toDarkrooms("update", in.Namespace, in.Name)},
+		{&out.Delete, toDarkrooms("delete", in.Namespace, in.Name)},
+		{&out.Image, right{verb: "get", resource: "services", subresource: "proxy", namespace: in.Namespace}},
+	} {
+		var err error
+		if *question.answer, err = s.access.may(ctx, who, question.right); err != nil {
+			return nil, err
+		}
+	}
+	return &accessOutput{Body: out}, nil
+}
