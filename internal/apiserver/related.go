@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -42,19 +41,25 @@ type podsOutput struct {
 
 // pods reads with the server's own token, for callers who may list pods there.
 func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
-	if _, err := s.readable(ctx, in.key()); err != nil {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
 		return nil, err
 	}
 	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "pods", namespace: in.Namespace}); err != nil {
 		return nil, err
 	}
+	out := &podsOutput{Body: PodList{Items: []Pod{}}}
+	// The operator says which labels the pods have, once there is something that makes
+	// pods. No selector would mean all pods of the namespace.
+	if darkroom.Status.Selector == "" {
+		return out, nil
+	}
 	pods, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.Set{v1alpha1.LabelDarkroom: in.Name}.String(), Limit: maxRelated,
+		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
 	})
 	if err != nil {
 		return nil, fromKubernetes(err, asIs)
 	}
-	out := &podsOutput{Body: PodList{Items: []Pod{}}}
 	for i := range pods.Items {
 		out.Body.Items = append(out.Body.Items, describePod(&pods.Items[i]))
 	}

@@ -1,0 +1,93 @@
+import { Problem, isAborted, problemOf } from "./problem";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, ServerSettings, Who } from "./types";
+
+interface Call {
+  method?: "GET" | "POST" | "PUT" | "DELETE";
+  body?: unknown;
+  ifMatch?: string;
+  signal?: AbortSignal;
+}
+
+/** Called when the server no longer takes the token. */
+let signedOut: () => void = () => undefined;
+export const onSignedOut = (listener: () => void): void => {
+  signedOut = listener;
+};
+
+/** Tells the page that the token is no longer good. */
+export const tellSignedOut = (): void => signedOut();
+
+async function call(path: string, { method = "GET", body, ifMatch, signal }: Call = {}): Promise<Response> {
+  const headers: Record<string, string> = {};
+  if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+  }
+  if (ifMatch !== undefined) {
+    headers["If-Match"] = ifMatch;
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    });
+  } catch (thrown) {
+    if (isAborted(thrown)) {
+      throw thrown;
+    }
+    throw new Problem(0, "No connection", "the server cannot be reached: try again");
+  }
+  if (!response.ok) {
+    const problem = await problemOf(response);
+    if (problem.status === 401) {
+      signedOut();
+    }
+    throw problem;
+  }
+  return response;
+}
+
+async function json<T>(path: string, options?: Call): Promise<T> {
+  return (await (await call(path, options)).json()) as T;
+}
+
+const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+const dry = (dryRun: boolean): string => (dryRun ? "?dryRun=All" : "");
+
+/** ETag of the version that was read. */
+export const etagOf = (darkroom: Darkroom): string => `"${darkroom.resourceVersion ?? ""}"`;
+
+export interface Picture {
+  blob: Blob;
+  /** From the request to the last byte. */
+  milliseconds: number;
+}
+
+export const api = {
+  whoAmI: () => json<Who>("/session"),
+  signIn: (token: string) => json<Who>("/session", { method: "POST", body: { token } }),
+  signOut: () => call("/session", { method: "DELETE" }),
+  settings: () => json<ServerSettings>("/settings"),
+  access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
+    json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),
+
+  get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),
+  create: (body: DarkroomInput, { dryRun = false } = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
+  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun = false } = {}) =>
+    json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
+  remove: (key: Key) => call(one(key), { method: "DELETE" }),
+
+  pods: async (key: Key, signal?: AbortSignal) => (await json<{ items: Pod[] }>(one(key) + "/pods", { signal })).items,
+  events: async (key: Key, signal?: AbortSignal) =>
+    (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,
+  manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
+  render: async (key: Key, body: DarkroomInput) => (await call(one(key) + "/manifest", { method: "POST", body })).text(),
+  picture: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<Picture> => {
+    const began = performance.now();
+    const blob = await (await call(`${one(key)}/image?${query.toString()}`, { signal })).blob();
+    return { blob, milliseconds: performance.now() - began };
+  },
+};

@@ -1,0 +1,27 @@
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Access = Schemas["Access"];
+export type Condition = Schemas["Condition"];
+export type Darkroom = Schemas["Darkroom"];
+export type DarkroomInput = Schemas["DarkroomInput"];
+export type DarkroomEvent = Schemas["Event"];
+export type FieldProblem = Schemas["FieldProblem"];
+export type Pod = Schemas["Pod"];
+export type ProblemBody = Schemas["Problem"];
+export type ServerSettings = Schemas["ServerSettings"];
+export type Source = Schemas["Source"];
+export type SourceInput = Schemas["SourceInput"];
+export type Who = Schemas["Who"];
+
+export const sourceTypes = ["WebFolder", "S3", "GoogleCloudStorage", "CloudFront"] as const;
+export type SourceType = (typeof sourceTypes)[number];
+
+/** A Darkroom is named by its namespace and name. */
+export interface Key {
+  namespace: string;
+  name: string;
+}
+
+export const keyOf = ({ namespace, name }: Key): string => `${namespace}/${name}`;

@@ -1,0 +1,24 @@
+import { CodeBlock, CodeBlockAction } from "@patternfly/react-core";
+import { CopyButton } from "./CopyButton";
+
+/** A text to read and copy. */
+export function Code({ label, text, note }: { label: string; text: string; note?: string }) {
+  const id = `code-${label.toLowerCase()}`;
+  return (
+    <>
+      <CodeBlock
+        actions={
+          <CodeBlockAction>
+            <CopyButton id={`${id}-copy`} text={text} label={`Copy ${label.toLowerCase()}`} />
+          </CodeBlockAction>
+        }
+      >
+        {/* Keys scroll it, so it can be reached by them. */}
+        <pre id={id} className="dr-code dr-code--tall" tabIndex={0} role="region" aria-label={label}>
+          {text}
+        </pre>
+      </CodeBlock>
+      {note && <p className="dr-quiet">{note}</p>}
+    </>
+  );
+}

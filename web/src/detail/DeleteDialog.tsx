@@ -1,0 +1,70 @@
+import { Alert, Button, Form, FormGroup, Modal, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
+import { useState } from "react";
+import { api } from "../api/client";
+import { asProblem, type Problem } from "../api/problem";
+import type { Key } from "../api/types";
+import { navigate, paths } from "../router";
+
+/** Asks for the name, so that nobody deletes the wrong one. */
+export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) {
+  const [typed, setTyped] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const fits = typed === of.name;
+  const remove = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await api.remove(of);
+      onClose();
+      navigate(paths.list);
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal isOpen variant="small" onClose={onClose} aria-labelledby="delete-title" aria-describedby="delete-text">
+      <ModalHeader title={`Delete ${of.name}?`} titleIconVariant="warning" labelId="delete-title" />
+      <ModalBody>
+        <Form
+          id="delete-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (fits) {
+              void remove();
+            }
+          }}
+        >
+          {problem && (
+            <Alert isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be deleted"} role="alert">
+              {problem.message}
+            </Alert>
+          )}
+          <p id="delete-text">
+            All that runs for it goes too, and its domains serve no pictures any more. The pictures themselves stay where
+            they are.
+          </p>
+          <FormGroup
+            label={
+              <>
+                Type <strong>{of.name}</strong> to confirm
+              </>
+            }
+            fieldId="delete-name"
+          >
+            <TextInput id="delete-name" value={typed} onChange={(_, value) => setTyped(value)} autoComplete="off" spellCheck={false} />
+          </FormGroup>
+        </Form>
+      </ModalBody>
+      <ModalFooter>
+        <Button variant="danger" type="submit" form="delete-form" isDisabled={!fits || busy} isLoading={busy}>
+          Delete
+        </Button>
+        <Button variant="link" onClick={onClose}>
+          Cancel
+        </Button>
+      </ModalFooter>
+    </Modal>
+  );
+}

@@ -1,0 +1,35 @@
+import { hunks, type DiffLine } from "../diff";
+
+const signs = { added: "+", removed: "−", same: " " } as const;
+const words = { added: "added: ", removed: "removed: ", same: "" } as const;
+
+/** Two texts line by line: what is added, what is removed, and a little around it. */
+export function DiffView({ lines, label }: { lines: DiffLine[]; label: string }) {
+  const added = lines.filter((line) => line.kind === "added").length;
+  const removed = lines.filter((line) => line.kind === "removed").length;
+  return (
+    <figure className="dr-diff" aria-label={label}>
+      <figcaption className="dr-diff__head">
+        {label}: <span className="dr-diff__plus">{added} added</span>, <span className="dr-diff__minus">{removed} removed</span>
+      </figcaption>
+      {/* Keys scroll it, so it can be reached by them. */}
+      <pre className="dr-code dr-diff__lines" tabIndex={0} role="region" aria-label={`${label}, line by line`}>
+        {hunks(lines).map((hunk, i) =>
+          "skipped" in hunk ? (
+            <span key={i} className="dr-diff__skip">
+              {`⋯ ${hunk.skipped} ${hunk.skipped === 1 ? "line" : "lines"} as before\n`}
+            </span>
+          ) : (
+            hunk.lines.map((line, j) => (
+              <span key={`${i}.${j}`} className={`dr-diff__line dr-diff__line--${line.kind}`}>
+                <span aria-hidden="true">{signs[line.kind]} </span>
+                <span className="pf-v6-u-screen-reader">{words[line.kind]}</span>
+                {line.text + "\n"}
+              </span>
+            ))
+          ),
+        )}
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,95 @@
+import { Card, CardBody, CardTitle, Icon, Skeleton } from "@patternfly/react-core";
+import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
+import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
+import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
+import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
+import { api } from "../api/client";
+import { keyOf, type Darkroom, type Pod } from "../api/types";
+import { ProblemState } from "../layout/ProblemState";
+import { useLoaded } from "../useLoaded";
+import { useNow } from "../useNow";
+import { age, atTime } from "../words/age";
+import { separate } from "../words/conditions";
+
+/** The pods are read anew this often while one looks at them, in milliseconds. */
+const every = 2_000;
+
+/** The pods, as they come and go. */
+export function Pods({ darkroom }: { darkroom: Darkroom }) {
+  const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
+  return (
+    <Card>
+      <CardTitle component="h2">Pods</CardTitle>
+      <CardBody>
+        {!pods ? (
+          problem ? (
+            <ProblemState problem={problem} onRetry={reload} isSmall />
+          ) : (
+            <Skeleton height="3rem" screenreaderText="Loading pods" />
+          )
+        ) : pods.length === 0 ? (
+          <p className="dr-quiet">No pod runs.</p>
+        ) : (
+          <PodTable pods={pods} />
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function PodTable({ pods }: { pods: Pod[] }) {
+  const now = useNow(1_000);
+  return (
+    <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
+      <Thead>
+        <Tr>
+          <Th width={35}>Name</Th>
+          <Th>State</Th>
+          <Th>Restarts</Th>
+          <Th>Node</Th>
+          <Th>Address</Th>
+          <Th>Age</Th>
+        </Tr>
+      </Thead>
+      <Tbody>
+        {pods.map((pod) => (
+          <Tr key={pod.name}>
+            <Td dataLabel="Name" className="dr-break">
+              {pod.name}
+            </Td>
+            <Td dataLabel="State">
+              <State pod={pod} />
+            </Td>
+            <Td dataLabel="Restarts">{pod.restarts}</Td>
+            <Td dataLabel="Node">{pod.node ?? "–"}</Td>
+            <Td dataLabel="Address">{pod.ip ?? "–"}</Td>
+            <Td dataLabel="Age">
+              <time dateTime={pod.startedAt} title={atTime(pod.startedAt)}>
+                {age(pod.startedAt, now)}
+              </time>
+            </Td>
+          </Tr>
+        ))}
+      </Tbody>
+    </Table>
+  );
+}
+
+function State({ pod }: { pod: Pod }) {
+  const [Sign, status, word] = pod.ready
+    ? ([CheckCircleIcon, "success", "Ready"] as const)
+    : pod.reason
+      ? ([ExclamationTriangleIcon, "warning", separate(pod.reason)] as const)
+      : ([InProgressIcon, "info", pod.phase === "Running" ? "Starting" : pod.phase] as const);
+  return (
+    <>
+      <span className="dr-phase">
+        <Icon status={status} isInline aria-hidden>
+          <Sign />
+        </Icon>
+        {word}
+      </span>
+      {!pod.ready && pod.message && <div className="dr-quiet dr-break">{pod.message}</div>}
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+import { stringify } from "yaml";
+import type { Darkroom } from "../api/types";
+import { toInput, toManifest } from "../form/model";
+import { Code } from "./Code";
+
+/** The resource as kubectl would apply it, without what is write-only, and its status. */
+export default function YamlText({ darkroom }: { darkroom: Darkroom }) {
+  const text = stringify({ ...toManifest(toInput(darkroom)), status: darkroom.status }, { lineWidth: 0 });
+  return <Code label="Resource" text={text} note="Keys and literal values of environment variables are never shown." />;
+}

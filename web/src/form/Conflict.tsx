@@ -1,0 +1,82 @@
+import { ActionGroup, Alert, Button, Form, Radio } from "@patternfly/react-core";
+import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
+import { useState } from "react";
+import { show } from "./merge";
+import type { Choice, ConflictState } from "./useSaving";
+
+/** Both sides of an edit that met somebody else's; each field is settled by itself. */
+export function Conflict({
+  conflict,
+  onResolve,
+  onReload,
+  onCancel,
+}: {
+  conflict: ConflictState;
+  onResolve: (choices: Choice[]) => void;
+  onReload?: () => void;
+  onCancel: () => void;
+}) {
+  const [choices, setChoices] = useState<Choice[]>(() => conflict.clashes.map(() => "mine"));
+  const choose = (at: number, choice: Choice) => setChoices(choices.map((old, i) => (i === at ? choice : old)));
+  return (
+    <Form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onResolve(choices);
+      }}
+    >
+      <Alert isInline variant="warning" title="Somebody else changed the same fields meanwhile" role="alert">
+        Nothing was saved. Choose whose value each field gets.
+        {conflict.taken.length > 0 && ` Their other changes (${conflict.taken.map((path) => path.join(".")).join(", ")}) are taken over.`}
+      </Alert>
+      <Table aria-label="Fields that both changed" gridBreakPoint="grid-md" variant="compact">
+        <Thead>
+          <Tr>
+            <Th>Field</Th>
+            <Th>Before</Th>
+            <Th>Theirs</Th>
+            <Th>Yours</Th>
+          </Tr>
+        </Thead>
+        <Tbody>
+          {conflict.clashes.map((clash, at) => {
+            const name = clash.path.join(".");
+            return (
+              <Tr key={name}>
+                <Td dataLabel="Field">
+                  <strong>{name}</strong>
+                </Td>
+                <Td dataLabel="Before" className="dr-break">
+                  {show(clash.base)}
+                </Td>
+                {(["theirs", "mine"] as const).map((side) => (
+                  <Td key={side} dataLabel={side === "theirs" ? "Theirs" : "Yours"}>
+                    <Radio
+                      id={`${name}-${side}`}
+                      name={`clash-${name}`}
+                      label={<span className="dr-break">{show(clash[side])}</span>}
+                      aria-label={`${name}: ${side === "theirs" ? "theirs" : "yours"}, ${show(clash[side])}`}
+                      isChecked={choices[at] === side}
+                      onChange={() => choose(at, side)}
+                    />
+                  </Td>
+                ))}
+              </Tr>
+            );
+          })}
+        </Tbody>
+      </Table>
+      <ActionGroup className="dr-actions">
+        <Button type="submit">Go on with these</Button>
+        {onReload && (
+          <Button variant="secondary" onClick={onReload}>
+            Drop my changes
+          </Button>
+        )}
+        <Button variant="link" onClick={onCancel}>
+          Back to the form
+        </Button>
+      </ActionGroup>
+    </Form>
+  );
+}

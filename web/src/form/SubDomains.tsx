@@ -1,0 +1,101 @@
+import { FormGroup, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
+import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
+import { useSettings } from "../App";
+import { Help, idOf, useForm } from "./fields";
+import { messagesAt, isSubDomain } from "./validate";
+
+const location = "subDomains";
+
+/** Sub-domains as chips, with the whole host as one types. */
+export function SubDomains() {
+  const { input, errors, change, touch, disabled } = useForm();
+  const { baseDomain } = useSettings();
+  const [text, setText] = useState("");
+  const names = Array.isArray(input.subDomains) ? input.subDomains : [];
+  const invalid = messagesAt(errors, location).length > 0;
+
+  const set = (subDomains: string[]) => change({ ...input, subDomains }, location);
+  const add = (typed: string) => {
+    // Who pastes a whole host means its sub-domain.
+    const fresh = typed
+      .toLowerCase()
+      .split(/[\s,;]+/)
+      .map((name) => name.replace(/^https?:\/\//, "").replace(/\/.*$/, ""))
+      .map((name) => (name.endsWith(`.${baseDomain}`) ? name.slice(0, -baseDomain.length - 1) : name))
+      .filter(Boolean);
+    if (fresh.length > 0) {
+      set([...new Set([...names, ...fresh])]);
+    }
+    setText("");
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if ((event.key === "Enter" || event.key === "," || event.key === " ") && text.trim() !== "") {
+      event.preventDefault();
+      add(text);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+    } else if (event.key === "Backspace" && text === "" && names.length > 0) {
+      set(names.slice(0, -1));
+    }
+  };
+  const onPaste = (event: ClipboardEvent<HTMLInputElement>) => {
+    const pasted = event.clipboardData.getData("text");
+    if (/[\s,;]/.test(pasted.trim())) {
+      event.preventDefault();
+      add(pasted);
+    }
+  };
+  const typed = text.trim().toLowerCase();
+  return (
+    <FormGroup label="Sub-domains" fieldId={idOf(location)} isRequired>
+      <TextInputGroup isDisabled={disabled} validated={invalid ? "error" : undefined}>
+        <TextInputGroupMain
+          inputId={idOf(location)}
+          value={text}
+          placeholder={names.length === 0 ? "photos" : "one more"}
+          onChange={(_, value) => setText(value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          onBlur={() => {
+            if (typed) {
+              add(text);
+            }
+            touch(location);
+          }}
+          aria-describedby={`${idOf(location)}-help`}
+          aria-label="Sub-domain"
+          inputProps={{ autoComplete: "off", spellCheck: false }}
+        >
+          <LabelGroup aria-label="Sub-domains" numLabels={64}>
+            {names.map((name) => (
+              <Label
+                key={name}
+                color={isSubDomain(name) ? "blue" : "red"}
+                variant="outline"
+                onClose={disabled ? undefined : () => set(names.filter((other) => other !== name))}
+                closeBtnAriaLabel={`Remove ${name}`}
+              >
+                <span className="dr-chip">
+                  <strong>{name}</strong>
+                  <span className="dr-quiet">.{baseDomain}</span>
+                </span>
+              </Label>
+            ))}
+          </LabelGroup>
+        </TextInputGroupMain>
+      </TextInputGroup>
+      <Help
+        location={location}
+        help={
+          typed ? (
+            <span aria-live="polite">
+              Pictures will be at <strong className="dr-break">{`${typed}.${baseDomain}`}</strong>: press Enter to add it
+            </span>
+          ) : (
+            `Pictures are served at SUB-DOMAIN.${baseDomain}`
+          )
+        }
+      />
+    </FormGroup>
+  );
+}

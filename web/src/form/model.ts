@@ -1,0 +1,106 @@
+import type { Darkroom, DarkroomInput, SourceInput, SourceType } from "../api/types";
+
+/** A Darkroom as it would be sent back unchanged. */
+export function toInput(darkroom: Darkroom): DarkroomInput {
+  const { uid, resourceVersion, generation, createdAt, deletedAt, status, ...wanted } = structuredClone(darkroom);
+  const { credentials, ...source } = wanted.source;
+  return { ...wanted, source };
+}
+
+/** What the form for a new Darkroom begins with. */
+export const emptyInput = (namespace: string): DarkroomInput => ({
+  name: "",
+  namespace,
+  source: { type: "WebFolder" },
+  subDomains: [],
+  replicas: 1,
+});
+
+export const apiVersion = "deployments.example.com/v1alpha1";
+export const kind = "Darkroom";
+
+/** The resource, as kubectl would apply it. */
+export function toManifest(input: DarkroomInput): Record<string, unknown> {
+  const { name, namespace, labels, annotations, ...spec } = input;
+  return prune({ apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec }) as Record<string, unknown>;
+}
+
+/** The opposite of toManifest. What only the cluster writes is passed over. */
+export function fromManifest(manifest: unknown): DarkroomInput {
+  if (!isObject(manifest)) {
+    throw new Error("must be one resource, with apiVersion, kind, metadata and spec");
+  }
+  if (manifest["kind"] !== kind || manifest["apiVersion"] !== apiVersion) {
+    throw new Error(`must be a resource of kind ${kind} and apiVersion ${apiVersion}`);
+  }
+  for (const field of Object.keys(manifest)) {
+    if (!["apiVersion", "kind", "metadata", "spec", "status"].includes(field)) {
+      throw new Error(`has a field ${field}, which no Darkroom has`);
+    }
+  }
+  const metadata = isObject(manifest["metadata"]) ? manifest["metadata"] : {};
+  const spec = isObject(manifest["spec"]) ? manifest["spec"] : {};
+  const { name = "", namespace = "", labels, annotations } = metadata;
+  const source = isObject(spec["source"]) ? spec["source"] : {};
+  return prune({ subDomains: [], ...spec, name, namespace, labels, annotations, source }) as DarkroomInput;
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Takes out what is undefined. */
+function prune(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(prune);
+  }
+  if (!isObject(value)) {
+    return value;
+  }
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== undefined)
+      .map(([key, inner]) => [key, prune(inner)]),
+  );
+}
+
+export type Path = readonly string[];
+
+/** The value at a path, such as ["source", "bucket"]. */
+export function valueAt(input: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), input);
+}
+
+/** The input with another value at a path. Undefined removes it, and objects that it leaves empty. */
+export function withValue<T>(input: T, path: Path, value: unknown): T {
+  const [key, ...rest] = path;
+  if (key === undefined) {
+    return value as T;
+  }
+  const out: Record<string, unknown> = { ...(isObject(input) ? input : {}) };
+  const inner = withValue(out[key], rest, value);
+  if (inner === undefined || (rest.length > 0 && isObject(inner) && Object.keys(inner).length === 0)) {
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- it is a copy
+    delete out[key];
+  } else {
+    out[key] = inner;
+  }
+  return out as T;
+}
+
+/** Which fields each kind of source has. */
+const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
+  WebFolder: ["baseUrl"],
+  S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey"],
+  GoogleCloudStorage: ["bucket", "credentialsSecretRef"],
+  CloudFront: ["host", "secureProtocol", "pathPrefix"],
+};
+
+/**
+ * The source as another kind. Fields that the new kind lacks are put aside, and come back
+ * with their kind.
+ */
+export function switchSource(source: SourceInput, type: SourceType, aside: SourceInput): { source: SourceInput; aside: SourceInput } {
+  const all = { ...aside, ...source };
+  const keep = Object.fromEntries(fieldsOf[type].filter((field) => all[field] !== undefined).map((field) => [field, all[field]]));
+  return { source: { ...keep, type }, aside: all };
+}

@@ -1,0 +1,165 @@
+import { useState } from "react";
+import { api, etagOf } from "../api/client";
+import { asProblem, Problem } from "../api/problem";
+import type { Darkroom, DarkroomInput } from "../api/types";
+import { diffLines, type DiffLine } from "../diff";
+import { useStore } from "../live/useLive";
+import { navigate, paths } from "../router";
+import { asksTheSame, merge, type Clash } from "./merge";
+import { toInput, withValue, type Path } from "./model";
+import { fromServer, type FieldError } from "./validate";
+
+/** What saving would change, as the server found by a dry run. */
+export interface Reviewed {
+  manifests: DiffLine[];
+}
+
+/** Both sides of an edit that met another. */
+export interface ConflictState {
+  clashes: Clash[];
+  taken: Path[];
+  /** Mine, with all that only the other side changed. */
+  input: DarkroomInput;
+  theirs: Darkroom;
+}
+
+/** Whose value a clash is settled with. */
+export type Choice = "theirs" | "mine";
+
+interface State {
+  busy: boolean;
+  saved: boolean;
+  problem: Problem | undefined;
+  errors: FieldError[];
+  reviewed: Reviewed | undefined;
+  conflict: ConflictState | undefined;
+  taken: Path[];
+}
+
+const quiet = { problem: undefined, errors: [] };
+/** How often a write is tried again because of versions that differ in the status alone. */
+const maxAttempts = 10;
+
+/** Checks and saves an input, and finds out what others did meanwhile. */
+export function useSaving(loaded: Darkroom | undefined, setInput: (input: DarkroomInput) => void) {
+  const store = useStore();
+  const [base, setBase] = useState(loaded);
+  const [state, setState] = useState<State>({
+    busy: false,
+    saved: false,
+    reviewed: undefined,
+    conflict: undefined,
+    taken: [],
+    ...quiet,
+  });
+  const update = (part: Partial<State>) => setState((before) => ({ ...before, ...part }));
+
+  /**
+   * Writes. The operator writes the status, which changes the version too: if nothing else
+   * differs the write is tried again with the new one. It returns nothing if others changed
+   * something; that is for the user to see.
+   */
+  const write = async (input: DarkroomInput, dryRun: boolean): Promise<Darkroom | undefined> => {
+    if (!base) {
+      return api.create(input, { dryRun });
+    }
+    let before = base;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await api.replace(base, input, etagOf(before), { dryRun });
+      } catch (thrown) {
+        if (!(thrown instanceof Problem) || thrown.status !== 412 || attempt === maxAttempts) {
+          throw thrown;
+        }
+        const theirs = await newer(before);
+        if (theirs.uid !== base.uid) {
+          throw new Problem(409, "Conflict", "the Darkroom was deleted and made anew meanwhile: reload, and edit the new one");
+        }
+        if (!asksTheSame(toInput(base), toInput(theirs))) {
+          meet(base, theirs, input);
+          return undefined;
+        }
+        before = theirs;
+        setBase(theirs);
+      }
+    }
+  };
+
+  const meet = (was: Darkroom, theirs: Darkroom, mine: DarkroomInput) => {
+    const { input, taken, clashes } = merge(toInput(was), toInput(theirs), mine);
+    if (clashes.length > 0) {
+      update({ conflict: { clashes, taken, input, theirs }, reviewed: undefined });
+      return;
+    }
+    setBase(theirs);
+    setInput(input);
+    update({ taken, reviewed: undefined });
+  };
+
+  const run = async (work: () => Promise<void>) => {
+    update({ busy: true, ...quiet });
+    try {
+      await work();
+    } catch (thrown) {
+      const problem = asProblem(thrown);
+      const errors = fromServer(problem.errors);
+      // Fields are mended in the form; what is no field's fault can be tried again from where it was.
+      update({ problem, errors, ...(errors.length > 0 || problem.status === 409 ? { reviewed: undefined } : {}) });
+    } finally {
+      update({ busy: false });
+    }
+  };
+
+  return {
+    ...state,
+    review: (input: DarkroomInput) =>
+      run(async () => {
+        const stored = await write(input, true);
+        if (!stored) {
+          return;
+        }
+        const [before, after] = await Promise.all([base ? api.manifest(base) : "", api.render(stored, input)]);
+        update({ reviewed: { manifests: diffLines(before, after) } });
+      }),
+    save: (input: DarkroomInput) =>
+      run(async () => {
+        const stored = await write(input, false);
+        if (stored) {
+          update({ saved: true });
+          store.put(stored);
+          navigate(paths.detail(stored));
+        }
+      }),
+    back: () => update({ reviewed: undefined, ...quiet }),
+    /** Drops what the server said of a field that changes. */
+    forget: (location: string) =>
+      setState((before) => ({
+        ...before,
+        problem: undefined,
+        errors: location === "" ? [] : before.errors.filter((error) => !error.location.startsWith(location)),
+      })),
+    acknowledge: () => update({ taken: [] }),
+    /** Settles a conflict by a choice for each clash, in order; none leaves the form as it was. */
+    resolve: (choices: Choice[] | undefined) => {
+      const { conflict } = state;
+      if (conflict && choices) {
+        setBase(conflict.theirs);
+        setInput(
+          conflict.clashes.reduce((input, clash, i) => (choices[i] === "theirs" ? withValue(input, clash.path, clash.theirs) : input), conflict.input),
+        );
+      }
+      update({ conflict: undefined, taken: choices ? (conflict?.taken ?? []) : [], ...quiet });
+    },
+  };
+}
+
+/** Reads until there is another version than that: reads may be a moment behind. */
+async function newer(than: Darkroom): Promise<Darkroom> {
+  for (let attempt = 0; ; attempt++) {
+    const found = await api.get(than);
+    if (found.resourceVersion !== than.resourceVersion || attempt === 20) {
+      return found;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,132 @@
+import type { Darkroom } from "../api/types";
+import { sourceTypes } from "../api/types";
+import { phaseNames, phaseOf, type Phase } from "../words/phases";
+import { placeOf, sourceNames, typeOf } from "../words/sources";
+
+export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
+export type Column = (typeof columns)[number];
+
+/** What the list shows. It stands in the address, so that a view can be sent to others. */
+export interface Query {
+  search: string;
+  phases: string[];
+  sources: string[];
+  namespaces: string[];
+  sort: Column;
+  descending: boolean;
+  page: number;
+  perPage: number;
+}
+
+export const defaultPerPage = 50;
+
+export function parseQuery(search: string): Query {
+  const params = new URLSearchParams(search);
+  const sort = params.get("sort") ?? "";
+  const name = sort.replace(/^-/, "") as Column;
+  const number = (key: string, otherwise: number) => {
+    const n = Number(params.get(key));
+    return Number.isInteger(n) && n > 0 ? n : otherwise;
+  };
+  return {
+    search: params.get("q") ?? "",
+    phases: params.getAll("phase").filter((phase) => (phaseNames as string[]).includes(phase)),
+    sources: params.getAll("source").filter((source) => (sourceTypes as readonly string[]).includes(source)),
+    namespaces: params.getAll("namespace"),
+    sort: columns.includes(name) ? name : "name",
+    descending: sort.startsWith("-"),
+    page: number("page", 1),
+    perPage: Math.min(number("per", defaultPerPage), 500),
+  };
+}
+
+/** The opposite of parseQuery; what is as usual is left out. */
+export function formatQuery(query: Query): string {
+  const params = new URLSearchParams();
+  if (query.search) {
+    params.set("q", query.search);
+  }
+  for (const [key, values] of [["phase", query.phases], ["source", query.sources], ["namespace", query.namespaces]] as const) {
+    for (const value of values) {
+      params.append(key, value);
+    }
+  }
+  const sort = (query.descending ? "-" : "") + query.sort;
+  if (sort !== "name") {
+    params.set("sort", sort);
+  }
+  if (query.page > 1) {
+    params.set("page", String(query.page));
+  }
+  if (query.perPage !== defaultPerPage) {
+    params.set("per", String(query.perPage));
+  }
+  const text = params.toString();
+  return text ? `?${text}` : "";
+}
+
+export const isFiltered = (query: Query): boolean =>
+  query.search !== "" || query.phases.length > 0 || query.sources.length > 0 || query.namespaces.length > 0;
+
+/** How many Darkrooms are in each phase, other filters considered. */
+export function countPhases(darkrooms: readonly Darkroom[], query: Query): Map<Phase, number> {
+  const counts = new Map<Phase, number>();
+  for (const darkroom of darkrooms) {
+    if (matches(darkroom, { ...query, phases: [] })) {
+      const phase = phaseOf(darkroom);
+      counts.set(phase, (counts.get(phase) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+/** The Darkrooms that the query asks for, in its order. */
+export function select(darkrooms: readonly Darkroom[], query: Query): Darkroom[] {
+  const sign = query.descending ? -1 : 1;
+  return darkrooms
+    .filter((darkroom) => matches(darkroom, query))
+    .sort((a, b) => sign * compare(a, b, query.sort) || byName(a, b));
+}
+
+function matches(darkroom: Darkroom, query: Query): boolean {
+  const has = (wanted: string[], value: string) => wanted.length === 0 || wanted.includes(value);
+  if (!has(query.phases, phaseOf(darkroom)) || !has(query.sources, typeOf(darkroom.source)) || !has(query.namespaces, darkroom.namespace)) {
+    return false;
+  }
+  const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = [
+    darkroom.name,
+    darkroom.namespace,
+    placeOf(darkroom.source),
+    sourceNames[typeOf(darkroom.source)].name,
+    darkroom.status.version ?? darkroom.version ?? "",
+    ...darkroom.status.domains,
+    ...darkroom.subDomains,
+  ]
+    .join(" ")
+    .toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+const byName = (a: Darkroom, b: Darkroom): number =>
+  a.name.localeCompare(b.name) || a.namespace.localeCompare(b.namespace);
+
+function compare(a: Darkroom, b: Darkroom, column: Column): number {
+  switch (column) {
+    case "name":
+      return a.name.localeCompare(b.name);
+    case "namespace":
+      return a.namespace.localeCompare(b.namespace);
+    case "source":
+      return typeOf(a.source).localeCompare(typeOf(b.source)) || placeOf(a.source).localeCompare(placeOf(b.source));
+    case "version":
+      return (a.status.version ?? "").localeCompare(b.status.version ?? "", undefined, { numeric: true });
+    case "phase":
+      return phaseNames.indexOf(phaseOf(a)) - phaseNames.indexOf(phaseOf(b));
+    case "replicas":
+      return a.status.readyReplicas - b.status.readyReplicas;
+    case "age":
+      // The youngest first, as the ages read.
+      return Date.parse(b.createdAt ?? "") - Date.parse(a.createdAt ?? "");
+  }
+}

@@ -1,0 +1,88 @@
+import { problemOf, type Problem } from "../api/problem";
+import { EventParser, type ServerEvent } from "./parser";
+
+/** The server sends a sign of life every 15 seconds; after three of them it is taken for gone. */
+const silence = 45_000;
+/** Waits between attempts, in milliseconds; the last is repeated. */
+const waits = [500, 1_000, 2_000, 5_000, 10_000];
+
+export interface Follower {
+  /** A stream is open. */
+  opened: () => void;
+  event: (event: ServerEvent) => void;
+  /** The stream broke, or could not be opened; it is tried again. */
+  lost: () => void;
+  /** The server refused: it is not tried again, unless it is busy. */
+  refused: (problem: Problem) => void;
+}
+
+/**
+ * follow reads live events until the signal ends it. After a break it resumes with the last
+ * id, so that no change is lost.
+ */
+export async function follow(path: string, follower: Follower, signal: AbortSignal): Promise<void> {
+  let lastId: string | undefined;
+  let failures = 0;
+  while (!signal.aborted) {
+    const attempt = new AbortController();
+    const stop = () => attempt.abort();
+    signal.addEventListener("abort", stop);
+    let watchdog = setTimeout(stop, silence);
+    try {
+      const response = await fetch(path, {
+        credentials: "same-origin",
+        headers: lastId ? { Accept: "text/event-stream", "Last-Event-ID": lastId } : { Accept: "text/event-stream" },
+        signal: attempt.signal,
+      });
+      if (!response.ok || !response.body) {
+        const problem = await problemOf(response);
+        if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) {
+          follower.refused(problem);
+          return;
+        }
+        throw problem;
+      }
+      follower.opened();
+      failures = 0;
+      const parser = new EventParser();
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) {
+          break;
+        }
+        clearTimeout(watchdog);
+        watchdog = setTimeout(stop, silence);
+        for (const event of parser.feed(value)) {
+          follower.event(event);
+          lastId = event.id ?? lastId;
+        }
+      }
+    } catch {
+      // Told below, in the same words as an end.
+    } finally {
+      clearTimeout(watchdog);
+      signal.removeEventListener("abort", stop);
+    }
+    if (isOver(signal)) {
+      return;
+    }
+    follower.lost();
+    await pause(waits[Math.min(failures++, waits.length - 1)] ?? 0, signal);
+  }
+}
+
+// A function, because the compiler takes what was false before a wait for false after it.
+const isOver = (signal: AbortSignal): boolean => signal.aborted;
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds * (0.75 + Math.random() / 2));
+    signal.addEventListener("abort", end);
+  });
+}

@@ -1,0 +1,16 @@
+import "@patternfly/react-core/dist/styles/base.css";
+import "./page.css";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App";
+import { applyTheme, readTheme } from "./theme";
+
+applyTheme(readTheme());
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

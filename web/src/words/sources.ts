@@ -1,0 +1,25 @@
+import type { Source, SourceType } from "../api/types";
+
+/** What people call the kinds of source. */
+export const sourceNames: Record<SourceType, { name: string; hint: string }> = {
+  WebFolder: { name: "Web folder", hint: "Pictures below an http or https URL" },
+  S3: { name: "S3", hint: "A bucket of Amazon S3, or of a compatible service" },
+  GoogleCloudStorage: { name: "Google Cloud Storage", hint: "A bucket of Google Cloud Storage" },
+  CloudFront: { name: "CloudFront", hint: "An Amazon CloudFront distribution" },
+};
+
+export const typeOf = (source: Pick<Source, "type">): SourceType =>
+  source.type && source.type in sourceNames ? (source.type as SourceType) : "WebFolder";
+
+/** Where the pictures lie, in a few words. */
+export function placeOf(source: Source): string {
+  switch (typeOf(source)) {
+    case "WebFolder":
+      return source.baseUrl ?? "";
+    case "S3":
+    case "GoogleCloudStorage":
+      return (source.bucket ?? "") + (source.pathPrefix ?? "");
+    case "CloudFront":
+      return (source.host ?? "") + (source.pathPrefix ?? "");
+  }
+}
