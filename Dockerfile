@@ -1,9 +1,18 @@
 # The image of the operator: a static program, the watches file and the chart.
 #
-# Both images are pinned by digest; `make docker-pin` writes the present digests, and
+# All images are pinned by digest; `make docker-pin` writes the present digests, and
 # `make docker-push` refuses to push without any.
 ARG GO_IMAGE=docker.io/library/golang:1.26-bookworm@sha256:b305420a68d0f229d91eb3b3ed9e519fcf2cf5461da4bef997bf927e8c0bfd2b
+ARG NODE_IMAGE=docker.io/library/node:20-bookworm-slim
 ARG BASE_IMAGE=gcr.io/distroless/static:nonroot@sha256:e2e927ec666bae08560abb3c55d0659eceabb657f56b6782ab500a9fc7f555e3
+
+# The web page is the same for all platforms.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS page
+WORKDIR /workspace/web
+COPY web/package.json web/package-lock.json web/.npmrc ./
+RUN npm ci
+COPY web/ ./
+RUN npm run build
 
 # Runs on the machine that builds, and cross-compiles for the platform that is asked for.
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
@@ -15,6 +24,8 @@ COPY main.go ./
 COPY api/ api/
 COPY internal/ internal/
 COPY helm-charts/ helm-charts/
+COPY web/embed.go web/
+COPY --from=page /workspace/web/dist/ web/dist/
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=0.1.0-dev

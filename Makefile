@@ -40,11 +40,16 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 TEST_MODULES := test/darkroom test/sources test/cluster test/olm
 MODULES := . $(TEST_MODULES) hack/tools hack/golangci
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
-list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
+list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
 DESCRIPTORS := config/manifests/descriptors.yaml
 # Counts of passed and failed tests are added to this file; see hack/testsum.
 TALLY ?=
+
+# The web page: built when npm is there. Without it Go builds all the same, and the API
+# server says how to build the page.
+NPM := $(shell command -v npm 2>/dev/null)
+PAGE := web/dist/index.html
 
 # $(call go-build,MODULE) builds static programs of a module.
 go-build = CGO_ENABLED=0 go -C $(1) build -trimpath -buildvcs=false
@@ -67,11 +72,12 @@ help: ## Show this help.
 ##@ Development
 
 .PHONY: generate
-generate: manifests $(CONTROLLER_GEN) ## Regenerate all that is generated: manifests, deepcopy functions, docs/api.md.
+generate: manifests $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate all that is generated: manifests, deepcopy functions, docs/api.md, the page's types.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
 	@hack/chart.sh dist/chart/files
+	$(if $(NPM),cd web && npm run --silent types,@echo "the page's types stay as they are: there is no npm")
 
 .PHONY: manifests
 manifests: $(CONTROLLER_GEN) ## Regenerate the CRD and the operator's ClusterRole.
@@ -96,7 +102,7 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint; the rules are in .golangci.yml.
 ##@ Test
 
 .PHONY: test
-test: test-go verify ## Run all tests but the end-to-end ones, and verify.
+test: test-go test-page verify ## Run all tests but the end-to-end ones, and verify.
 
 .PHONY: test-go
 test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each.
@@ -105,6 +111,17 @@ test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VE
 		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(TESTSUM) $(if $(VERBOSE),-v) -tally "$(TALLY)" -- \
 			go test -json $(RACE) -shuffle=on $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
+
+.PHONY: test-page
+test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit tests; needs npm.
+ifeq ($(NPM),)
+	@echo "the page is not tested: there is no npm"
+else
+	@echo "page: types made of the OpenAPI document, and those of the page"
+	@cd web && npm run --silent check:types && npm run --silent check
+	@echo "page: eslint" && cd web && npm run --silent lint
+	@cd web && TALLY="$(TALLY)" npm run --silent test
+endif
 
 .PHONY: verify
 verify: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Check that generated files and go.mod are fresh, and that config/ builds.
@@ -154,6 +171,10 @@ bench-budget: build assets ## Hold the operator to test/bench/budget.json, with 
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n 50 -rounds 1 -trials 7 \
 		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
 
+.PHONY: load
+load: build assets ## Measure the API server with 2,000 Darkrooms and 200 streams (see docs/performance.md).
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/load -operator $(BIN)/darkroom-operator
+
 .PHONY: assets
 assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes at first, then nothing.
 	@echo "up to date: $$($(CLUSTER) assets)"
@@ -171,8 +192,18 @@ demo-stop: $(CLUSTER) ## Stop all that demo started.
 ##@ Build
 
 .PHONY: build
-build: ## Build the operator, static: bin/darkroom-operator.
+build: $(if $(NPM),$(PAGE)) ## Build the operator, static: bin/darkroom-operator. The page is in it if there is npm.
 	$(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/darkroom-operator .
+
+.PHONY: page
+page: $(PAGE) ## Build the web page into web/dist, which the operator embeds; needs npm.
+
+$(PAGE): web/node_modules web/index.html web/vite.config.ts $(shell find web/src web/public -type f)
+	@rm -rf web/dist/assets && cd web && npm run --silent build && touch dist/index.html
+
+# The page's packages, as the lock file says.
+web/node_modules: web/package.json web/package-lock.json
+	cd web && npm ci --no-fund --no-audit && touch node_modules
 
 .PHONY: build-testdata
 build-testdata: ## Build Darkroom's stand-in and the picture sources of the tests: bin/darkroom, bin/sources.
@@ -201,7 +232,7 @@ docker-build: ## Build the image IMG for this machine's platform with CONTAINER_
 
 .PHONY: docker-push
 docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it.
-	@! grep -E '^ARG (GO|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
+	@! grep -E '^ARG (GO|NODE|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
 ifeq ($(CONTAINER_TOOL),docker)
 	docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(build-args) -t $(IMG) .
 else
@@ -233,7 +264,7 @@ chart: ## Copy the CRD and the rules of roles from config/ into dist/chart, the 
 .PHONY: clean
 clean: ## Remove what was built. (The Go build cache stays.)
 	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
-	rm -rf $(BIN) dist/install.yaml dist/*.tgz
+	rm -rf $(BIN) dist/install.yaml dist/*.tgz web/node_modules web/dist/*
 
 ##@ Operator Lifecycle Manager
 

@@ -14,6 +14,9 @@ readonly demo=$PWD/.demo
 readonly dir=$demo/cluster
 readonly pidfile=$demo/operator.pid
 readonly log=$demo/operator.log
+readonly page_pidfile=$demo/apiserver.pid
+readonly page_log=$demo/apiserver.log
+readonly page_address=127.0.0.1:${PAGE_PORT:-5000}
 readonly cluster=bin/cluster
 readonly operator=$PWD/bin/darkroom-operator
 readonly kubectl=bin/k8s/kubectl
@@ -27,25 +30,25 @@ die() {
   exit 1
 }
 
-# running tells whether the process of the pid file is still the operator: its number
-# may have been given to another since.
-running() {
-  [[ -s $pidfile ]] && ps -o command= -p "$(<"$pidfile")" 2>/dev/null | grep -qF "$operator"
+# running tells whether the process of a pid file is still ours: its number may have
+# been given to another since.
+running() { # pid file
+  [[ -s $1 ]] && ps -o command= -p "$(<"$1")" 2>/dev/null | grep -qF "$operator"
 }
 
-stop_operator() {
-  if running; then
+stop_process() { # pid file, name
+  if running "$1"; then
     local pid
-    pid=$(<"$pidfile")
+    pid=$(<"$1")
     kill "$pid"
     for _ in {1..150}; do
-      running || break
+      running "$1" || break
       sleep 0.2
     done
-    if running; then kill -KILL "$pid"; fi
-    echo "stopped the operator"
+    if running "$1"; then kill -KILL "$pid"; fi
+    echo "stopped $2"
   fi
-  rm -f "$pidfile"
+  rm -f "$1"
 }
 
 start_cluster() {
@@ -63,7 +66,7 @@ start_cluster() {
 }
 
 start_operator() {
-  stop_operator
+  stop_process "$pidfile" "the operator"
   # Detached from the terminal, so that it outlives this script and its Ctrl-C.
   # No ports of its own: another operator may run on this machine.
   setsid=$(command -v setsid || true)
@@ -71,6 +74,26 @@ start_operator() {
     --metrics-bind-address 0 --health-probe-bind-address 0 > "$log" 2>&1 < /dev/null &
   echo $! > "$pidfile"
   echo "process $(<"$pidfile"), log $log"
+}
+
+# start_page starts the API server with the page. Everybody on this machine who reaches
+# it acts as the cluster's administrator, so it listens on loopback alone.
+start_page() {
+  stop_process "$page_pidfile" "the API server"
+  setsid=$(command -v setsid || true)
+  nohup $setsid "$operator" apiserver --auth=kubeconfig --bind-address "$page_address" \
+    --base-domain "$base_domain" > "$page_log" 2>&1 < /dev/null &
+  echo $! > "$page_pidfile"
+  for _ in {1..100}; do
+    if curl -fsS -o /dev/null "http://$page_address/readyz" 2> "$demo/curl.log"; then
+      echo "process $(<"$page_pidfile"), log $page_log"
+      return
+    fi
+    running "$page_pidfile" || break
+    sleep 0.2
+  done
+  tail -n 5 "$page_log" >&2
+  die "the API server did not start at $page_address; another port: PAGE_PORT=5001 make demo"
 }
 
 # wait_ready waits for a Darkroom, and shows what is wrong when it does not become ready.
@@ -105,6 +128,9 @@ start() {
   say "Operator"
   start_operator
 
+  say "API server and page"
+  start_page
+
   say "Darkroom: $manifest"
   "$kubectl" apply -f "$manifest"
   wait_ready "$name"
@@ -122,6 +148,8 @@ start() {
     say "No picture is served, because a simulated node runs no container"
     echo "  make demo-stop && make demo NODE=real   as root on Linux: serves pictures at http://…"
   fi
+  say "The page, and the REST API behind it"
+  echo "  http://localhost:${page_address##*:}"
   say "Go on"
   cat <<END
   export KUBECONFIG=$KUBECONFIG PATH=$PWD/bin/k8s:\$PATH
@@ -147,7 +175,8 @@ await_picture() { # host, URL
 }
 
 stop() {
-  stop_operator
+  stop_process "$page_pidfile" "the API server"
+  stop_process "$pidfile" "the operator"
   "$cluster" down --dir "$dir"
   rm -rf "$demo"
 }

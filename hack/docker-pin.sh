@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for arg in GO_IMAGE BASE_IMAGE; do
+for arg in GO_IMAGE NODE_IMAGE BASE_IMAGE; do
   image=$(sed -n "s/^ARG $arg=\([^@]*\).*/\1/p" Dockerfile | head -n 1)
   digest=$(go run github.com/google/go-containerregistry/cmd/crane@v0.22.1 digest "$image")
   [[ $digest =~ ^sha256:[0-9a-f]{64}$ ]] || { echo "$image has no digest: $digest" >&2; exit 1; }

@@ -44,7 +44,8 @@ export default defineConfig({
     ),
   },
   test: {
-    environment: "jsdom",
+    // Tests of components begin with the comment that asks for jsdom, which takes its time.
+    environment: "node",
     setupFiles: ["test/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
     reporters: ["default", "./test/tally.ts"],

@@ -175,7 +175,12 @@ func decodeObjects(documents []byte) ([]*unstructured.Unstructured, error) {
 // operatorKubeconfig writes a kubeconfig with a token of the operator's own
 // ServiceAccount, so that it has the rights that users give it and no others.
 func operatorKubeconfig(ctx context.Context, dir string) (string, error) {
-	token, err := tokenOf(ctx, operatorNamespace, operatorAccount)
+	return kubeconfigOf(ctx, operatorNamespace, operatorAccount, filepath.Join(dir, "operator.kubeconfig"))
+}
+
+// kubeconfigOf writes a kubeconfig with a token of a ServiceAccount.
+func kubeconfigOf(ctx context.Context, namespace, account, path string) (string, error) {
+	token, err := tokenOf(ctx, namespace, account)
 	if err != nil {
 		return "", err
 	}
@@ -183,15 +188,14 @@ func operatorKubeconfig(ctx context.Context, dir string) (string, error) {
 	if err := rest.LoadTLSFiles(authority); err != nil {
 		return "", fmt.Errorf("read the cluster's certificate authority: %w", err)
 	}
-	path := filepath.Join(dir, "operator.kubeconfig")
 	err = clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"e2e": {Server: admin.Host, CertificateAuthorityData: authority.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"operator": {Token: token}},
-		Contexts:       map[string]*clientcmdapi.Context{"operator": {Cluster: "e2e", AuthInfo: "operator", Namespace: operatorNamespace}},
-		CurrentContext: "operator",
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{account: {Token: token}},
+		Contexts:       map[string]*clientcmdapi.Context{account: {Cluster: "e2e", AuthInfo: account, Namespace: namespace}},
+		CurrentContext: account,
 	}, path)
 	if err != nil {
-		return "", fmt.Errorf("write the operator's kubeconfig: %w", err)
+		return "", fmt.Errorf("write kubeconfig of ServiceAccount %s/%s: %w", namespace, account, err)
 	}
 	return path, nil
 }

@@ -2,7 +2,9 @@ import { cleanup } from "@testing-library/react";
 import { afterEach } from "vitest";
 
 afterEach(() => {
-  cleanup();
-  localStorage.clear();
-  history.replaceState(null, "", "/");
+  if (typeof window !== "undefined") {
+    cleanup();
+    localStorage.clear();
+    history.replaceState(null, "", "/");
+  }
 });

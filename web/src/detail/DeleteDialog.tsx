@@ -37,7 +37,7 @@ export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) 
           }}
         >
           {problem && (
-            <Alert isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be deleted"} role="alert">
+            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be deleted"} role="alert">
               {problem.message}
             </Alert>
           )}

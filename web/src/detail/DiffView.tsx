@@ -23,7 +23,7 @@ export function DiffView({ lines, label }: { lines: DiffLine[]; label: string })
             hunk.lines.map((line, j) => (
               <span key={`${i}.${j}`} className={`dr-diff__line dr-diff__line--${line.kind}`}>
                 <span aria-hidden="true">{signs[line.kind]} </span>
-                <span className="pf-v6-u-screen-reader">{words[line.kind]}</span>
+                <span className="pf-v6-screen-reader">{words[line.kind]}</span>
                 {line.text + "\n"}
               </span>
             ))

@@ -18,7 +18,7 @@ export function PictureView({ of, path, query, round, title }: { of: Key; path: 
         <h3>{title}</h3>
       </figcaption>
       {problem ? (
-        <Alert isInline variant="warning" title={problem.status === 403 ? "You may not fetch pictures here" : "No picture"} role="alert" className="dr-break">
+        <Alert component="p" isInline variant="warning" title={problem.status === 403 ? "You may not fetch pictures here" : "No picture"} role="alert" className="dr-break">
           {problem.message}
         </Alert>
       ) : value ? (

@@ -54,7 +54,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
     <Grid hasGutter>
       {!mayFetch && (
         <GridItem>
-          <Alert isInline variant="info" title="You may not fetch pictures here">
+          <Alert component="p" isInline variant="info" title="You may not fetch pictures here">
             It needs the right to get services/proxy in the namespace {darkroom.namespace}.
           </Alert>
         </GridItem>

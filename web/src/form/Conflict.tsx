@@ -25,7 +25,7 @@ export function Conflict({
         onResolve(choices);
       }}
     >
-      <Alert isInline variant="warning" title="Somebody else changed the same fields meanwhile" role="alert">
+      <Alert component="p" isInline variant="warning" title="Somebody else changed the same fields meanwhile" role="alert">
         Nothing was saved. Choose whose value each field gets.
         {conflict.taken.length > 0 && ` Their other changes (${conflict.taken.map((path) => path.join(".")).join(", ")}) are taken over.`}
       </Alert>
@@ -54,8 +54,12 @@ export function Conflict({
                     <Radio
                       id={`${name}-${side}`}
                       name={`clash-${name}`}
-                      label={<span className="dr-break">{show(clash[side])}</span>}
-                      aria-label={`${name}: ${side === "theirs" ? "theirs" : "yours"}, ${show(clash[side])}`}
+                      label={
+                        <span className="dr-break">
+                          <span className="pf-v6-screen-reader">{`${name}: ${side === "theirs" ? "theirs" : "yours"}, `}</span>
+                          {show(clash[side])}
+                        </span>
+                      }
                       isChecked={choices[at] === side}
                       onChange={() => choose(at, side)}
                     />

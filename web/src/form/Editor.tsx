@@ -72,47 +72,48 @@ export function Editor({ initial, loaded, onReload }: { initial: DarkroomInput; 
         <Tab eventKey="yaml" title={<TabTitleText>YAML</TabTitleText>} tabContentId="part-yaml" />
       </Tabs>
       <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tab === "form" ? "Form" : "YAML"}>
-      <Form
-        className="dr-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          review();
-        }}
-      >
-        {saving.taken.length > 0 && (
-          <Alert
-            isInline
-            variant="info"
-            title="Somebody else changed this Darkroom meanwhile"
-            actionClose={<AlertActionCloseButton onClose={saving.acknowledge} />}
-          >
-            Their change of {saving.taken.map((path) => path.join(".")).join(", ")} is taken over. Yours stay.
-          </Alert>
-        )}
-        <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} />
-        {tab === "form" ? (
-          <FormFields loaded={loaded} />
-        ) : (
-          <Suspense
-            fallback={
-              <Bullseye>
-                <Spinner aria-label="Loading the editor" />
-              </Bullseye>
-            }
-          >
-            <YamlEditor input={input} onChange={(next) => form.change(next, "")} onBroken={setYamlBroken} />
-          </Suspense>
-        )}
-        <ActionGroup className="dr-actions">
-          <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || (Boolean(loaded) && !dirty)}>
-            Review changes
-          </Button>
-          <Button variant="link" onClick={leave}>
-            Cancel
-          </Button>
-        </ActionGroup>
-      </Form>
+        <Form
+          className="dr-form"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            review();
+          }}
+        >
+          {saving.taken.length > 0 && (
+            <Alert
+              component="p"
+              isInline
+              variant="info"
+              title="Somebody else changed this Darkroom meanwhile"
+              actionClose={<AlertActionCloseButton onClose={saving.acknowledge} />}
+            >
+              Their change of {saving.taken.map((path) => path.join(".")).join(", ")} is taken over. Yours stay.
+            </Alert>
+          )}
+          <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} />
+          {tab === "form" ? (
+            <FormFields loaded={loaded} />
+          ) : (
+            <Suspense
+              fallback={
+                <Bullseye>
+                  <Spinner aria-label="Loading the editor" />
+                </Bullseye>
+              }
+            >
+              <YamlEditor input={input} onChange={(next) => form.change(next, "")} onBroken={setYamlBroken} />
+            </Suspense>
+          )}
+          <ActionGroup className="dr-actions">
+            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || (Boolean(loaded) && !dirty)}>
+              Review changes
+            </Button>
+            <Button variant="link" onClick={leave}>
+              Cancel
+            </Button>
+          </ActionGroup>
+        </Form>
       </TabContent>
     </FormContext>
   );

@@ -1,4 +1,5 @@
 import { Alert, Button, List, ListItem } from "@patternfly/react-core";
+import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import type { DarkroomInput } from "../api/types";
 import { Link, paths } from "../router";
@@ -17,36 +18,45 @@ export function ErrorSummary({
   isNew: boolean;
   input: DarkroomInput;
 }) {
+  const summary = useRef<HTMLDivElement>(null);
+  // What the server says comes while one looks at the end of the form.
+  useEffect(() => {
+    if (problem) {
+      summary.current?.focus();
+    }
+  }, [problem]);
   if (!problem && errors.length === 0) {
     return null;
   }
   const taken = isNew && problem?.status === 409;
   return (
-    <Alert isInline variant="danger" title={titleOf(problem, errors)} role="alert" className="dr-break">
-      {errors.length === 0 && <p>{problem?.message}</p>}
-      {taken && (
-        <p>
-          <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>See the one that there is</Link>
-        </p>
-      )}
-      {errors.length > 0 && (
-        <List isPlain>
-          {errors.map(({ location, message }) => (
-            <ListItem key={location + message}>
-              {location && (
-                <>
-                  <Button variant="link" isInline onClick={() => document.getElementById(idOf(location))?.focus()}>
-                    {location}
-                  </Button>
-                  {": "}
-                </>
-              )}
-              {message}
-            </ListItem>
-          ))}
-        </List>
-      )}
-    </Alert>
+    <div ref={summary} tabIndex={-1} className="dr-heading">
+      <Alert component="p" isInline variant="danger" title={titleOf(problem, errors)} role="alert" className="dr-break">
+        {errors.length === 0 && <p>{problem?.message}</p>}
+        {taken && (
+          <p>
+            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>See the one that there is</Link>
+          </p>
+        )}
+        {errors.length > 0 && (
+          <List isPlain>
+            {errors.map(({ location, message }) => (
+              <ListItem key={location + message}>
+                {location && (
+                  <>
+                    <Button variant="link" isInline onClick={() => document.getElementById(idOf(location))?.focus()}>
+                      {location}
+                    </Button>
+                    {": "}
+                  </>
+                )}
+                {message}
+              </ListItem>
+            ))}
+          </List>
+        )}
+      </Alert>
+    </div>
   );
 }
 

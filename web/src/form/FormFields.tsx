@@ -72,6 +72,7 @@ function Rights({ loaded }: { loaded: Darkroom | undefined }) {
   }
   return (
     <Alert
+      component="p"
       isInline
       isPlain
       variant="warning"

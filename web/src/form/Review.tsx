@@ -34,9 +34,9 @@ export function Review({
       <div ref={heading} tabIndex={-1} className="dr-heading">
         <Title headingLevel="h2">{isNew ? "What will be installed" : "What will change"}</Title>
       </div>
-      <Alert isInline isPlain variant="success" title="The cluster has checked it and would take it. Nothing is stored yet." />
+      <Alert component="p" isInline isPlain variant="success" title="The cluster has checked it and would take it. Nothing is stored yet." />
       {problem && (
-        <Alert isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be saved"} role="alert">
+        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be saved"} role="alert">
           {problem.message}
         </Alert>
       )}

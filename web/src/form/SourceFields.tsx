@@ -134,7 +134,7 @@ function Credentials({ type, inlineKept }: { type: "S3" | "GoogleCloudStorage"; 
       {way === "inline" && (
         <Stack hasGutter>
           <StackItem>
-            <Alert isInline variant="warning" title="Whoever may read this Darkroom with kubectl reads these keys">
+            <Alert component="p" isInline variant="warning" title="Whoever may read this Darkroom with kubectl reads these keys">
               Keys typed here are stored in the resource itself. They are not shown by this page or its API. A Secret keeps
               them from all who may only read Darkrooms.
             </Alert>

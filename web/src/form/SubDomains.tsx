@@ -1,4 +1,4 @@
-import { FormGroup, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
 import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
 import { useSettings } from "../App";
 import { Help, idOf, useForm } from "./fields";
@@ -84,18 +84,18 @@ export function SubDomains() {
           </LabelGroup>
         </TextInputGroupMain>
       </TextInputGroup>
-      <Help
-        location={location}
-        help={
-          typed ? (
-            <span aria-live="polite">
+      {typed ? (
+        // While one types, the host counts more than what was wrong before.
+        <FormHelperText>
+          <HelperText id={`${idOf(location)}-help`} isLiveRegion>
+            <HelperTextItem>
               Pictures will be at <strong className="dr-break">{`${typed}.${baseDomain}`}</strong>: press Enter to add it
-            </span>
-          ) : (
-            `Pictures are served at SUB-DOMAIN.${baseDomain}`
-          )
-        }
-      />
+            </HelperTextItem>
+          </HelperText>
+        </FormHelperText>
+      ) : (
+        <Help location={location} help={`Pictures are served at SUB-DOMAIN.${baseDomain}`} />
+      )}
     </FormGroup>
   );
 }

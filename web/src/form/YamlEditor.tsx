@@ -50,7 +50,7 @@ export default function YamlEditor({
   return (
     <>
       {error && (
-        <Alert isInline variant="danger" title="This cannot be read" role="alert">
+        <Alert component="p" isInline variant="danger" title="This cannot be read" role="alert">
           {error}
         </Alert>
       )}

@@ -55,7 +55,7 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
       <div role="status" aria-live="polite">
         {connection === "lost" && synced && (
           <PageSection className="dr-banner" variant="secondary">
-            <Alert isInline variant="warning" title="The connection to the server is lost">
+            <Alert component="p" isInline variant="warning" title="The connection to the server is lost">
               What you see may be out of date. The page keeps trying, and catches up by itself.
             </Alert>
           </PageSection>

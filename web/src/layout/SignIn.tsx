@@ -48,9 +48,9 @@ export function SignIn({ expired, onSignedIn }: { expired: boolean; onSignedIn: 
             <ThemeMenu />
           </div>
           <Form onSubmit={(event) => void submit(event)}>
-            {expired && !problem && <Alert isInline variant="info" title="Your token is no longer valid: sign in anew" />}
+            {expired && !problem && <Alert component="p" isInline variant="info" title="Your token is no longer valid: sign in anew" />}
             {problem && (
-              <Alert isInline variant="danger" title="That did not work" role="alert">
+              <Alert component="p" isInline variant="danger" title="That did not work" role="alert">
                 {problem.message}
               </Alert>
             )}

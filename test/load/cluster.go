@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/go-logr/logr"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+const (
+	// namespaces is how many the Darkrooms are spread over.
+	namespaces = 40
+	// home is where the accounts are.
+	home = "default"
+	// sentAnnotation says which change it is, and when it was made.
+	sentAnnotation = "load.example.com/sent"
+)
+
+// cluster is an API server without nodes and controllers.
+type cluster struct {
+	environment *envtest.Environment
+	config      *rest.Config
+	kube        client.Client
+	clientset   *kubernetes.Clientset
+	names       []client.ObjectKey
+	made        int
+}
+
+func startCluster() (*cluster, error) {
+	ctrl.SetLogger(logr.Discard())
+	c := &cluster{environment: &envtest.Environment{
+		CRDDirectoryPaths: []string{filepath.Join("config", "crd", "bases")}, ErrorIfCRDPathMissing: true,
+	}}
+	var err error
+	if c.config, err = c.environment.Start(); err != nil {
+		return nil, fmt.Errorf("start API server: %w", err)
+	}
+	c.config.QPS = -1
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if c.kube, err = client.New(c.config, client.Options{Scheme: scheme}); err == nil {
+		c.clientset, err = kubernetes.NewForConfig(c.config)
+	}
+	if err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *cluster) stop() {
+	if err := c.environment.Stop(); err != nil {
+		log.Print("stop API server: ", err)
+	}
+}
+
+// fill creates Darkrooms as an operator leaves them: with a status.
+func (c *cluster) fill(ctx context.Context, darkrooms int) error {
+	for i := range namespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}
+		if err := c.kube.Create(ctx, namespace); err != nil {
+			return fmt.Errorf("create namespace: %w", err)
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for i := range darkrooms {
+		key := client.ObjectKey{Namespace: fmt.Sprintf("team-%02d", i%namespaces), Name: fmt.Sprintf("darkroom-%04d", i)}
+		c.names = append(c.names, key)
+		group.Go(func() error {
+			darkroom := &v1alpha1.Darkroom{
+				ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{"team": key.Namespace}},
+				Spec: v1alpha1.DarkroomSpec{
+					Source:     v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://pictures.example.org/assets/" + key.Name},
+					SubDomains: []string{key.Name, "img." + key.Name},
+				},
+			}
+			if err := c.kube.Create(ctx, darkroom); err != nil {
+				return fmt.Errorf("create Darkroom %s: %w", key, err)
+			}
+			now := metav1.Now()
+			darkroom.Status = v1alpha1.DarkroomStatus{
+				ObservedGeneration: 1, Phase: v1alpha1.PhaseReady, Message: "1 of 1 pods are ready.", Version: "v0.4.2",
+				Domains:  []string{key.Name + ".darkroom.example.com", "img." + key.Name + ".darkroom.example.com"},
+				Replicas: 1, ReadyReplicas: 1, Address: "http://" + key.Name + "." + key.Namespace + ".svc",
+				DeployedRelease: &v1alpha1.DeployedRelease{Name: key.Name},
+			}
+			for _, kind := range []string{
+				v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReady, v1alpha1.ConditionDomainsReady,
+			} {
+				darkroom.Status.Conditions = append(darkroom.Status.Conditions, v1alpha1.Condition{
+					Type: kind, Status: metav1.ConditionTrue, ObservedGeneration: 1, LastTransitionTime: now, Message: "as it should be",
+				})
+			}
+			if err := c.kube.Status().Update(ctx, darkroom); err != nil {
+				return fmt.Errorf("write status of Darkroom %s: %w", key, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// people makes accounts that may see all Darkrooms, and returns their tokens.
+func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
+	viewer := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "load-viewer"}, Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"get", "list", "watch"},
+	}}}
+	if err := c.kube.Create(ctx, viewer); err != nil {
+		return nil, err
+	}
+	var tokens []string
+	for i := range n {
+		token, err := c.account(ctx, fmt.Sprintf("viewer-%02d", i), viewer.Name)
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token)
+	}
+	return tokens, nil
+}
+
+// account makes a ServiceAccount with the rights of a ClusterRole, and returns a token.
+func (c *cluster) account(ctx context.Context, name, role string) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: name}}
+	if err := c.kube.Create(ctx, account); err != nil {
+		return "", fmt.Errorf("create ServiceAccount %s: %w", name, err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: home, Name: name}},
+	}
+	if err := c.kube.Create(ctx, binding); err != nil {
+		return "", fmt.Errorf("bind %s: %w", name, err)
+	}
+	answer, err := c.clientset.CoreV1().ServiceAccounts(home).CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("request a token of %s: %w", name, err)
+	}
+	return answer.Status.Token, nil
+}
+
+// kubeconfig writes one for the API server, with the rights of config/apiserver.
+func (c *cluster) kubeconfig(ctx context.Context, path string) error {
+	raw, err := os.ReadFile(filepath.Join("config", "apiserver", "role.yaml"))
+	if err != nil {
+		return err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(raw, role); err != nil {
+		return err
+	}
+	if err := c.kube.Create(ctx, role); err != nil {
+		return fmt.Errorf("create ClusterRole: %w", err)
+	}
+	token, err := c.account(ctx, "apiserver", role.Name)
+	if err != nil {
+		return err
+	}
+	return clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"load": {Server: c.config.Host, CertificateAuthorityData: c.config.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"load": {Token: token}},
+		Contexts:       map[string]*clientcmdapi.Context{"load": {Cluster: "load", AuthInfo: "load"}},
+		CurrentContext: "load",
+	}, path)
+}
+
+// change makes changes with some writers, at most so many a second (0: no limit), and
+// waits until each stream has seen them, or has had its time.
+func (c *cluster) change(ctx context.Context, seen *watch, n, writers int, perSecond float64) error {
+	limit := rate.NewLimiter(rate.Inf, 1)
+	if perSecond > 0 {
+		limit = rate.NewLimiter(rate.Limit(perSecond), 1)
+	}
+	group, writing := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for range n {
+		if err := limit.Wait(writing); err != nil {
+			break
+		}
+		number := c.made
+		c.made++
+		key := c.names[number*7%len(c.names)]
+		group.Go(func() error {
+			darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d %d"}}}`, sentAnnotation, number, time.Now().UnixNano())
+			if err := c.kube.Patch(writing, darkroom, client.RawPatch(mergePatch, []byte(patch))); err != nil {
+				return fmt.Errorf("change Darkroom %s: %w", key, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return seen.await(ctx, c.made)
+}

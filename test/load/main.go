@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"text/tabwriter"
+	"time"
+)
+
+// settings say how much load there is.
+type settings struct {
+	operator            string
+	darkrooms, streams  int
+	lists, changes, all int
+	limit               time.Duration
+}
+
+// Goals.
+const (
+	listGoal   = 50 * time.Millisecond
+	eventGoal  = 500 * time.Millisecond
+	memoryGoal = 300 << 20 // bytes
+)
+
+func main() {
+	log.SetFlags(log.Ltime)
+	s := settings{}
+	flag.StringVar(&s.operator, "operator", "bin/darkroom-operator", "binary of the operator")
+	flag.IntVar(&s.darkrooms, "darkrooms", 2000, "Darkrooms in the cluster")
+	flag.IntVar(&s.streams, "streams", 200, "streams of live events that are open")
+	flag.IntVar(&s.lists, "lists", 1000, "lists of 100 that are asked for while the streams are open")
+	flag.IntVar(&s.changes, "changes", 300, "changes that are made one by one, 20 a second")
+	flag.IntVar(&s.all, "burst", 500, "changes that are then made as fast as the cluster takes them")
+	flag.DurationVar(&s.limit, "limit", 8*time.Minute, "end after this long in any case")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(ctx, s.limit)
+	met, err := s.run(ctx)
+	cancel()
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if !met {
+		os.Exit(1)
+	}
+}
+
+// run measures and prints. It says whether all goals were met.
+func (s *settings) run(ctx context.Context) (met bool, err error) {
+	log.Printf("starting a cluster with %d Darkrooms", s.darkrooms)
+	cluster, err := startCluster()
+	if err != nil {
+		return false, err
+	}
+	defer cluster.stop()
+	if err := cluster.fill(ctx, s.darkrooms); err != nil {
+		return false, err
+	}
+	tokens, err := cluster.people(ctx, (s.streams+streamsEach-1)/streamsEach)
+	if err != nil {
+		return false, err
+	}
+	server, err := startServer(ctx, s.operator, cluster)
+	if err != nil {
+		return false, err
+	}
+	defer server.stop()
+	idle, err := server.memory()
+	if err != nil {
+		return false, err
+	}
+
+	log.Printf("opening %d streams", s.streams)
+	watch := newWatch(s.streams, s.changes+s.all)
+	closeStreams, err := watch.open(ctx, server.url, tokens, s.darkrooms)
+	if err != nil {
+		return false, err
+	}
+	defer closeStreams()
+
+	log.Printf("asking for %d lists of 100", s.lists)
+	lists, err := measureLists(ctx, server.url, tokens, s.lists)
+	if err != nil {
+		return false, err
+	}
+	log.Printf("making %d changes, 20 a second", s.changes)
+	if err := cluster.change(ctx, watch, s.changes, 1, 20); err != nil {
+		return false, err
+	}
+	paced := watch.latencies()
+	log.Printf("making %d changes at once", s.all)
+	began := time.Now()
+	if err := cluster.change(ctx, watch, s.all, 16, 0); err != nil {
+		return false, err
+	}
+	rate := float64(s.all) / time.Since(began).Seconds()
+	burst := watch.latencies()
+	peak, err := server.memory()
+	if err != nil {
+		return false, err
+	}
+	return s.print(lists, paced, burst, rate, watch, idle, peak), nil
+}
+
+func (s *settings) print(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak int64) bool {
+	lost, broken := watch.lost(), watch.broken.Load()
+	met := true
+	verdict := func(fine bool) string {
+		met = met && fine
+		if fine {
+			return "met"
+		}
+		return "MISSED"
+	}
+	fmt.Printf("\n%d Darkrooms, %d streams, %d processors shared by all\n\n", s.darkrooms, s.streams, runtime.NumCPU())
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	row := func(what, p50, p99, goal, verdict string) {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", what, p50, p99, goal, verdict)
+	}
+	row("", "p50", "p99", "goal", "")
+	row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), verdict(at(lists, 99) < listGoal))
+	row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", s.changes, s.streams), ms(at(paced, 50)), ms(at(paced, 99)), "p99 < "+ms(eventGoal), verdict(at(paced, 99) < eventGoal))
+	row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, s.all, s.streams), ms(at(burst, 50)), ms(at(burst, 99)), "", "")
+	row("changes that a stream did not see", "", fmt.Sprint(lost), "0", verdict(lost == 0))
+	row("streams that broke", "", fmt.Sprint(broken), "0", verdict(broken == 0))
+	row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), verdict(peak < memoryGoal))
+	row("memory before the streams", "", mib(idle), "", "")
+	if err := out.Flush(); err != nil {
+		log.Print("print: ", err)
+	}
+	return met
+}
+
+func ms(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}
+
+func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+
+// at returns a percentile of sorted times.
+func at(sorted []time.Duration, percent int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)*percent/100, len(sorted)-1)]
+}

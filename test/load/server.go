@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const mergePatch = types.MergePatchType
+
+// server is a process of the API server.
+type server struct {
+	url     string
+	process *exec.Cmd
+	folder  string
+}
+
+func startServer(ctx context.Context, binary string, c *cluster) (*server, error) {
+	folder, err := os.MkdirTemp("", "darkroom-load-")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{folder: folder}
+	kubeconfig := filepath.Join(folder, "kubeconfig")
+	if err := c.kubeconfig(ctx, kubeconfig); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.url = "http://" + address
+	// Lists are asked for as fast as they are answered: that is no caller's habit.
+	s.process = exec.Command(binary, "apiserver", "--bind-address", address, "--requests-per-second", "100000", "--burst", "100000")
+	// The Deployment's limit.
+	s.process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent", "GOMEMLIMIT=256MiB"}
+	s.process.Stderr = os.Stderr
+	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.process.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the API server: %w", err), os.RemoveAll(folder))
+	}
+	for ctx.Err() == nil {
+		if answer, err := http.Get(s.url + "/readyz"); err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return s, nil
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.stop()
+	return nil, fmt.Errorf("wait for the API server: %w", ctx.Err())
+}
+
+func (s *server) stop() {
+	_ = s.process.Process.Signal(syscall.SIGTERM)
+	if err := s.process.Wait(); err != nil {
+		log.Print("the API server ended: ", err)
+	}
+	if err := os.RemoveAll(s.folder); err != nil {
+		log.Print(err)
+	}
+}
+
+// memory returns how much the process had at most, in bytes (Linux).
+func (s *server) memory() (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if value, found := strings.CutPrefix(line, "VmHWM:"); found {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("the kernel does not tell how much memory the process has")
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}

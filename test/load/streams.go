@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// streamsEach is how many streams one person may have open.
+	streamsEach = 16
+	// lastWait is for how long a stream may lag behind before it has lost something.
+	lastWait = 30 * time.Second
+)
+
+// watch notes which stream has seen which change, and when.
+type watch struct {
+	// seen has for each stream and change whether it came.
+	seen [][]atomic.Bool
+	// arrived counts what all streams have seen.
+	arrived atomic.Int64
+	broken  atomic.Int64
+
+	mu   sync.Mutex
+	took []time.Duration
+	made int
+}
+
+func newWatch(streams, changes int) *watch {
+	w := &watch{seen: make([][]atomic.Bool, streams)}
+	for i := range w.seen {
+		w.seen[i] = make([]atomic.Bool, changes)
+	}
+	return w
+}
+
+// open opens the streams and returns once each has all Darkrooms.
+func (w *watch) open(ctx context.Context, url string, tokens []string, darkrooms int) (end func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	end = func() {
+		cancel()
+		reading.Wait()
+	}
+	var opening errgroup.Group
+	opening.SetLimit(16)
+	for i := range w.seen {
+		opening.Go(func() error {
+			synced := make(chan error, 1)
+			reading.Go(func() { w.read(ctx, i, url, tokens[i/streamsEach], darkrooms, synced) })
+			return <-synced
+		})
+	}
+	if err := opening.Wait(); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+// read reads one stream until the context ends.
+func (w *watch) read(ctx context.Context, stream int, url, token string, darkrooms int, synced chan<- error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/events/stream", nil)
+	if err != nil {
+		synced <- err
+		return
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	// Each stream has a connection of its own, as browsers have.
+	answer, err := (&http.Client{Transport: &http.Transport{}}).Do(request)
+	if err != nil {
+		synced <- err
+		return
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		synced <- fmt.Errorf("stream: the answer is %d", answer.StatusCode)
+		return
+	}
+	complete := fmt.Sprintf(`data: {"items":%d,`, darkrooms)
+	lines := bufio.NewReaderSize(answer.Body, 16<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			if ctx.Err() == nil {
+				w.broken.Add(1)
+			}
+			select {
+			case synced <- fmt.Errorf("stream broke: %w", err):
+			default:
+			}
+			return
+		}
+		if bytes.HasPrefix(line, []byte(complete)) {
+			synced <- nil
+		}
+		w.note(stream, line, time.Now())
+	}
+}
+
+var mark = []byte(`"` + sentAnnotation + `":"`)
+
+// note looks whether a line is a change, and writes it down.
+func (w *watch) note(stream int, line []byte, now time.Time) {
+	at := bytes.Index(line, mark)
+	if at < 0 {
+		return
+	}
+	text, _, _ := bytes.Cut(line[at+len(mark):], []byte(`"`))
+	first, second, _ := strings.Cut(string(text), " ")
+	number, err := strconv.Atoi(first)
+	sent, err2 := strconv.ParseInt(second, 10, 64)
+	if err != nil || err2 != nil || w.seen[stream][number].Swap(true) {
+		return
+	}
+	w.mu.Lock()
+	w.took = append(w.took, now.Sub(time.Unix(0, sent)))
+	w.mu.Unlock()
+	w.arrived.Add(1)
+}
+
+// await waits until each stream has seen so many changes, or has had its time.
+func (w *watch) await(ctx context.Context, changes int) error {
+	w.made = changes
+	for deadline := time.Now().Add(lastWait); time.Now().Before(deadline) && w.arrived.Load() < int64(changes*len(w.seen)); {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// latencies returns the times since it was last asked, sorted.
+func (w *watch) latencies() []time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := w.took
+	w.took = nil
+	slices.Sort(out)
+	return out
+}
+
+// lost counts the changes that streams have not seen.
+func (w *watch) lost() int {
+	lost := 0
+	for i := range w.seen {
+		for number := range w.made {
+			if !w.seen[i][number].Load() {
+				lost++
+			}
+		}
+	}
+	return lost
+}

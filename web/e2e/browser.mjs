@@ -1,0 +1,414 @@
+// The browser test: what people do on the page, in a real browser against a real
+// cluster. test/e2e/page_test.go starts it, and says by the environment where all is:
+//
+//   URL                          of the API server
+//   NAMESPACE                    of the test
+//   EDITOR_TOKEN, VIEWER_TOKEN   of somebody who may do everything there, or look alone
+//   FOLDER_URL                   a web folder
+//   S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_SECRET
+//   PICTURE                      path of a picture that both sources have, 1200 pixels wide
+//   BASE_DOMAIN
+//   SCREENSHOTS                  a folder; none: no screenshots are taken
+//
+// It prints a line "ok - STEP" or "not ok - STEP" for each step, and what went wrong
+// before it. Steps build on those before them: after a failure it ends.
+import { mkdir } from "node:fs/promises";
+import { strict as assert } from "node:assert";
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium } from "playwright-core";
+
+/** @param {string} name */
+const env = (name) => {
+  const value = process.env[name];
+  assert(value, `${name} is not set`);
+  return value;
+};
+const url = env("URL");
+const namespace = env("NAMESPACE");
+const picture = env("PICTURE");
+const screenshots = process.env["SCREENSHOTS"];
+/** For how long something may take that takes seconds, in milliseconds. */
+const patience = 60_000;
+
+const browser = await chromium.launch({
+  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+});
+
+/** What the browser complained of: scripts that failed, and what the policy kept from loading. */
+const complaints = /** @type {string[]} */ ([]);
+
+/** A person who has opened the page. */
+async function newcomer() {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ["clipboard-read", "clipboard-write"] });
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
+      complaints.push(message.text());
+    }
+  });
+  await page.goto(url);
+  return page;
+}
+
+/** @param {string} token */
+async function person(token) {
+  const page = await newcomer();
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Darkrooms", exact: true }).waitFor();
+  return page;
+}
+
+/**
+ * The API, as a program uses it.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {Record<string, string>} [headers]
+ */
+async function rest(method, path, body, headers = {}) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { Authorization: `Bearer ${env("EDITOR_TOKEN")}`, "Content-Type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  assert(response.ok, `${method} ${path} answers ${response.status}: ${text}`);
+  return text === "" ? undefined : /** @type {any} */ (JSON.parse(text));
+}
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** What a view must be fine as. */
+const looks = /** @type {const} */ ([
+  { scheme: "light", width: 1280 },
+  { scheme: "dark", width: 360 },
+]);
+
+/**
+ * Looks at a view light and wide, dark and narrow.
+ * @param {Page} page
+ * @param {string} name
+ */
+async function inspect(page, name) {
+  for (const { scheme, width } of looks) {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width, height: 800 });
+    await page.mouse.move(0, 0);
+    const wide = await page.evaluate(() =>
+      [document.documentElement, document.querySelector("main")].map((element) => element && element.scrollWidth - element.clientWidth),
+    );
+    assert(
+      wide.every((over) => !over || over <= 0),
+      `${name}, ${width} px wide: it scrolls sideways by ${wide.join(" and ")} px`,
+    );
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    assert.equal(
+      bad.length,
+      0,
+      `${name}, ${scheme}, ${width} px: ` + bad.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`).join("\n"),
+    );
+    if (screenshots) {
+      await page.screenshot({ path: `${screenshots}/${name}-${scheme}-${width}.png` });
+    }
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** @param {Page} page @param {string} phase */
+const waitPhase = (page, phase) =>
+  page.getByRole("status", { name: "Phase" }).getByText(phase, { exact: true }).waitFor({ timeout: patience });
+
+/**
+ * Asks the playground until the Darkroom answers with a picture: its pods may have changed
+ * a moment ago.
+ * @param {Page} page @param {string} width
+ */
+async function fetchPicture(page, width) {
+  await page.getByRole("tab", { name: "Playground" }).click();
+  await page.locator("#picture-path").fill(picture);
+  await page.locator("#picture-w").fill(width);
+  const after = page.getByRole("img", { name: `${picture}, after` });
+  const deadline = Date.now() + patience;
+  for (;;) {
+    await page.getByRole("button", { name: "Fetch" }).click();
+    const seen = await Promise.race([
+      after.waitFor({ timeout: patience }).then(() => true),
+      page.getByText("No picture").first().waitFor({ timeout: patience }).then(() => false),
+    ]);
+    if (seen) {
+      break;
+    }
+    assert(Date.now() < deadline, `no picture: ${await page.locator("main").innerText()}`);
+  }
+  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${picture}, after`);
+  return {
+    before: await page.getByRole("img", { name: `${picture}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
+    after: await after.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
+  };
+}
+
+/** @param {Page} page */
+async function addSubDomain(page, /** @type {string} */ name) {
+  await page.getByLabel("Sub-domain", { exact: true }).fill(name);
+  await page.getByText(`${name}.${env("BASE_DOMAIN")}`).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
+}
+
+/** @param {Page} page @param {string} button */
+async function reviewAndSave(page, button) {
+  await page.getByRole("button", { name: "Review changes" }).click();
+  await page.getByRole("button", { name: button, exact: true }).click();
+  await page.getByRole("status", { name: "Phase" }).waitFor();
+}
+
+const detail = `${url}/ui/${namespace}/album`;
+/** @type {Page} */
+let editor;
+
+/** @type {[string, () => Promise<void>][]} */
+const steps = [
+  [
+    "signs in with a token, and sees that nothing is there",
+    async () => {
+      editor = await newcomer();
+      await editor.getByLabel("Token").fill("not-a-token");
+      await editor.getByRole("button", { name: "Sign in" }).click();
+      await editor.getByText("the cluster does not accept the token").waitFor();
+      await inspect(editor, "sign-in");
+      await editor.context().close();
+      editor = await person(env("EDITOR_TOKEN"));
+      await editor.getByText("No Darkrooms that you may see").waitFor();
+      await inspect(editor, "empty");
+      assert.equal(await editor.evaluate(() => document.cookie), "", "scripts can read the cookie");
+    },
+  ],
+  [
+    "tells what is wrong beside the fields, before the server does and after",
+    async () => {
+      await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
+      await editor.locator("#field-namespace").fill(namespace);
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByText("A name is needed").first().waitFor();
+      await editor.getByText("At least one sub-domain is needed").first().waitFor();
+      await editor.locator("#field-name").fill("album");
+      await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
+      await addSubDomain(editor, "album");
+      // A rule that the server alone knows.
+      await editor.getByLabel("Version").fill("not a version");
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.locator("#field-version-help").getByText("must be a version such as 0.4.2").waitFor();
+      await inspect(editor, "create");
+      await editor.getByLabel("Version").fill("");
+    },
+  ],
+  [
+    "keeps form and YAML in step",
+    async () => {
+      await editor.getByRole("tab", { name: "YAML" }).click();
+      const yaml = editor.getByLabel("Resource");
+      const text = await yaml.inputValue();
+      assert(text.includes("kind: Darkroom") && text.includes("- album"), text);
+      await yaml.fill("kind: [");
+      await editor.getByText("This cannot be read").waitFor();
+      await yaml.fill(text.replace("replicas: 1", "replicas: 2"));
+      await inspect(editor, "create-yaml");
+      await editor.getByRole("tab", { name: "Form" }).click();
+      assert.equal(await editor.getByLabel("Number of pods", { exact: true }).inputValue(), "2");
+      await editor.getByRole("button", { name: "Number of pods: one less" }).click();
+    },
+  ],
+  [
+    "creates a Darkroom of a web folder, and sees it become ready without a reload",
+    async () => {
+      await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("heading", { name: "What will be installed" }).waitFor();
+      await editor.getByText("kind: Deployment").waitFor();
+      await inspect(editor, "review-new");
+      await editor.getByRole("button", { name: "Create", exact: true }).click();
+      await waitPhase(editor, "Ready");
+      await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
+      await editor.getByText("Pictures are served").waitFor();
+      await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}` }).waitFor();
+      await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
+      assert.equal(await editor.evaluate(() => navigator.clipboard.readText()), `album.${env("BASE_DOMAIN")}`);
+      assert(await editor.evaluate(() => "notReloaded" in window), "the page was loaded anew");
+      await inspect(editor, "overview");
+    },
+  ],
+  [
+    "sees the resized picture in the playground",
+    async () => {
+      assert.deepEqual(await fetchPicture(editor, "200"), { before: 1200, after: 200 });
+      const shown = await editor.getByLabel("URL of the picture").inputValue();
+      assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${picture}?w=200`);
+      await inspect(editor, "playground");
+      for (const tab of ["Events", "YAML", "Manifest"]) {
+        await editor.getByRole("tab", { name: tab }).click();
+        await editor.locator(tab === "Events" ? "table" : "pre").waitFor();
+        await inspect(editor, tab.toLowerCase());
+      }
+    },
+  ],
+  [
+    "edits it to S3, and gets the same picture from there",
+    async () => {
+      await editor.getByRole("link", { name: "Edit" }).click();
+      await editor.getByRole("radio", { name: "S3", exact: true }).check();
+      await editor.getByLabel("Bucket").fill(env("S3_BUCKET"));
+      await editor.getByLabel("Region").fill(env("S3_REGION"));
+      await editor.getByLabel("Endpoint").fill(env("S3_ENDPOINT"));
+      await editor.getByRole("radio", { name: "Keys typed here" }).check();
+      await editor.getByText("Whoever may read this Darkroom with kubectl reads these keys").waitFor();
+      await inspect(editor, "edit-s3");
+      await editor.getByRole("radio", { name: "From an existing Secret" }).check();
+      await editor.locator("#field-source-credentialsSecretRef-name").fill(env("S3_SECRET"));
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("heading", { name: "What will change" }).waitFor();
+      await editor.getByText(env("S3_BUCKET")).first().waitFor();
+      await inspect(editor, "review");
+      await editor.getByRole("button", { name: "Save", exact: true }).click();
+      await waitPhase(editor, "Ready");
+      await editor.locator("dd", { hasText: "S3" }).first().waitFor();
+      assert.equal((await fetchPicture(editor, "90")).after, 90);
+    },
+  ],
+  [
+    "meets somebody else's edit, sees both sides and settles it",
+    async () => {
+      await editor.goto(`${detail}/edit`);
+      await editor.getByRole("button", { name: "Number of pods: one more" }).click();
+      await addSubDomain(editor, "second");
+      await rest("PATCH", `/darkrooms/${namespace}/album`, { replicas: 3, logLevel: "debug" }, {
+        "If-Match": "*",
+        "Content-Type": "application/merge-patch+json",
+      });
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByText("Somebody else changed the same fields meanwhile").waitFor();
+      await inspect(editor, "conflict");
+      await editor.getByRole("radio", { name: "replicas: theirs, 3" }).check();
+      await editor.getByRole("button", { name: "Go on with these" }).click();
+      await reviewAndSave(editor, "Save");
+      const stored = await rest("GET", `/darkrooms/${namespace}/album`);
+      assert.equal(stored.replicas, 3);
+      assert.equal(stored.logLevel, "debug");
+      assert.deepEqual(stored.subDomains, ["album", "second"]);
+    },
+  ],
+  [
+    "sees the list change by itself, and finds what it looks for",
+    async () => {
+      await editor.getByRole("link", { name: "Darkrooms" }).first().click();
+      const table = editor.getByRole("grid", { name: "Darkrooms" });
+      await table.getByRole("link", { name: "album", exact: true }).waitFor();
+      await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
+      await rest("POST", "/darkrooms", { name: "other", namespace, replicas: 0, source: { baseUrl: "https://example.com" }, subDomains: ["other"] });
+      await table.getByRole("link", { name: "other", exact: true }).waitFor();
+      await inspect(editor, "list");
+      await editor.getByLabel("Search by name, source, version or domain").fill("alb");
+      await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached" });
+      assert.equal(new URL(editor.url()).search, "?q=alb");
+      await editor.getByRole("button", { name: "Clear all filters" }).or(editor.getByRole("button", { name: "Reset" })).first().click();
+      await rest("DELETE", `/darkrooms/${namespace}/other`);
+      await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached", timeout: patience });
+      assert(await editor.evaluate(() => "notReloaded" in window), "the page was loaded anew");
+    },
+  ],
+  [
+    "never shows a key that was typed",
+    async () => {
+      const canary = "canary-" + Math.random().toString(36).slice(2);
+      const source = { type: "S3", bucket: "b", region: "r", accessKey: `${canary}-access`, secretKey: `${canary}-secret` };
+      await rest("POST", "/darkrooms", { name: "canary", namespace, replicas: 0, source, subDomains: ["canary"] });
+      const one = `/ui/${namespace}/canary`;
+      for (const path of ["/", one, ...["playground", "events", "yaml", "manifest"].map((tab) => `${one}?tab=${tab}`), `${one}/edit`]) {
+        await editor.goto(url + path);
+        await editor.getByText("canary").first().waitFor();
+        await editor.waitForFunction(() => !document.querySelector(".pf-v6-c-spinner, .pf-v6-c-skeleton"));
+        if (path.endsWith("/edit")) {
+          await editor.getByText("Keep the present keys").waitFor();
+          await editor.getByRole("tab", { name: "YAML" }).click();
+          await editor.getByLabel("Resource").waitFor();
+        }
+        const seen = await editor.evaluate(
+          () => document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map((field) => /** @type {HTMLInputElement} */ (field).value).join(" "),
+        );
+        assert(!seen.includes(canary + "-") && !seen.includes(btoa(`${canary}-secret`)), `${path} shows a key`);
+      }
+      await rest("DELETE", `/darkrooms/${namespace}/canary`);
+    },
+  ],
+  [
+    "is refused what one may not do, and told so",
+    async () => {
+      const viewer = await person(env("VIEWER_TOKEN"));
+      await viewer.getByRole("grid", { name: "Darkrooms" }).getByRole("link", { name: "album", exact: true }).click();
+      const edit = viewer.locator("a, button", { hasText: /^Edit$/ });
+      await viewer.locator('[aria-disabled="true"]', { hasText: /^Edit$/ }).waitFor();
+      assert.equal(await edit.getAttribute("aria-disabled"), "true");
+      await viewer.goto(`${detail}/edit`);
+      await viewer.getByText("You may look at this Darkroom, but not change it").waitFor();
+      await viewer.getByRole("button", { name: "Number of pods: one more" }).click();
+      const [answer] = await Promise.all([
+        viewer.waitForResponse((response) => response.request().method() === "PUT"),
+        viewer.getByRole("button", { name: "Review changes" }).click(),
+      ]);
+      assert.equal(answer.status(), 403);
+      await viewer.getByText("You may not do this").waitFor();
+      await inspect(viewer, "forbidden");
+      await viewer.context().close();
+    },
+  ],
+  [
+    "deletes it, after its name was typed, and signs out",
+    async () => {
+      await editor.goto(detail);
+      await editor.getByRole("button", { name: "Delete" }).click();
+      const dialog = editor.getByRole("dialog");
+      const button = dialog.getByRole("button", { name: "Delete" });
+      assert(await button.isDisabled(), "it can be deleted without its name");
+      await inspect(editor, "delete");
+      await dialog.getByLabel("Type album to confirm").fill("album");
+      await button.click();
+      await editor.getByText("No Darkrooms that you may see").waitFor({ timeout: patience });
+      await editor.getByRole("button", { name: /^You are/ }).click();
+      await editor.getByRole("menuitem", { name: "Sign out" }).click();
+      await editor.getByLabel("Token").waitFor();
+      await editor.reload();
+      await editor.getByLabel("Token").waitFor();
+    },
+  ],
+];
+
+let failed = false;
+try {
+  if (screenshots) {
+    await mkdir(screenshots, { recursive: true });
+  }
+  for (const [name, step] of steps) {
+    const began = Date.now();
+    try {
+      await step();
+      assert.deepEqual(complaints, [], "the browser complains");
+      console.log(`ok - ${name} (${Date.now() - began} ms)`);
+    } catch (error) {
+      failed = true;
+      console.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      if (screenshots) {
+        await Promise.all(browser.contexts().flatMap((context) => context.pages()).map((page, i) => page.screenshot({ path: `${screenshots}/failed-${i}.png` })));
+      }
+      console.log(`not ok - ${name}`);
+      break;
+    }
+  }
+} finally {
+  await browser.close();
+}
+process.exitCode = failed ? 1 : 0;

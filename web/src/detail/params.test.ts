@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { noParams, queryText, wrongWith, type Params } from "./params";
+
+test.each<[Partial<Params>, string]>([
+  [{}, ""],
+  [{ w: "200" }, "?w=200"],
+  [{ w: "200", h: "100", fit: "crop", crop: "top,left" }, "?w=200&h=100&fit=crop&crop=top,left"],
+  [{ w: "200", fit: "crop", crop: "top" }, "?w=200"],
+  [{ w: "200", h: "100", fit: "scale", crop: "top" }, "?w=200&h=100&fit=scale"],
+  [{ mono: true, blur: "2.5", flip: "vh", rot: "90", compress: true, format: true }, "?mono=000000&blur=2.5&flip=vh&rot=90&auto=compress,format"],
+])("%j is asked for by %s", (part, want) => {
+  expect(queryText({ ...noParams, ...part })).toBe(want);
+});
+
+test.each([
+  ["/images/cat.jpg", {}, undefined],
+  ["images/cat.jpg", {}, "must begin with /"],
+  ["/", {}, "name a picture"],
+  ["/cat.jpg?w=1", {}, "plain"],
+  ["/cat.jpg", { w: "2001" }, "1 to 2000"],
+  ["/cat.jpg", { h: "0" }, "1 to 2000"],
+])("%s with %j", (path, part, want) => {
+  const wrong = wrongWith(path, { ...noParams, ...part });
+  if (want === undefined) {
+    expect(wrong).toBeUndefined();
+  } else {
+    expect(wrong).toContain(want);
+  }
+});

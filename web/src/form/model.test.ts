@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import type { SourceInput } from "../api/types";
+import { fromManifest, switchSource, toInput, toManifest, valueAt, withValue } from "./model";
+
+test("what was read is sent back without what was found", () => {
+  const input = toInput(darkroom({ labels: { a: "b" }, source: { type: "S3", bucket: "b", region: "r", credentials: "inline" } }));
+  expect(input).toEqual({
+    name: "cats",
+    namespace: "photos",
+    labels: { a: "b" },
+    subDomains: ["cats"],
+    replicas: 1,
+    source: { type: "S3", bucket: "b", region: "r" },
+  });
+});
+
+test("an input becomes a resource for kubectl, and comes back the same", () => {
+  const input = toInput(darkroom({ annotations: { note: "x" }, podTemplate: { nodeSelector: { disk: "ssd" } } }));
+  const manifest = toManifest(input);
+  expect(manifest).toMatchObject({
+    apiVersion: "deployments.example.com/v1alpha1",
+    kind: "Darkroom",
+    metadata: { name: "cats", namespace: "photos", annotations: { note: "x" } },
+    spec: { subDomains: ["cats"], podTemplate: { nodeSelector: { disk: "ssd" } } },
+  });
+  expect(fromManifest(manifest)).toEqual(input);
+});
+
+test.each([
+  ["a text", "must be one resource"],
+  [{ kind: "Pod", apiVersion: "v1" }, "must be a resource of kind Darkroom"],
+  [{ ...toManifest(toInput(darkroom())), data: {} }, "has a field data"],
+])("what is no Darkroom is refused: %o", (manifest, message) => {
+  expect(() => fromManifest(manifest)).toThrow(message);
+});
+
+test("a field is set, and removed with the objects that it leaves empty", () => {
+  const set = withValue(toInput(darkroom()), ["ingress", "className"], "nginx");
+  expect(valueAt(set, ["ingress", "className"])).toBe("nginx");
+  expect(withValue(set, ["ingress", "className"], undefined)).not.toHaveProperty("ingress");
+});
+
+test("fields of another kind of source are put aside, and come back with it", () => {
+  const folder: SourceInput = { type: "WebFolder", baseUrl: "https://example.com" };
+  const s3 = switchSource(folder, "S3", {});
+  expect(s3.source).toEqual({ type: "S3" });
+  const back = switchSource({ ...s3.source, bucket: "b", secretKey: "s" }, "WebFolder", s3.aside);
+  expect(back.source).toEqual(folder);
+  expect(switchSource(back.source, "S3", back.aside).source).toEqual({ type: "S3", bucket: "b", secretKey: "s" });
+});

@@ -1,0 +1,41 @@
+// @vitest-environment jsdom
+import { expect, test } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import { countPhases, formatQuery, parseQuery, select } from "./query";
+
+const all = [
+  darkroom({ name: "cats", namespace: "photos" }),
+  darkroom({ name: "broken", namespace: "photos", status: { phase: "Failed", domains: [], replicas: 0, readyReplicas: 0 } }),
+  darkroom({ name: "shop", namespace: "team", source: { type: "S3", bucket: "goods", region: "r" }, createdAt: "2026-02-01T00:00:00Z" }),
+  darkroom({ name: "new", namespace: "team", status: { domains: [], replicas: 0, readyReplicas: 0 } }),
+];
+const found = (search: string) => select(all, parseQuery(search)).map(({ name }) => name);
+
+test.each([
+  ["", ["broken", "cats", "new", "shop"]],
+  ["?q=goods", ["shop"]],
+  ["?q=cats.darkroom", ["cats"]],
+  ["?q=PHOTOS+cat", ["cats"]],
+  ["?phase=Failed&phase=Pending", ["broken", "new"]],
+  ["?source=S3", ["shop"]],
+  ["?namespace=team", ["new", "shop"]],
+  ["?sort=-name", ["shop", "new", "cats", "broken"]],
+  ["?sort=phase", ["broken", "new", "cats", "shop"]],
+  ["?sort=age", ["shop", "broken", "cats", "new"]],
+])("%s finds %j", (search, want) => {
+  expect(found(search)).toEqual(want);
+});
+
+test("the address says what is shown, and nothing that is as usual", () => {
+  for (const search of ["", "?q=a+b&phase=Failed&source=S3&namespace=x&sort=-age&page=2&per=20"]) {
+    expect(formatQuery(parseQuery(search))).toBe(search);
+  }
+});
+
+test("nonsense in the address is passed over", () => {
+  expect(parseQuery("?phase=Fine&source=FTP&sort=-colour&page=-1&per=9999")).toMatchObject({ phases: [], sources: [], sort: "name", page: 1, perPage: 500 });
+});
+
+test("phases are counted whichever of them is chosen", () => {
+  expect(countPhases(all, parseQuery("?phase=Failed&namespace=photos"))).toEqual(new Map([["Ready", 1], ["Failed", 1]]));
+});
