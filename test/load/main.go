@@ -77,6 +77,12 @@ func (s *settings) run(ctx context.Context) (met bool, err error) {
 		return false, err
 	}
 
+	// A server that does not know a token yet lets an address try few at a time.
+	for _, token := range tokens {
+		if err := list(ctx, server.url, token); err != nil {
+			return false, err
+		}
+	}
 	log.Printf("opening %d streams", s.streams)
 	watch := newWatch(s.streams, s.changes+s.all)
 	closeStreams, err := watch.open(ctx, server.url, tokens, s.darkrooms)

@@ -66,7 +66,13 @@ const meanwhile = (part: Partial<Darkroom>) => {
 };
 
 const button = (name: string) => screen.getByRole("button", { name });
-const field = (id: string) => document.getElementById(id)!;
+const field = (id: string): HTMLElement => {
+  const found = document.getElementById(id);
+  if (!found) {
+    throw new Error(`there is no ${id}`);
+  }
+  return found;
+};
 const writes = () => calls.filter(({ method, path }) => method !== "GET" && !path.endsWith("/manifest"));
 
 test("what will change is shown before it is saved", async () => {
