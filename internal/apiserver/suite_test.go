@@ -89,13 +89,17 @@ func prepare() error {
 	if clientset, err = kubernetes.NewForConfig(cluster); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "apiserver", "role.yaml"))
-	if err != nil {
-		return err
-	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(raw, role); err != nil {
-		return err
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "apiserver"}}
+	for _, file := range []string{"role.yaml", "auth_role.yaml"} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "config", "apiserver", file))
+		if err != nil {
+			return err
+		}
+		part := &rbacv1.ClusterRole{}
+		if err := yaml.UnmarshalStrict(raw, part); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		role.Rules = append(role.Rules, part.Rules...)
 	}
 	ctx := context.Background()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "apiserver"}}

@@ -171,13 +171,17 @@ func (c *cluster) account(ctx context.Context, name, role string) (string, error
 
 // kubeconfig writes one for the API server, with the rights of config/apiserver.
 func (c *cluster) kubeconfig(ctx context.Context, path string) error {
-	raw, err := os.ReadFile(filepath.Join("config", "apiserver", "role.yaml"))
-	if err != nil {
-		return err
-	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(raw, role); err != nil {
-		return err
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "apiserver"}}
+	for _, file := range []string{"role.yaml", "auth_role.yaml"} {
+		raw, err := os.ReadFile(filepath.Join("config", "apiserver", file))
+		if err != nil {
+			return err
+		}
+		part := &rbacv1.ClusterRole{}
+		if err := yaml.UnmarshalStrict(raw, part); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		role.Rules = append(role.Rules, part.Rules...)
 	}
 	if err := c.kube.Create(ctx, role); err != nil {
 		return fmt.Errorf("create ClusterRole: %w", err)
