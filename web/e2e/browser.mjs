@@ -98,6 +98,15 @@ async function inspect(page, name) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 800 });
     await page.mouse.move(0, 0);
+    // Colours that are on their way from light to dark have no contrast.
+    await page.evaluate(() =>
+      Promise.allSettled(
+        document
+          .getAnimations()
+          .filter((animation) => animation instanceof CSSTransition)
+          .map((transition) => transition.finished),
+      ),
+    );
     const wide = await page.evaluate(() =>
       [document.documentElement, document.querySelector("main")].map((element) => element && element.scrollWidth - element.clientWidth),
     );
