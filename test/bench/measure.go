@@ -52,9 +52,11 @@ const (
 	resyncRequests  = "unchanged resync: API requests each"
 	resyncCPU       = "unchanged resync: CPU each, ms"
 	rss             = "RSS after, MiB"
+	restart         = "restart: all verified, s"
+	restartRequests = "restart: API requests each"
 )
 
-var figureNames = []string{burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack, resyncRequests, resyncCPU, rss}
+var figureNames = []string{burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack, resyncRequests, resyncCPU, rss, restart, restartRequests}
 
 // measure runs a subject once through everything, and clears up after it.
 func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err error) {
@@ -70,27 +72,27 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 	if err != nil {
 		return nil, err
 	}
+	round := &round{settings: s, subject: subject, kube: kube, namespace: namespace.Name, process: process, figures: figures{}}
 	defer func() {
 		// The subject is still there to uninstall what it installed.
 		clearErr := clear(context.WithoutCancel(ctx), kube, namespace.Name)
-		process.stop()
+		round.process.stop()
 		if err == nil {
 			err = clearErr
 		}
 	}()
 
-	measured := figures{}
-	round := &round{settings: s, kube: kube, namespace: namespace.Name, process: process, figures: measured}
-	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync} {
+	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync, round.restart} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return measured, nil
+	return round.figures, nil
 }
 
 type round struct {
 	*settings
+	subject   subject
 	kube      client.WithWatch
 	namespace string
 	process   *process
@@ -297,6 +299,36 @@ func (r *round) resync(ctx context.Context) error {
 	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
 	r.figures[rss] = after.rss
 	return <-r.profile("heap.pprof", "heap?gc=1")
+}
+
+// restart measures how long a subject that is started anew is busy with Darkrooms
+// that are all as they should be.
+func (r *round) restart(ctx context.Context) error {
+	r.process.stop()
+	quietly := *r.settings
+	quietly.period = time.Hour
+	start := time.Now()
+	process, err := quietly.start(r.subject)
+	if err != nil {
+		return err
+	}
+	r.process = process
+	last, lastChange := usage{}, start
+	for time.Since(lastChange) < 3*time.Second {
+		now, err := r.process.usage()
+		if err != nil {
+			return err
+		}
+		if now.requests != last.requests {
+			last, lastChange = now, time.Now()
+		}
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	r.figures[restart] = lastChange.Sub(start).Seconds()
+	r.figures[restartRequests] = last.requests / float64(r.n+r.trials)
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
