@@ -1,4 +1,5 @@
 import { Tooltip, Truncate } from "@patternfly/react-core";
+import { Fragment } from "react";
 import { Table, Tbody, Td, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
@@ -113,10 +114,24 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
         <a key={host} href={urlOf(darkroom, host)} target="_blank" rel="noreferrer" className="dr-break">
-          {host}
+          <Labels of={host} />
         </a>
       ))}
       {domains.length > 2 && <Link to={paths.detail(darkroom)}>and {domains.length - 2} more</Link>}
     </div>
   );
+}
+
+/** A host that breaks after its dots, where it has to break. */
+function Labels({ of: host }: { of: string }) {
+  return host.split(".").map((label, i) => (
+    <Fragment key={i}>
+      {i > 0 && (
+        <>
+          .<wbr />
+        </>
+      )}
+      {label}
+    </Fragment>
+  ));
 }
