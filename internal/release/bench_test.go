@@ -15,7 +15,7 @@ var benchKey = types.NamespacedName{Namespace: "photos", Name: "cats"}
 
 // previewAllocations is what a preview of what is known may allocate: the digest of
 // the values and a copy.
-const previewAllocations = 60
+const previewAllocations = 30
 
 func TestAPreviewOfWhatIsKnownIsALookUp(t *testing.T) {
 	renderer, chrt := rendererOf(t)
