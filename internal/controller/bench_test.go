@@ -7,13 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
@@ -52,27 +45,7 @@ func unchanged(tb testing.TB) func() {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	httpClient, err := rest.HTTPClientFor(cluster)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	mapper, err := apiutil.NewDynamicRESTMapper(cluster, httpClient)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	caches, err := controller.CacheOptions(mapper, []string{namespace}, labels.Everything())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	mgr, err := ctrl.NewManager(cluster, manager.Options{
-		Scheme:     controller.NewScheme(),
-		Cache:      caches,
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	mgr := newManager(tb, cluster, []string{namespace}, labels.Everything())
 	ctx, stop := context.WithCancel(context.Background())
 	reconciler, err := controller.NewHelmReconciler(ctx, mgr, controller.Options{
 		Chart: chrt, Values: values.Options{BaseDomain: baseDomain}, Namespaces: []string{namespace}, MaxHistory: 3,

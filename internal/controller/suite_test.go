@@ -160,6 +160,23 @@ func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Select
 	for _, option := range options {
 		option(&settings, kubeconfig)
 	}
+	mgr := newManager(t, kubeconfig, namespaces, darkrooms)
+	ctx, cancel := context.WithCancel(context.Background())
+	o.stop = cancel
+	if err := controller.Add(ctx, mgr, settings); err != nil {
+		t.Fatal(err)
+	}
+	go func() { o.ended <- mgr.Start(ctx) }()
+	t.Cleanup(o.kill)
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the caches were not filled")
+	}
+	return o
+}
+
+// newManager makes a manager whose caches are limited as an operator's are.
+func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector) manager.Manager {
+	t.Helper()
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
@@ -182,17 +199,7 @@ func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Select
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	o.stop = cancel
-	if err := controller.Add(ctx, mgr, settings); err != nil {
-		t.Fatal(err)
-	}
-	go func() { o.ended <- mgr.Start(ctx) }()
-	t.Cleanup(o.kill)
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("the caches were not filled")
-	}
-	return o
+	return mgr
 }
 
 // kill ends the operator and waits until it is gone.
