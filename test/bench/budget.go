@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 )
 
 // budget is what the operator may cost. Requests are held as they are counted; what
@@ -26,7 +27,7 @@ func readBudget(file string) (budget, error) {
 	}
 	for _, limits := range []map[string]float64{b.Most, b.TimesFloor} {
 		for name := range limits {
-			if !isFigure(name) {
+			if !slices.Contains(figureNames, name) {
 				return b, fmt.Errorf("%s: %q is no figure", file, name)
 			}
 		}
@@ -51,13 +52,4 @@ func (b budget) check(results []result) []string {
 		}
 	}
 	return over
-}
-
-func isFigure(name string) bool {
-	for _, known := range figureNames {
-		if known == name {
-			return true
-		}
-	}
-	return false
 }

@@ -154,13 +154,11 @@ func (r *round) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.process.profiled {
-		askedSince, err := r.requestKinds(ctx)
-		if err != nil {
-			return err
-		}
-		r.printRequests(asked, askedSince)
+	askedSince, err := r.requestKinds(ctx)
+	if err != nil {
+		return err
 	}
+	r.printRequests(asked, askedSince)
 	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 / float64(r.n)
 	r.figures[requestsInstall] = (after.requests - before.requests) / float64(r.n)
 	return nil

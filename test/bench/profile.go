@@ -55,8 +55,11 @@ func download(file, url string) error {
 var requestKind = regexp.MustCompile(`^apiserver_request_total\{.*code="(\d+)".*resource="(\w+)".*subresource="(\w*)".*verb="([A-Z]+)".*\} (\S+)$`)
 
 // requestKinds counts what the API server was asked, the bench's own requests among
-// them.
+// them, if profiles are wanted.
 func (r *round) requestKinds(ctx context.Context) (map[string]float64, error) {
+	if !r.process.profiled {
+		return map[string]float64{}, nil
+	}
 	clients, err := kubernetes.NewForConfig(r.cluster)
 	if err != nil {
 		return nil, err
