@@ -20,13 +20,13 @@ for place in "dist/chart/Chart.yaml:version: $version" "dist/chart/Chart.yaml:ap
 done
 
 rm -rf "$files" && mkdir -p "$files"
+work=$(mktemp -d bin/release.XXXXXX)
+trap 'rm -rf "$work"' EXIT
 for overlay in default with-apiserver; do
   folder=config/default name=install
   if [[ $overlay != default ]]; then folder=config/overlays/$overlay name=install-$overlay; fi
-  work=$(mktemp -d bin/release.XXXXXX)
   printf 'resources:\n- ../../%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n' "$folder" "$base" "$version" > "$work/kustomization.yaml"
   bin/tools/kustomize build "$work" > "$files/$name.yaml"
-  rm -r "$work"
 done
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$files/crd.yaml"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bundle.tar.gz" bundle bundle.Dockerfile catalog
