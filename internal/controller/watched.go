@@ -87,7 +87,7 @@ func isServed(mapper meta.RESTMapper, kind schema.GroupVersionKind) (bool, error
 
 // CacheOptions limits the caches: to some namespaces (none means all), to the
 // Darkrooms that a selector takes (nil means all), and to objects that carry the
-// Darkroom label. Managed fields are dropped, because nothing reads them.
+// Darkroom label. Managed fields are dropped where nothing reads them.
 func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
 	kinds, err := watchedKinds(mapper)
 	if err != nil {
@@ -98,7 +98,7 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 		return cache.Options{}, err
 	}
 	options := cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: withoutManagedFields,
 		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
 	}
 	for _, kind := range kinds {
@@ -114,6 +114,21 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 	}
 	options.DefaultNamespaces = namespaceConfigs(namespaces)
 	return options, nil
+}
+
+// withoutManagedFields drops an object's managed fields, but where only they tell a
+// change of the specification from one of the status.
+func withoutManagedFields(object any) (any, error) {
+	metadata, err := meta.Accessor(object)
+	if err != nil || metadata.GetManagedFields() == nil {
+		return object, nil //nolint:nilerr // what has no metadata has no managed fields
+	}
+	var kept []metav1.ManagedFieldsEntry
+	if release.HasStatusWithoutGeneration(metadata) {
+		kept = release.SpecificationWriters(metadata)
+	}
+	metadata.SetManagedFields(kept)
+	return object, nil
 }
 
 // withoutPodSpec keeps of a Deployment's pods only their images: the rest is most of

@@ -82,7 +82,7 @@ func (a *applier) applyNew(ctx context.Context, object *unstructured.Unstructure
 	live.SetResourceVersion(neverAVersion)
 	err := a.write(ctx, live)
 	if err == nil {
-		a.drift.record(a.key, object, live)
+		a.drift.applied(a.key, object, live)
 	}
 	if !apierrors.IsConflict(err) {
 		return err
@@ -118,24 +118,24 @@ func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructure
 const reclaimTries = 5
 
 // applyAlone is applyOne, and leaves nothing in the object that others added. Only
-// then is remembered how the object looks. It tells the object's resourceVersion.
-func (a *applier) applyAlone(ctx context.Context, object *unstructured.Unstructured) (string, error) {
+// then is remembered how the object looks, which is what it returns.
+func (a *applier) applyAlone(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for try := 1; ; try++ {
 		live, err := a.applyOne(ctx, object)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		found, err := a.reclaim(ctx, live)
 		if err == nil && !found {
-			a.drift.record(a.key, object, live)
-			return live.GetResourceVersion(), nil
+			a.drift.applied(a.key, object, live)
+			return live, nil
 		}
 		// A conflict says that the object, its status perhaps, was written meanwhile.
 		if err != nil && !apierrors.IsConflict(err) {
-			return "", err
+			return nil, err
 		}
 		if try == reclaimTries {
-			return "", fmt.Errorf("%s %w", keyOf(object), errContended)
+			return nil, fmt.Errorf("%s %w", keyOf(object), errContended)
 		}
 	}
 }

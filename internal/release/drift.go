@@ -2,15 +2,19 @@ package release
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
@@ -20,8 +24,9 @@ const annotationRevision = "deployment.kubernetes.io/revision"
 
 // drift remembers, for each object of each release, what was applied and how the
 // object looked right after. While both stand, the object is as it should be and
-// needs no request. The memory is lost with the process; then every object is
-// applied once, which changes nothing where nothing differs.
+// needs no request. The memory outlives the process as a record beside the release;
+// where there is none, every object is applied once, which changes nothing where
+// nothing differs.
 type drift struct {
 	mu       sync.Mutex
 	releases map[types.NamespacedName]*memory
@@ -40,7 +45,23 @@ type memory struct {
 	verifyAt time.Time
 }
 
+// digest is a SHA-256. As text it is base64.
 type digest [sha256.Size]byte
+
+// MarshalText implements encoding.TextMarshaler.
+func (d digest) MarshalText() ([]byte, error) {
+	return base64.RawStdEncoding.AppendEncode(nil, d[:]), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *digest) UnmarshalText(text []byte) error {
+	raw, err := base64.RawStdEncoding.DecodeString(string(text))
+	if err != nil || len(raw) != len(d) {
+		return errors.New("no SHA-256")
+	}
+	copy(d[:], raw)
+	return nil
+}
 
 // trace is what is remembered of one object.
 type trace struct {
@@ -56,8 +77,8 @@ func newDrift() *drift {
 	return &drift{releases: map[types.NamespacedName]*memory{}}
 }
 
-// record remembers that wanted was applied and came back as live.
-func (d *drift) record(release types.NamespacedName, wanted *unstructured.Unstructured, live metav1.Object) {
+// applied remembers that wanted was applied and came back as live.
+func (d *drift) applied(release types.NamespacedName, wanted *unstructured.Unstructured, live metav1.Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.of(release)
@@ -162,11 +183,12 @@ func (trace trace) fits(live metav1.Object) bool {
 
 // stateOf digests what only a change of the specification alters: where the
 // object has a generation, that and its metadata, so that changes of the status
-// do not count; else its resourceVersion.
+// do not count; else its resourceVersion, or for kinds with a status who wrote what.
 func stateOf(object metav1.Object) digest {
 	state := struct {
 		Generation      int64
 		ResourceVersion string
+		Writers         []metav1.ManagedFieldsEntry
 		Labels          map[string]string
 		Annotations     map[string]string
 		Owners          []metav1.OwnerReference
@@ -179,10 +201,32 @@ func stateOf(object metav1.Object) digest {
 	}
 	state.Annotations = maps.Clone(object.GetAnnotations())
 	delete(state.Annotations, annotationRevision)
-	if state.Generation == 0 {
+	switch {
+	case state.Generation != 0:
+	case HasStatusWithoutGeneration(object):
+		state.Writers = SpecificationWriters(object)
+	default:
 		state.ResourceVersion = object.GetResourceVersion()
 	}
 	return digestOf(state)
+}
+
+// HasStatusWithoutGeneration tells of which kinds neither generation nor
+// resourceVersion says whether the specification was changed: autoscalers (without a
+// generation in Kubernetes 1.36), whose status is written several times a minute.
+func HasStatusWithoutGeneration(object metav1.Object) bool {
+	typed, ok := object.(runtime.Object)
+	return ok && typed.GetObjectKind().GroupVersionKind().GroupKind() == autoscalers
+}
+
+var autoscalers = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind()
+
+// SpecificationWriters are an object's managed fields without those of its status. Each
+// change of a field changes its writer's time, or takes the field from another writer.
+func SpecificationWriters(object metav1.Object) []metav1.ManagedFieldsEntry {
+	return slices.DeleteFunc(slices.Clone(object.GetManagedFields()), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Subresource != ""
+	})
 }
 
 // digestOf is the SHA-256 of a value's JSON, whose keys are sorted.

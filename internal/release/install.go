@@ -122,7 +122,7 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 		}
 	}
 	next.SetStatus(helmrelease.StatusDeployed, description)
-	if err := c.Store.Update(c.ctx, c.darkroom, next); err != nil {
+	if err := c.Store.Deployed(c.ctx, c.darkroom, next, c.drift.record(c.key)); err != nil {
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)

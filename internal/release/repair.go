@@ -23,7 +23,9 @@ type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key type
 // Reconcile makes the objects of a deployed release what they should be. While
 // nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
-	c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
+	now := time.Now()
+	c.drift.restore(c.key, c.Store.TakeRecord(c.key), now, c.VerifyPeriod)
+	verifying := c.drift.expire(c.key, now, c.VerifyPeriod)
 	applier := c.applier()
 	wanted, settled, err := applier.settled(c.ctx, release.Manifest)
 	if err != nil {
@@ -51,6 +53,9 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	}
 	if len(errs) == 0 {
 		errs = append(errs, c.removeLeftovers(c.drift.settle(c.key, release.Manifest, objects)))
+		if verifying {
+			errs = append(errs, c.recordAnew())
+		}
 	}
 	if len(repaired) > 0 {
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Repaired after a change by hand: "+strings.Join(repaired, ", "))
@@ -92,27 +97,30 @@ func (a *applier) repair(ctx context.Context, object *unstructured.Unstructured)
 	if live != nil && !missing && a.drift.unchanged(a.key, object, live) {
 		return false, nil
 	}
-	resourceVersion, err := a.applyAlone(ctx, object)
+	now, err := a.applyAlone(ctx, object)
 	if err != nil {
 		return false, err
 	}
-	return missing || live != nil && live.GetResourceVersion() != resourceVersion, nil
+	return missing || live != nil && (live.GetUID() != now.GetUID() || stateOf(live) != stateOf(now)), nil
 }
 
 // expire forgets what is remembered of a release once in a period, give or take
-// a tenth, so that it is verified against the API server and not the caches.
-func (d *drift) expire(release types.NamespacedName, now time.Time, period time.Duration) {
+// a tenth, so that it is verified against the API server and not the caches. It tells
+// whether it did.
+func (d *drift) expire(release types.NamespacedName, now time.Time, period time.Duration) bool {
 	if period <= 0 {
-		return
+		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.of(release)
 	if now.Before(known.verifyAt) {
-		return
+		return false
 	}
-	if !known.verifyAt.IsZero() {
+	expired := !known.verifyAt.IsZero()
+	if expired {
 		*known = memory{traces: map[objectKey]trace{}}
 	}
 	known.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
+	return expired
 }

@@ -24,6 +24,8 @@ type secretClient struct {
 	corev1client.SecretInterface
 	ctx   context.Context
 	owner client.Object
+	// record is written beside the release, unless it is nil.
+	record []byte
 
 	// resourceVersion is that of the Secret written last.
 	resourceVersion string
@@ -32,13 +34,13 @@ type secretClient struct {
 // Create implements corev1client.SecretInterface.
 func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts metav1.CreateOptions) (*corev1.Secret, error) {
 	c.own(secret)
-	return c.record(c.SecretInterface.Create(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
+	return c.written(c.SecretInterface.Create(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
 }
 
 // Update implements corev1client.SecretInterface.
 func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
 	c.own(secret)
-	return c.record(c.SecretInterface.Update(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
+	return c.written(c.SecretInterface.Update(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
 }
 
 // List implements corev1client.SecretInterface.
@@ -46,7 +48,7 @@ func (c *secretClient) List(_ context.Context, opts metav1.ListOptions) (*corev1
 	return c.SecretInterface.List(c.ctx, opts) //nolint:contextcheck // the reconcile's, see above
 }
 
-func (c *secretClient) record(secret *corev1.Secret, err error) (*corev1.Secret, error) {
+func (c *secretClient) written(secret *corev1.Secret, err error) (*corev1.Secret, error) {
 	if err == nil {
 		c.resourceVersion = secret.ResourceVersion
 	}
@@ -57,6 +59,9 @@ func (c *secretClient) own(secret *corev1.Secret) {
 	if c.owner != nil {
 		secret.OwnerReferences = []metav1.OwnerReference{ownerReference(c.owner)}
 		secret.Annotations = map[string]string{annotationOperator: "true"}
+	}
+	if c.record != nil {
+		secret.Data[dataRecord] = c.record
 	}
 }
 

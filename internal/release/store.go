@@ -12,6 +12,7 @@ import (
 	"helm.sh/helm/v3/pkg/storage"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -58,6 +59,8 @@ type revision struct {
 	release         *helmrelease.Release
 	secretName      string
 	resourceVersion string
+	// record is what was read beside the release, until somebody takes it.
+	record []byte
 }
 
 // NewStore returns a store that writes by secrets, and reads metadata of Secrets
@@ -68,7 +71,8 @@ func NewStore(secrets corev1client.SecretsGetter, index client.Reader) *Store {
 }
 
 // Last returns the newest revision of a release, or driver.ErrReleaseNotFound. Its
-// values and hooks may be missing; Read has them. It costs no request while the cache shows the Secret as this store last saw it.
+// values and hooks may be missing; Read has them. It costs no request while the cache
+// shows the Secret as this store last saw it.
 func (s *Store) Last(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
 	indexed, err := s.revisions(ctx, key)
 	if err != nil {
@@ -107,7 +111,12 @@ func (s *Store) Read(ctx context.Context, key types.NamespacedName) (*helmreleas
 			}
 			continue
 		}
-		s.remember(key, &revision{release: withoutValues(release), secretName: newest.Name, resourceVersion: newest.ResourceVersion})
+		s.remember(key, &revision{
+			release:         withoutValues(release),
+			secretName:      newest.Name,
+			resourceVersion: newest.ResourceVersion,
+			record:          newest.Data[dataRecord],
+		})
 		return copyRelease(release), nil
 	}
 	s.Forget(key)
@@ -139,19 +148,25 @@ func (s *Store) History(ctx context.Context, key types.NamespacedName) ([]*helmr
 
 // Create stores a new revision, owned by the resource.
 func (s *Store) Create(ctx context.Context, owner client.Object, release *helmrelease.Release) error {
-	return s.write(ctx, owner, release, (*driver.Secrets).Create)
+	return s.write(ctx, owner, release, nil, (*driver.Secrets).Create)
 }
 
 // Update stores a revision anew.
 func (s *Store) Update(ctx context.Context, owner client.Object, release *helmrelease.Release) error {
-	return s.write(ctx, owner, release, (*driver.Secrets).Update)
+	return s.write(ctx, owner, release, nil, (*driver.Secrets).Update)
 }
 
-func (s *Store) write(ctx context.Context, owner client.Object, release *helmrelease.Release,
+// Deployed stores a revision anew with a record of what was applied beside it.
+func (s *Store) Deployed(ctx context.Context, owner client.Object, release *helmrelease.Release, record []byte) error {
+	return s.write(ctx, owner, release, record, (*driver.Secrets).Update)
+}
+
+func (s *Store) write(ctx context.Context, owner client.Object, release *helmrelease.Release, record []byte,
 	write func(*driver.Secrets, string, *helmrelease.Release) error,
 ) error {
 	key := types.NamespacedName{Namespace: release.Namespace, Name: release.Name}
 	secrets := s.secretClient(ctx, key, owner)
+	secrets.record = record
 	if err := write(driver.NewSecrets(secrets), secretName(release), release); err != nil {
 		// What is stored now is not known for sure: the answer may have been lost.
 		s.Forget(key)
@@ -164,6 +179,49 @@ func (s *Store) write(ctx context.Context, owner client.Object, release *helmrel
 			resourceVersion: secrets.resourceVersion,
 		})
 	}
+	return nil
+}
+
+// TakeRecord returns the record that was read with the last revision, once.
+func (s *Store) TakeRecord(key types.NamespacedName) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.last[key]
+	if known == nil {
+		return nil
+	}
+	taken := known.record
+	known.record = nil
+	return taken
+}
+
+// Record stores a record beside the last revision, unless it is there already. If
+// somebody writes the revision meanwhile, theirs stands.
+func (s *Store) Record(ctx context.Context, key types.NamespacedName, record []byte) error {
+	known := s.remembered(key)
+	if known == nil || record == nil {
+		return nil
+	}
+	secrets := s.secrets.Secrets(key.Namespace)
+	secret, err := secrets.Get(ctx, known.secretName, metav1.GetOptions{})
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if secret.ResourceVersion != known.resourceVersion || sameRecord(secret.Data[dataRecord], record) {
+		return nil
+	}
+	if secret.Data == nil {
+		secret.Data = map[string][]byte{}
+	}
+	secret.Data[dataRecord] = record
+	written, err := secrets.Update(ctx, secret, metav1.UpdateOptions{})
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.remember(key, &revision{release: known.release, secretName: known.secretName, resourceVersion: written.ResourceVersion})
 	return nil
 }
 

@@ -1,0 +1,136 @@
+package release
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// An operator that starts anew would have to apply every object of every release to
+// know that it is as it should be. So what drift remembers of a release is recorded in
+// the Secret of its deployed revision, beside what Helm keeps there. It is data and no
+// annotation because digests of Secrets are in it. Helm clients write a Secret without
+// it, so it always speaks of what the operator itself applied.
+
+// dataRecord is where in a revision's Secret the record is.
+const dataRecord = "applied"
+
+// record is what is remembered of the objects of a release.
+type record struct {
+	// Manifest is the digest of the manifest that was applied.
+	Manifest digest         `json:"manifest"`
+	Objects  []objectRecord `json:"objects"`
+}
+
+// objectRecord is the trace of one object.
+type objectRecord struct {
+	APIVersion      string    `json:"apiVersion"`
+	Kind            string    `json:"kind"`
+	Name            string    `json:"name"`
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Wanted          digest    `json:"wanted"`
+	State           digest    `json:"state"`
+}
+
+// record returns what is remembered of a settled release, as it is stored; nil if it
+// is not settled.
+func (d *drift) record(release types.NamespacedName) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := d.releases[release]
+	if known == nil || len(known.objects) == 0 {
+		return nil
+	}
+	out := record{Manifest: known.settled}
+	for key, trace := range known.traces {
+		out.Objects = append(out.Objects, objectRecord{
+			APIVersion: key.GroupVersion().String(), Kind: key.Kind, Name: key.name,
+			UID: trace.uid, ResourceVersion: trace.resourceVersion, Wanted: trace.wanted, State: trace.state,
+		})
+	}
+	slices.SortFunc(out.Objects, func(a, b objectRecord) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	raw, err := json.Marshal(out)
+	if err != nil {
+		// It consists of strings.
+		panic(err)
+	}
+	return raw
+}
+
+// restore remembers what was recorded of a release of which nothing is remembered yet.
+// A record that cannot be read is as none. The release is verified past the caches at
+// some time within a period: neither are all at once, nor is one that the operator
+// starts too often to wait for.
+func (d *drift) restore(release types.NamespacedName, recorded []byte, now time.Time, period time.Duration) {
+	if len(recorded) == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.releases[release] != nil {
+		return
+	}
+	read, err := parseRecord(recorded)
+	if err != nil {
+		return
+	}
+	known := d.of(release)
+	known.settled = read.Manifest
+	for _, object := range read.Objects {
+		version, err := schema.ParseGroupVersion(object.APIVersion)
+		if err != nil {
+			continue
+		}
+		key := objectKey{version.WithKind(object.Kind), object.Name}
+		known.objects = append(known.objects, key)
+		known.traces[key] = trace{wanted: object.Wanted, uid: object.UID, state: object.State, resourceVersion: object.ResourceVersion}
+	}
+	if period > 0 {
+		known.verifyAt = now.Add(rand.N(period)) //nolint:gosec // spreads load, keeps no secret
+	}
+}
+
+func parseRecord(raw []byte) (record, error) {
+	var read record
+	err := json.Unmarshal(raw, &read)
+	return read, err
+}
+
+// sameRecord tells whether two records say the same. Resource versions change with
+// the status of an object and do not count.
+func sameRecord(a, b []byte) bool {
+	var stripped [2][]byte
+	for i, raw := range [][]byte{a, b} {
+		read, err := parseRecord(raw)
+		if err != nil {
+			return false
+		}
+		for j := range read.Objects {
+			read.Objects[j].ResourceVersion = ""
+		}
+		if stripped[i], err = json.Marshal(read); err != nil {
+			return false
+		}
+	}
+	return bytes.Equal(stripped[0], stripped[1])
+}
+
+// recordAnew stores what is remembered of a release that was verified, unless that is
+// stored already.
+func (c *actionClient) recordAnew() error {
+	if err := c.Store.Record(c.ctx, c.key, c.drift.record(c.key)); err != nil {
+		return fmt.Errorf("release %s: record what was applied: %w", c.key, err)
+	}
+	return nil
+}
