@@ -39,8 +39,11 @@ func readBudget(file string) (budget, error) {
 // operator.
 func (b budget) check(results []result) []string {
 	var over []string
-	for i := 1; i < len(results); i += 2 {
+	for i := 1; i < len(results); i++ {
 		floor, operator := results[i-1], results[i]
+		if floor.Subject != floorCommand {
+			continue
+		}
 		for _, name := range figureNames {
 			value := operator.Median[name]
 			if most, found := b.Most[name]; found && value > most {

@@ -43,7 +43,9 @@ func run(ctx context.Context) error {
 	flag.StringVar(&sizes, "n", "100", "numbers of Darkrooms, comma-separated")
 	flag.IntVar(&settings.rounds, "rounds", 3, "rounds, of which the medians are told")
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
-	flag.DurationVar(&settings.period, "period", 5*time.Second, "resync period while the resync is measured")
+	flag.DurationVar(&settings.period, "period", 0, "resync period while the resync is measured; 0 makes it 5s, or 5ms for each Darkroom if that is longer")
+	flag.IntVar(&settings.shards, "shards", 1, "operators that share the Darkrooms by --selector")
+	withFloor := flag.Bool("floor", true, "measure the floor too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
 	jsonFile := flag.String("json", "", "file to write all figures to")
@@ -70,10 +72,15 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("-n %s: must be numbers such as 100,500", sizes)
 		}
 		settings.n = n
-		for _, subject := range []subject{floorSubject(), settings.operatorSubject()} {
+		subjects := []subject{settings.operatorSubject()}
+		if *withFloor {
+			subjects = []subject{floorSubject(), settings.operatorSubject()}
+		}
+		for _, subject := range subjects {
 			var rounds []figures
 			for round := range settings.rounds {
 				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, settings.rounds)
+				settings.last = subject.shards && round+1 == settings.rounds && strings.HasSuffix(sizes, size)
 				measured, err := settings.measure(ctx, subject)
 				if err != nil {
 					return fmt.Errorf("%s: %w", subject.name, err)
@@ -147,27 +154,36 @@ func (s *settings) startServer() (func(), error) {
 	}, nil
 }
 
-// subject is a program that is measured. It serves metrics at the address that
-// its arguments are made for.
+// subject is a program that is measured.
 type subject struct {
-	name    string
-	command func(metricsAddress string, period time.Duration) *exec.Cmd
+	name string
+	// shards tells that several of it can share the Darkrooms.
+	shards bool
+	// command starts it for one shard, to serve metrics at an address.
+	command func(metricsAddress string, period time.Duration, shard int) *exec.Cmd
 }
 
+// shardLabel is the label of Darkrooms that operators share them by.
+const shardLabel = "shard"
+
 func (s *settings) operatorSubject() subject {
-	profiler := "0"
-	if s.profiles != "" {
-		profiler = profilerAddress
-	}
-	return subject{"darkroom-operator", func(address string, period time.Duration) *exec.Cmd {
-		return exec.Command(s.operator, "manager", "--log-level=error", "--pprof-bind-address="+profiler,
-			"--metrics-bind-address="+address, "--metrics-secure=false", "--health-probe-bind-address=0",
-			"--reconcile-period="+period.String())
+	return subject{"darkroom-operator", true, func(address string, period time.Duration, shard int) *exec.Cmd {
+		args := []string{
+			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
+			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(),
+		}
+		if s.shards > 1 {
+			args = append(args, "--selector="+shardLabel+"="+strconv.Itoa(shard))
+		}
+		if s.profiles != "" && shard == 0 {
+			args = append(args, "--pprof-bind-address="+profilerAddress)
+		}
+		return exec.Command(s.operator, args...)
 	}}
 }
 
 func floorSubject() subject {
-	return subject{"floor", func(address string, _ time.Duration) *exec.Cmd {
+	return subject{floorCommand, false, func(address string, _ time.Duration, _ int) *exec.Cmd {
 		return exec.Command(os.Args[0], floorCommand, address)
 	}}
 }
@@ -201,7 +217,13 @@ func printTable(out *os.File, results []result) {
 			fmt.Fprint(out, " × floor |")
 		}
 	}
-	fmt.Fprint(out, "\n|---|"+strings.Repeat("---|", len(results)+len(results)/2)+"\n")
+	columns := len(results)
+	for _, r := range results {
+		if r.Subject != floorCommand {
+			columns++
+		}
+	}
+	fmt.Fprint(out, "\n|---|"+strings.Repeat("---|", columns)+"\n")
 	for _, name := range figureNames {
 		fmt.Fprintf(out, "| %s |", name)
 		floor := 0.0

@@ -3,14 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,11 +22,16 @@ import (
 // settings are what a run is made with.
 type settings struct {
 	n, rounds, trials int
-	period            time.Duration
-	operator          string
-	profiles          string
-	kubeconfig        string
-	cluster           *rest.Config
+	// shards is how many operators share the Darkrooms.
+	shards int
+	// period is the time between two looks; 0 leaves it to the number of Darkrooms.
+	period time.Duration
+	// last tells that nothing is measured after this, so that nothing is cleared up.
+	last       bool
+	operator   string
+	profiles   string
+	kubeconfig string
+	cluster    *rest.Config
 }
 
 // settle is the rest between two changes, so that one is not measured with the other.
@@ -54,9 +53,13 @@ const (
 	rss             = "RSS after, MiB"
 	restart         = "restart: all verified, s"
 	restartRequests = "restart: API requests each"
+	restartWrites   = "restart: of these writes"
 )
 
-var figureNames = []string{burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack, resyncRequests, resyncCPU, rss, restart, restartRequests}
+var figureNames = []string{
+	burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack,
+	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites,
+}
 
 // measure runs a subject once through everything, and clears up after it.
 func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err error) {
@@ -68,15 +71,18 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 	if err := kube.Create(ctx, namespace); err != nil {
 		return nil, err
 	}
-	process, err := s.start(subject)
+	fleet, err := s.start(subject)
 	if err != nil {
 		return nil, err
 	}
-	round := &round{settings: s, subject: subject, kube: kube, namespace: namespace.Name, process: process, figures: figures{}}
+	round := &round{settings: s, subject: subject, kube: kube, namespace: namespace.Name, fleet: fleet, figures: figures{}}
 	defer func() {
-		// The subject is still there to uninstall what it installed.
-		clearErr := clear(context.WithoutCancel(ctx), kube, namespace.Name)
-		round.process.stop()
+		var clearErr error
+		if !s.last {
+			// The subject is still there to uninstall what it installed.
+			clearErr = clear(context.WithoutCancel(ctx), kube, namespace.Name)
+		}
+		round.fleet.stop()
 		if err == nil {
 			err = clearErr
 		}
@@ -95,13 +101,13 @@ type round struct {
 	subject   subject
 	kube      client.WithWatch
 	namespace string
-	process   *process
+	fleet     fleet
 	figures   figures
 }
 
 // burst creates N Darkrooms as fast as it can and waits until all are reported on.
 func (r *round) burst(ctx context.Context) error {
-	before, err := r.process.usage()
+	before, err := r.fleet.usage()
 	if err != nil {
 		return err
 	}
@@ -120,7 +126,7 @@ func (r *round) burst(ctx context.Context) error {
 	creators.SetLimit(16)
 	go func() {
 		for i := range r.n {
-			creators.Go(func() error { return r.kube.Create(createCtx, newDarkroom(r.namespace, fmt.Sprintf("burst-%d", i))) })
+			creators.Go(func() error { return r.kube.Create(createCtx, r.newDarkroom(fmt.Sprintf("burst-%d", i), i)) })
 		}
 	}()
 	reported := map[string]bool{}
@@ -150,7 +156,7 @@ func (r *round) burst(ctx context.Context) error {
 	if err := <-profiled; err != nil {
 		return err
 	}
-	after, err := r.process.usage()
+	after, err := r.fleet.usage()
 	if err != nil {
 		return err
 	}
@@ -173,14 +179,14 @@ func isReported(darkroom *v1alpha1.Darkroom) bool {
 // quiet waits until the subject makes no more requests.
 func (r *round) quiet(ctx context.Context) error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		before, err := r.process.usage()
+		before, err := r.fleet.usage()
 		if err != nil {
 			return err
 		}
 		if err := sleep(ctx, time.Second); err != nil {
 			return err
 		}
-		after, err := r.process.usage()
+		after, err := r.fleet.usage()
 		if err != nil {
 			return err
 		}
@@ -196,7 +202,7 @@ func (r *round) latencies(ctx context.Context) error {
 	var creates, changes, repairs []float64
 	for i := range r.trials {
 		name := fmt.Sprintf("single-%d", i)
-		took, err := r.until(ctx, func() error { return r.kube.Create(ctx, newDarkroom(r.namespace, name)) },
+		took, err := r.until(ctx, func() error { return r.kube.Create(ctx, r.newDarkroom(name, i)) },
 			func() (bool, error) { return r.exists(ctx, &networkingv1.Ingress{}, name) })
 		if err != nil {
 			return err
@@ -271,61 +277,78 @@ func (r *round) changeURL(ctx context.Context, name, url string) error {
 	return r.kube.Patch(ctx, darkroom, client.RawPatch("application/merge-patch+json", []byte(patch)))
 }
 
-// resync measures what unchanged Darkrooms cost over four periods.
+// resync measures what unchanged Darkrooms cost over some periods: more where they are
+// few and the process's CPU time, counted in ticks of ten milliseconds, is short.
 func (r *round) resync(ctx context.Context) error {
-	const periods = 4
-	if err := sleep(ctx, r.period); err != nil {
+	period, periods := r.resyncPeriod(), time.Duration(4)
+	if r.n > 1000 {
+		periods = 1
+	}
+	if err := sleep(ctx, period); err != nil {
 		return err
 	}
-	before, err := r.process.usage()
+	before, err := r.fleet.usage()
 	if err != nil {
 		return err
 	}
-	profiled := r.profile("resync.cpu.pprof", fmt.Sprintf("profile?seconds=%d", int(periods*r.period.Seconds())))
-	if err := sleep(ctx, periods*r.period); err != nil {
+	profiled := r.profile("resync.cpu.pprof", fmt.Sprintf("profile?seconds=%d", int((periods*period).Seconds())))
+	if err := sleep(ctx, periods*period); err != nil {
 		return err
 	}
 	if err := <-profiled; err != nil {
 		return err
 	}
-	after, err := r.process.usage()
+	after, err := r.fleet.usage()
 	if err != nil {
 		return err
 	}
-	resyncs := float64(r.n+r.trials) * periods
+	resyncs := float64(r.n+r.trials) * float64(periods)
 	r.figures[resyncRequests] = (after.requests - before.requests) / resyncs
 	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
 	r.figures[rss] = after.rss
 	return <-r.profile("heap.pprof", "heap?gc=1")
 }
 
+// resyncPeriod leaves the operators most of their time to rest.
+func (s *settings) resyncPeriod() time.Duration {
+	if s.period > 0 {
+		return s.period
+	}
+	return max(5*time.Second, time.Duration(s.n)*5*time.Millisecond)
+}
+
 // restart measures how long a subject that is started anew is busy with Darkrooms
 // that are all as they should be.
 func (r *round) restart(ctx context.Context) error {
-	r.process.stop()
+	r.fleet.stop()
 	quietly := *r.settings
 	quietly.period = time.Hour
 	start := time.Now()
-	process, err := quietly.start(r.subject)
+	fleet, err := quietly.start(r.subject)
 	if err != nil {
 		return err
 	}
-	r.process = process
+	r.fleet = fleet
 	last, lastChange := usage{}, start
 	for time.Since(lastChange) < 3*time.Second {
-		now, err := r.process.usage()
+		now, err := r.fleet.usage()
 		if err != nil {
 			return err
 		}
-		if now.requests != last.requests {
+		if now.requests != last.requests || now.looks != last.looks {
 			last, lastChange = now, time.Now()
 		}
 		if err := sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
+	all := float64(r.n + r.trials)
+	if last.looks < all {
+		return fmt.Errorf("only %.0f of %.0f were looked at after a restart", last.looks, all)
+	}
 	r.figures[restart] = lastChange.Sub(start).Seconds()
-	r.figures[restartRequests] = last.requests / float64(r.n+r.trials)
+	r.figures[restartRequests] = last.requests / all
+	r.figures[restartWrites] = last.writes / all
 	return nil
 }
 
@@ -366,6 +389,13 @@ func clear(ctx context.Context, kube client.Client, namespace string) error {
 	return nil
 }
 
+// newDarkroom returns the i-th Darkroom, in the shard that it falls to.
+func (r *round) newDarkroom(name string, i int) *v1alpha1.Darkroom {
+	darkroom := newDarkroom(r.namespace, name)
+	darkroom.Labels = map[string]string{shardLabel: strconv.Itoa(i % r.shards)}
+	return darkroom
+}
+
 func newDarkroom(namespace, name string) *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -374,100 +404,4 @@ func newDarkroom(namespace, name string) *v1alpha1.Darkroom {
 			SubDomains: []string{name},
 		},
 	}
-}
-
-// process is a running subject.
-type process struct {
-	pid     int
-	metrics string
-	stop    func()
-	// profiled tells that it serves profiles.
-	profiled bool
-}
-
-// start runs a subject and waits until it serves metrics.
-func (s *settings) start(subject subject) (*process, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
-	command := subject.command(address, s.period)
-	command.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)
-	command.Stderr = os.Stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := command.Start(); err != nil {
-		return nil, err
-	}
-	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics", profiled: s.profiles != "" && subject.name != floorCommand}
-	p.stop = func() {
-		_ = command.Process.Signal(syscall.SIGTERM)
-		_ = command.Wait()
-	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		if _, err = p.usage(); err == nil {
-			return p, nil
-		}
-		if time.Now().After(deadline) {
-			p.stop()
-			return nil, fmt.Errorf("it does not serve metrics: %w", err)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
-// usage is what a process has used since its start.
-type usage struct {
-	cpu      time.Duration
-	requests float64
-	rss      float64 // MiB
-}
-
-// clockTick is the unit of times in /proc on Linux.
-const clockTick = 10 * time.Millisecond
-
-func (p *process) usage() (usage, error) {
-	var u usage
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
-	if err != nil {
-		return u, err
-	}
-	// Fields after the name, which is in parentheses: state is the first of them.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.Atoi(field)
-		if err != nil {
-			return u, err
-		}
-		u.cpu += time.Duration(ticks) * clockTick
-	}
-	pages, err := strconv.Atoi(fields[21])
-	if err != nil {
-		return u, err
-	}
-	u.rss = float64(pages*os.Getpagesize()) / (1 << 20)
-
-	response, err := http.Get(p.metrics)
-	if err != nil {
-		return u, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return u, err
-	}
-	for line := range strings.Lines(string(body)) {
-		if !strings.HasPrefix(line, "rest_client_requests_total") {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 64)
-		if err != nil {
-			return u, err
-		}
-		u.requests += value
-	}
-	return u, nil
 }

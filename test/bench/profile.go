@@ -20,11 +20,16 @@ import (
 // profilerAddress is where the operator serves its profiles.
 const profilerAddress = "127.0.0.1:16060"
 
+// profiled tells whether profiles are wanted, and the subject serves them.
+func (r *round) profiled() bool {
+	return r.profiles != "" && r.subject.name != floorCommand
+}
+
 // profile writes one of the operator's profiles to a file, if profiles are wanted.
 // Its channel tells when that is done.
 func (r *round) profile(file, path string) <-chan error {
 	done := make(chan error, 1)
-	if !r.process.profiled {
+	if !r.profiled() {
 		done <- nil
 		return done
 	}
@@ -57,7 +62,7 @@ var requestKind = regexp.MustCompile(`^apiserver_request_total\{.*code="(\d+)".*
 // requestKinds counts what the API server was asked, the bench's own requests among
 // them, if profiles are wanted.
 func (r *round) requestKinds(ctx context.Context) (map[string]float64, error) {
-	if !r.process.profiled {
+	if !r.profiled() {
 		return map[string]float64{}, nil
 	}
 	clients, err := kubernetes.NewForConfig(r.cluster)
