@@ -105,6 +105,9 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The namespace goes, and the Darkroom with it: there is nothing to make anew.
 		return reconcile.Result{RequeueAfter: namespacePatience}, nil
+	case brokenOff(ctx, err):
+		// To be said to nobody: the next operator begins anew.
+		return reconcile.Result{}, err
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: stalePatience}, nil
 	case errors.As(err, &invalid):

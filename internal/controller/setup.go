@@ -194,7 +194,7 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, c
 	watchRivals(controller, reconciler.claims.Cache, kinds)
 	reconciler.credentials.watch(controller, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
-	return controller.Complete(reconciler)
+	return controller.Complete(stoppable{reconciler})
 }
 
 func addStatus(mgr manager.Manager, kinds []watched, translator *translator, recorder *recorder, options Options) error {
@@ -220,5 +220,5 @@ func addStatus(mgr manager.Manager, kinds []watched, translator *translator, rec
 	}
 	watchRivals(controller, claims, kinds)
 	translator.credentials.watch(controller, mgr.GetCache())
-	return controller.Complete(reconciler)
+	return controller.Complete(stoppable{reconciler})
 }

@@ -116,11 +116,6 @@ func (r *round) burst(ctx context.Context) error {
 		return err
 	}
 	profiled := r.profile("burst.cpu.pprof", fmt.Sprintf("profile?seconds=%d", max(2, r.n/40)))
-	events, err := r.kube.Watch(ctx, &v1alpha1.DarkroomList{}, client.InNamespace(r.namespace))
-	if err != nil {
-		return err
-	}
-	defer events.Stop()
 	start := time.Now()
 	creators, createCtx := errgroup.WithContext(ctx)
 	creators.SetLimit(16)
@@ -129,22 +124,8 @@ func (r *round) burst(ctx context.Context) error {
 			creators.Go(func() error { return r.kube.Create(createCtx, r.newDarkroom(fmt.Sprintf("burst-%d", i), i)) })
 		}
 	}()
-	reported := map[string]bool{}
-	timeout := time.After(time.Duration(r.n)*time.Second + time.Minute)
-	for len(reported) < r.n {
-		select {
-		case event, open := <-events.ResultChan():
-			if !open {
-				return fmt.Errorf("the watch ended with %d of %d reported", len(reported), r.n)
-			}
-			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && isReported(darkroom) {
-				reported[darkroom.Name] = true
-			}
-		case <-timeout:
-			return fmt.Errorf("only %d of %d were reported in time", len(reported), r.n)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if err := r.untilReported(ctx); err != nil {
+		return err
 	}
 	r.figures[burst] = time.Since(start).Seconds()
 	if err := creators.Wait(); err != nil {
@@ -168,6 +149,45 @@ func (r *round) burst(ctx context.Context) error {
 	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 / float64(r.n)
 	r.figures[requestsInstall] = (after.requests - before.requests) / float64(r.n)
 	return nil
+}
+
+// untilReported waits until all Darkrooms are reported on. A watch tells, rather than
+// many lists, which would be measured too; the API server may end it at any time.
+func (r *round) untilReported(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, time.Duration(r.n)*time.Second+time.Minute)
+	defer stop()
+	for {
+		list := &v1alpha1.DarkroomList{}
+		if err := r.kube.List(ctx, list, client.InNamespace(r.namespace)); err != nil {
+			return err
+		}
+		reported := map[string]bool{}
+		for i := range list.Items {
+			if isReported(&list.Items[i]) {
+				reported[list.Items[i].Name] = true
+			}
+		}
+		events, err := r.kube.Watch(ctx, &v1alpha1.DarkroomList{}, client.InNamespace(r.namespace),
+			&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
+		if err != nil {
+			return err
+		}
+		for event := range events.ResultChan() {
+			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && isReported(darkroom) {
+				reported[darkroom.Name] = true
+			}
+			if len(reported) >= r.n {
+				break
+			}
+		}
+		events.Stop()
+		switch {
+		case len(reported) >= r.n:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("only %d of %d were reported in time: %w", len(reported), r.n, ctx.Err())
+		}
+	}
 }
 
 // isReported tells whether a status speaks of the resource as it is, by name of
