@@ -35,9 +35,9 @@ type drift struct {
 // memory is what is remembered of one release.
 type memory struct {
 	traces map[objectKey]trace
-	// settled is the digest of the manifest whose objects were all found or made as
+	// settled is the identity of the manifest whose objects were all found or made as
 	// they should be, and objects are their names.
-	settled digest
+	settled string
 	objects []objectKey
 	// tidy is set when nothing is left of earlier revisions.
 	tidy bool
@@ -102,8 +102,8 @@ func (d *drift) of(release types.NamespacedName) *memory {
 	return known
 }
 
-// settle remembers that all objects of a manifest are as they should be, and
-// returns their names.
+// settle remembers that all objects of the manifest with an identity are as they
+// should be, and returns their names.
 func (d *drift) settle(release types.NamespacedName, manifest string, objects []*unstructured.Unstructured) []objectKey {
 	keys := make([]objectKey, len(objects))
 	for i, object := range objects {
@@ -112,21 +112,21 @@ func (d *drift) settle(release types.NamespacedName, manifest string, objects []
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.of(release)
-	if digest := sha256.Sum256([]byte(manifest)); known.settled != digest {
-		known.settled, known.tidy = digest, false
+	if known.settled != manifest {
+		known.settled, known.tidy = manifest, false
 	}
 	known.objects = keys
 	maps.DeleteFunc(known.traces, func(key objectKey, _ trace) bool { return !slices.Contains(keys, key) })
 	return keys
 }
 
-// settledObjects returns the objects of a manifest if it was settled, so that they
-// can be judged without parsing it.
+// settledObjects returns the objects of the manifest with an identity if it was
+// settled, so that they can be judged without having it.
 func (d *drift) settledObjects(release types.NamespacedName, manifest string) ([]objectKey, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.releases[release]
-	if known == nil || len(known.objects) == 0 || known.settled != sha256.Sum256([]byte(manifest)) {
+	if known == nil || len(known.objects) == 0 || known.settled != manifest {
 		return nil, false
 	}
 	return known.objects, true

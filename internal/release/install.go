@@ -86,7 +86,8 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 	if err != nil {
 		return next, c.fail(next, pending, err)
 	}
-	c.drift.settle(c.key, next.Manifest, objects)
+	c.drift.settle(c.key, identityOf(next.Manifest), objects)
+	c.Renderer.Compact(c.key)
 	return next, c.succeed(next, history, description)
 }
 

@@ -1,12 +1,15 @@
 package release
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -25,6 +28,23 @@ func keyOf(object *unstructured.Unstructured) objectKey {
 // String is "Kind name", as messages name an object.
 func (k objectKey) String() string {
 	return k.Kind + " " + k.name
+}
+
+// summary returns what is remembered of a release: what tells whether it still is what
+// is wanted. It has no values and no hooks, and the identity of its manifest stands in
+// the manifest's place. They are most of its memory, and are read again when something
+// is to be written.
+func summary(release *helmrelease.Release) *helmrelease.Release {
+	out := copyRelease(release)
+	out.Config, out.Hooks = nil, nil
+	out.Manifest = identityOf(release.Manifest)
+	return out
+}
+
+// identityOf is a text that no other manifest has.
+func identityOf(manifest string) string {
+	sum := sha256.Sum256([]byte(manifest))
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // parseManifest returns the objects of a rendered manifest, in its order. The

@@ -25,8 +25,8 @@ const dataRecord = "applied"
 
 // record is what is remembered of the objects of a release.
 type record struct {
-	// Manifest is the digest of the manifest that was applied.
-	Manifest digest         `json:"manifest"`
+	// Manifest is the identity of the manifest that was applied.
+	Manifest string         `json:"manifest"`
 	Objects  []objectRecord `json:"objects"`
 }
 

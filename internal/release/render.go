@@ -93,7 +93,7 @@ type rendering struct {
 	capabilities *chartutil.Capabilities
 	values       [sha256.Size]byte
 	release      *helmrelease.Release
-	// compact tells that the release is only good for comparing.
+	// compact tells that the release is a summary.
 	compact bool
 }
 
@@ -115,19 +115,30 @@ func NewRenderer(capabilities func() *chartutil.Capabilities) *Renderer {
 // Render returns a copy of the release that chart and values make. Parts below
 // the top level are shared and must not be changed.
 func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
-	return r.render(chrt, key, values, false)
+	rendered, err := r.render(chrt, key, values, false)
+	if err != nil {
+		return nil, err
+	}
+	return copyRelease(rendered.release), nil
 }
 
-// Preview is Render for a release that is only compared: values and hooks may be
-// missing.
+// Preview returns the summary of what Render would return.
 func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
-	return r.render(chrt, key, values, true)
+	rendered, err := r.render(chrt, key, values, true)
+	if err != nil {
+		return nil, err
+	}
+	if rendered.compact {
+		return copyRelease(rendered.release), nil
+	}
+	return summary(rendered.release), nil
 }
 
-func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, preview bool) (*helmrelease.Release, error) {
+// render returns the rendering of a release, which may be compact if it is for a preview.
+func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, preview bool) (rendering, error) {
 	raw, err := json.Marshal(values)
 	if err != nil {
-		return nil, fmt.Errorf("render release %s: values are not JSON: %w", key, err)
+		return rendering{}, fmt.Errorf("render release %s: values are not JSON: %w", key, err)
 	}
 	want := rendering{chart: chrt, capabilities: r.capabilities(), values: sha256.Sum256(raw)}
 
@@ -135,21 +146,21 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 	have, found := r.last[key]
 	r.mu.Unlock()
 	if found && have.isOf(want) && (preview || !have.compact) {
-		return copyRelease(have.release), nil
+		return have, nil
 	}
 
 	schema, err := r.schemaOf(chrt)
 	if err != nil {
-		return nil, err
+		return rendering{}, err
 	}
 	want.release, err = render(chrt, schema, key, values, want.capabilities)
 	if err != nil {
-		return nil, err
+		return rendering{}, err
 	}
 	r.mu.Lock()
 	r.last[key] = want
 	r.mu.Unlock()
-	return copyRelease(want.release), nil
+	return want, nil
 }
 
 func (r *Renderer) schemaOf(chrt *chart.Chart) (valueSchema, error) {
@@ -166,26 +177,17 @@ func (r *Renderer) schemaOf(chrt *chart.Chart) (valueSchema, error) {
 }
 
 // Compact keeps of a release that is deployed only what tells whether it still is
-// what is wanted. The manifest is the stored one, so that one copy serves both.
-func (r *Renderer) Compact(key types.NamespacedName, manifest string) {
+// what is wanted.
+func (r *Renderer) Compact(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	have, found := r.last[key]
-	if !found || have.compact || have.release.Manifest != manifest {
+	if !found || have.compact {
 		return
 	}
-	have.release = withoutValues(have.release)
-	have.release.Manifest = manifest
+	have.release = summary(have.release)
 	have.compact = true
 	r.last[key] = have
-}
-
-// withoutValues returns a release without what makes up most of its memory and is
-// only needed to store it.
-func withoutValues(release *helmrelease.Release) *helmrelease.Release {
-	out := copyRelease(release)
-	out.Config, out.Hooks = nil, nil
-	return out
 }
 
 // Forget drops what is remembered of a release.

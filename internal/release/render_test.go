@@ -22,7 +22,7 @@ func TestARenderingIsMadeAnewWhenWhatItFollowsFromChanges(t *testing.T) {
 	values := benchValues()
 	manifest := func() string {
 		t.Helper()
-		rendered, err := renderer.Preview(chrt, benchKey, values)
+		rendered, err := renderer.Render(chrt, benchKey, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestARenderingIsMadeAnewWhenWhatItFollowsFromChanges(t *testing.T) {
 		metadata := *chrt.Metadata
 		metadata.Version = "9.9.9"
 		upgraded.Metadata = &metadata
-		rendered, err := renderer.Preview(&upgraded, benchKey, values)
+		rendered, err := renderer.Render(&upgraded, benchKey, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +76,17 @@ func TestARenderingThatWasCompactedIsMadeWholeAgain(t *testing.T) {
 	if len(first.Config) == 0 || len(first.Hooks) == 0 {
 		t.Fatalf("values %v, %d hooks: this test would pass for any release", first.Config, len(first.Hooks))
 	}
-	renderer.Compact(benchKey, first.Manifest)
-	preview, err := renderer.Preview(chrt, benchKey, benchValues())
+	whole, err := renderer.Preview(chrt, benchKey, benchValues())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if preview.Manifest != first.Manifest || len(preview.Config) > 0 {
-		t.Errorf("the preview has values %v, and the same manifest: %t", preview.Config, preview.Manifest == first.Manifest)
+	renderer.Compact(benchKey)
+	compact, err := renderer.Preview(chrt, benchKey, benchValues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if compact.Manifest != whole.Manifest || len(compact.Config) > 0 {
+		t.Errorf("the preview has values %v, and of its manifest %q, want %q", compact.Config, compact.Manifest, whole.Manifest)
 	}
 	again, err := renderer.Render(chrt, benchKey, benchValues())
 	if err != nil {

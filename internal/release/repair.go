@@ -20,8 +20,8 @@ import (
 // that is not cached, and the API's error NotFound for an object that is missing.
 type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key types.NamespacedName) (metav1.Object, error)
 
-// Reconcile makes the objects of a deployed release what they should be. While
-// nothing differs it costs no request.
+// Reconcile makes the objects of a deployed release, of which it is given the summary,
+// what they should be. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	now := time.Now()
 	c.drift.restore(c.key, c.Store.TakeRecord(c.key), now, c.VerifyPeriod)
@@ -31,11 +31,18 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	if err != nil {
 		return err
 	}
-	c.Renderer.Compact(c.key, release.Manifest)
+	c.Renderer.Compact(c.key)
 	if settled {
 		return c.removeLeftovers(wanted)
 	}
-	objects, err := parseManifest(release.Manifest, c.key.Namespace)
+	stored, err := c.Store.Read(c.ctx, c.key)
+	if err != nil {
+		return fmt.Errorf("repair release %s: %w", c.key, err)
+	}
+	if identityOf(stored.Manifest) != release.Manifest {
+		return fmt.Errorf("repair release %s: it %w", c.key, ErrBusy)
+	}
+	objects, err := parseManifest(stored.Manifest, c.key.Namespace)
 	if err != nil {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}

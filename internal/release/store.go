@@ -54,8 +54,10 @@ type Store struct {
 	last map[types.NamespacedName]*revision
 }
 
-// revision is a release as stored in a certain version of its Secret.
+// revision is what is remembered of a release as stored in a certain version of its
+// Secret.
 type revision struct {
+	// release is its summary.
 	release         *helmrelease.Release
 	secretName      string
 	resourceVersion string
@@ -70,9 +72,8 @@ func NewStore(secrets corev1client.SecretsGetter, index client.Reader) *Store {
 	return &Store{secrets: secrets, index: index, last: map[types.NamespacedName]*revision{}}
 }
 
-// Last returns the newest revision of a release, or driver.ErrReleaseNotFound. Its
-// values and hooks may be missing; Read has them. It costs no request while the cache
-// shows the Secret as this store last saw it.
+// Last returns the summary of a release's newest revision, or driver.ErrReleaseNotFound.
+// It costs no request while the cache shows the Secret as this store last saw it.
 func (s *Store) Last(ctx context.Context, key types.NamespacedName) (*helmrelease.Release, error) {
 	indexed, err := s.revisions(ctx, key)
 	if err != nil {
@@ -89,7 +90,11 @@ func (s *Store) Last(ctx context.Context, key types.NamespacedName) (*helmreleas
 		}
 	}
 	// The cache is behind, or somebody else wrote: ask the API server.
-	return s.Read(ctx, key)
+	release, err := s.Read(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return summary(release), nil
 }
 
 // Read returns the newest revision of a release as the API server has it, or
@@ -112,7 +117,7 @@ func (s *Store) Read(ctx context.Context, key types.NamespacedName) (*helmreleas
 			continue
 		}
 		s.remember(key, &revision{
-			release:         withoutValues(release),
+			release:         summary(release),
 			secretName:      newest.Name,
 			resourceVersion: newest.ResourceVersion,
 			record:          newest.Data[dataRecord],
@@ -174,7 +179,7 @@ func (s *Store) write(ctx context.Context, owner client.Object, release *helmrel
 	}
 	if known := s.remembered(key); known == nil || known.release.Version <= release.Version {
 		s.remember(key, &revision{
-			release:         withoutValues(release),
+			release:         summary(release),
 			secretName:      secretName(release),
 			resourceVersion: secrets.resourceVersion,
 		})
