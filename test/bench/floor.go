@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,7 +25,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	operator "github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -45,7 +45,7 @@ const (
 	floorURL  = "https://url-of-the-darkroom"
 )
 
-func runFloor(ctx context.Context, metricsAddress string) error {
+func runFloor(ctx context.Context, metricsAddress, chart string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func runFloor(ctx context.Context, metricsAddress string) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := floorManifest()
+	manifest, err := floorManifest(chart)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runFloor(ctx context.Context, metricsAddress string) error {
 }
 
 // floorManifest renders the chart for a Darkroom whose name and URL are replaced later.
-func floorManifest() (string, error) {
+func floorManifest(chart string) (string, error) {
 	translator, err := values.New(values.Options{})
 	if err != nil {
 		return "", err
@@ -88,7 +88,7 @@ func floorManifest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	chrt, err := charts.Darkroom()
+	chrt, err := loader.Load(chart)
 	if err != nil {
 		return "", err
 	}

@@ -24,7 +24,7 @@ import (
 func main() {
 	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	if len(os.Args) > 1 && os.Args[1] == floorCommand {
-		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2]); err != nil {
+		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2], os.Args[3]); err != nil {
 			log.Fatal("floor: ", err)
 		}
 		return
@@ -45,6 +45,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
 	flag.DurationVar(&settings.period, "period", 0, "resync period while the resync is measured; 0 makes it 5s, or 5ms for each Darkroom if that is longer")
 	flag.IntVar(&settings.shards, "shards", 1, "operators that share the Darkrooms by --selector")
+	flag.IntVar(&settings.extra, "extra-objects", 0, "objects that the chart has more than it has, to see what its size costs")
 	withFloor := flag.Bool("floor", true, "measure the floor too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
@@ -74,7 +75,7 @@ func run(ctx context.Context) error {
 		settings.n = n
 		subjects := []subject{settings.operatorSubject()}
 		if *withFloor {
-			subjects = []subject{floorSubject(), settings.operatorSubject()}
+			subjects = []subject{settings.floorSubject(), settings.operatorSubject()}
 		}
 		for _, subject := range subjects {
 			var rounds []figures
@@ -131,6 +132,10 @@ func (s *settings) startServer() (func(), error) {
 		stop()
 		return nil, err
 	}
+	if s.chart, s.watches, err = writeChart(folder, s.extra); err != nil {
+		stop()
+		return nil, err
+	}
 	s.kubeconfig = filepath.Join(folder, "kubeconfig")
 	user, err := environment.AddUser(envtest.User{Name: "bench", Groups: []string{"system:masters"}}, config)
 	if err != nil {
@@ -170,7 +175,7 @@ func (s *settings) operatorSubject() subject {
 	return subject{"darkroom-operator", true, func(address string, period time.Duration, shard int) *exec.Cmd {
 		args := []string{
 			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
-			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(),
+			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(), "--watches-file=" + s.watches,
 		}
 		if s.shards > 1 {
 			args = append(args, "--selector="+shardLabel+"="+strconv.Itoa(shard))
@@ -182,9 +187,9 @@ func (s *settings) operatorSubject() subject {
 	}}
 }
 
-func floorSubject() subject {
+func (s *settings) floorSubject() subject {
 	return subject{floorCommand, false, func(address string, _ time.Duration, _ int) *exec.Cmd {
-		return exec.Command(os.Args[0], floorCommand, address)
+		return exec.Command(os.Args[0], floorCommand, address, s.chart)
 	}}
 }
 

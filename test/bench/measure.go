@@ -26,6 +26,10 @@ type settings struct {
 	shards int
 	// period is the time between two looks; 0 leaves it to the number of Darkrooms.
 	period time.Duration
+	// extra is how many objects the chart has more than Darkroom's; chart and watches
+	// are the paths of that chart and of the watches file for it.
+	extra          int
+	chart, watches string
 	// last tells that nothing is measured after this, so that nothing is cleared up.
 	last       bool
 	operator   string
