@@ -23,10 +23,10 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
 // patience is for how long a test waits for what should take a second or less:
@@ -34,7 +34,7 @@ import (
 const patience = 60 * time.Second
 
 // cluster is the API server that all tests of this package share, as its
-// administrator; each test has a namespace of its own. It has no controllers.
+// administrator; each test has a namespace of its own.
 var (
 	cluster   *rest.Config
 	kube      client.Client
@@ -45,39 +45,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		fmt.Println("skipped: KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; `make test` sets it")
-		return
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	ctrl.SetLogger(logr.Discard())
-	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	var err error
-	if cluster, err = environment.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, "start API server:", err)
-		return 1
-	}
-	defer func() {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop API server:", err)
-		}
-	}()
-	cluster.QPS = -1
-	if err := prepare(); err != nil {
-		fmt.Fprintln(os.Stderr, "prepare cluster:", err)
-		return 1
-	}
-	return m.Run()
+	os.Exit(controlplane.Main(m, prepare))
 }
 
 // prepare makes the clients, and the server's ServiceAccount.
-func prepare() error {
+func prepare(administrator *rest.Config) error {
+	cluster = administrator
 	scheme := runtime.NewScheme()
 	err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -34,6 +31,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -45,53 +43,23 @@ const (
 )
 
 // cluster is the API server that all tests of this package share; each test has a
-// namespace of its own. It has no controllers: nobody makes pods, and nobody
-// collects garbage.
+// namespace of its own.
 var (
 	cluster *rest.Config
 	kube    client.Client
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		fmt.Println("skipped: KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; `make test` sets it")
-		return
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	var written io.Writer = &theLog
 	if os.Getenv("TEST_LOGS") != "" {
 		written = io.MultiWriter(written, os.Stderr)
 	}
 	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
-	gatewayAPI, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "find the CRDs of the Gateway API:", err)
-		return 1
-	}
-	environment := &envtest.Environment{
-		CRDDirectoryPaths: []string{
-			filepath.Join("..", "..", "config", "crd", "bases"),
-			filepath.Join(strings.TrimSpace(string(gatewayAPI)), "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"),
-		},
-		ErrorIfCRDPathMissing: true,
-	}
-	if cluster, err = environment.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, "start API server:", err)
-		return 1
-	}
-	defer func() {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop API server:", err)
-		}
-	}()
-	if kube, err = client.New(cluster, client.Options{Scheme: controller.NewScheme()}); err != nil {
-		fmt.Fprintln(os.Stderr, "make client:", err)
-		return 1
-	}
-	return m.Run()
+	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
+		cluster = administrator
+		kube, err = client.New(cluster, client.Options{Scheme: controller.NewScheme()})
+		return err
+	}))
 }
 
 // theLog is what all operators logged, at the level debug.
@@ -155,7 +123,6 @@ func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Select
 	}
 	o := &operator{t: t, ended: make(chan error, 1), requests: &requestCounter{}}
 	kubeconfig := rest.CopyConfig(cluster)
-	kubeconfig.QPS, kubeconfig.Burst = -1, -1
 	kubeconfig.Wrap(o.requests.wrap)
 	for _, option := range options {
 		option(&settings, kubeconfig)

@@ -16,7 +16,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
 // repository is the folder of the repository.
@@ -62,18 +63,18 @@ func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 }
 
 // apiServer is one API server for all tests, started by the first that needs it.
-var apiServer = sync.OnceValues(func() (*rest.Config, error) {
-	environment = &envtest.Environment{CRDs: foreignDefinitions()}
-	return environment.Start()
+var apiServer = sync.OnceValues(func() (administrator *rest.Config, err error) {
+	administrator, stopAPIServer, err = controlplane.Start(foreignDefinitions()...)
+	return administrator, err
 })
 
-var environment *envtest.Environment
+var stopAPIServer func() error
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if environment != nil {
-		if err := environment.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the API server:", err)
+	if stopAPIServer != nil {
+		if err := stopAPIServer(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
 	}
@@ -85,7 +86,7 @@ func connect(t *testing.T) (client.Client, *warnings) {
 	t.Helper()
 	config, err := apiServer()
 	if err != nil {
-		t.Fatalf("start the API server: %v", err)
+		t.Fatal(err)
 	}
 	noted := &warnings{}
 	config = rest.CopyConfig(config)

@@ -1,0 +1,88 @@
+// Package controlplane starts a real kube-apiserver with its etcd for tests. It knows
+// the kinds that the operator works with, and has no controllers: nobody makes pods,
+// nobody collects garbage, and a namespace is never gone.
+package controlplane
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// Missing says why there is no control plane.
+const Missing = "KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; `make test` sets it"
+
+// Available tells whether there are programs to start.
+func Available() bool { return os.Getenv("KUBEBUILDER_ASSETS") != "" }
+
+// Start starts a control plane that knows Darkrooms, HTTPRoutes and more kinds. It
+// returns its administrator, who may ask as often as he likes, and a function that
+// ends it.
+func Start(more ...*apiextensionsv1.CustomResourceDefinition) (administrator *rest.Config, stop func() error, err error) {
+	files, err := definitions()
+	if err != nil {
+		return nil, nil, err
+	}
+	environment := &envtest.Environment{CRDDirectoryPaths: files, ErrorIfCRDPathMissing: true, CRDs: more}
+	administrator, err = environment.Start()
+	if err != nil {
+		return nil, nil, fmt.Errorf("start API server: %w", err)
+	}
+	administrator.QPS, administrator.Burst = -1, -1
+	return administrator, func() error {
+		if err := environment.Stop(); err != nil {
+			return fmt.Errorf("stop API server: %w", err)
+		}
+		return nil
+	}, nil
+}
+
+// Main runs the tests of a package with a control plane that all of them share, and
+// returns the exit code. Before the first test it is given to prepare. Without
+// programs to start no test is run.
+func Main(m *testing.M, prepare func(administrator *rest.Config) error) int {
+	if !Available() {
+		fmt.Println("skipped:", Missing)
+		return 0
+	}
+	administrator, stop, err := Start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := 1
+	if err := prepare(administrator); err != nil {
+		fmt.Fprintln(os.Stderr, "prepare API server:", err)
+	} else {
+		code = m.Run()
+	}
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// definitions are files that define the operator's own kind, and those of others.
+func definitions() ([]string, error) {
+	const operator, gatewayAPI = "github.com/darkroom-operator/darkroom-operator", "sigs.k8s.io/gateway-api"
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", operator, gatewayAPI).Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the modules that define kinds: %w", err)
+	}
+	folders := strings.Fields(string(out))
+	if len(folders) != 2 {
+		return nil, fmt.Errorf("find the modules that define kinds: they lie in %q", folders)
+	}
+	return []string{
+		filepath.Join(folders[0], "config", "crd", "bases"),
+		filepath.Join(folders[1], "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"),
+	}, nil
+}
