@@ -253,10 +253,14 @@ func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
 
 // TestTwoTenantsRaceForHosts has two namespaces claim, drop and delete at random
 // while operators are killed and started. At no moment do two Ingresses carry one
-// host, and in the end each host is where it belongs.
+// host, and in the end each host is where it belongs. With -short they do less.
 func TestTwoTenantsRaceForHosts(t *testing.T) {
 	t.Parallel()
-	const rounds, perTenant = 60, 3
+	const perTenant = 3
+	rounds := 60
+	if testing.Short() {
+		rounds = 20
+	}
 	random := rand.New(rand.NewPCG(20260101, 1))
 	first, second := twoTenants(t)
 	namespaces := []string{first, second}

@@ -2,12 +2,12 @@ package values
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/releaseutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,81 +15,113 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
-	"helm.sh/helm/v3/pkg/releaseutil"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
 // TestTheAPIServerTakesWhatIsRendered puts each hostile text in each field, and
 // asks a real API server: what it takes as a Darkroom, and the translator does not
-// refuse, renders to objects that it takes too.
+// refuse, renders to objects that it takes too. With -short each field gets some of
+// the texts, and each text gets into some of the fields.
 func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		t.Skip("KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; `make test` sets it")
+	if !controlplane.Available() {
+		t.Skip(controlplane.Missing)
 	}
-	kube := startAPIServer(t)
+	judge := newJudge(t)
+	for kind := range byte(kinds) {
+		judge.try(t, fmt.Sprintf("kind %d", kind), steady(), kind, false)
+	}
+	if refused := judge.refused.Load(); refused > 0 {
+		t.Fatalf("%d of the Darkrooms that nobody objects to are refused", refused)
+	}
+	t.Run("hostile", func(t *testing.T) {
+		for n := range steadyTexts {
+			t.Run(fmt.Sprintf("field %d", n), func(t *testing.T) {
+				t.Parallel()
+				for i, text := range hostile {
+					if testing.Short() && (i+n)%6 != 0 {
+						continue
+					}
+					h := steady()
+					*h.texts()[n] = text
+					// Gateways and listeners have a kind of route of their own.
+					judge.try(t, fmt.Sprintf("text %d %.40q", i, text), h, kindOfText(n, i), n == 17 || n == 18)
+				}
+			})
+		}
+	})
+	taken, refused := judge.taken.Load(), judge.refused.Load()
+	t.Logf("%d Darkrooms were rendered, %d refused before", taken, refused)
+	if taken == 0 || refused == 0 {
+		t.Error("texts that are all taken, or all refused, show nothing")
+	}
+}
+
+var steadyTexts = func() int { h := steady(); return len(h.texts()) }()
+
+// judge asks an API server what it takes.
+type judge struct {
+	kube           client.Client
+	translator     *Translator
+	chart          *chart.Chart
+	taken, refused atomic.Int32
+	// judged are the documents that were asked for. One text changes few of a
+	// Darkroom's objects; the others would get the answer that they had.
+	judged sync.Map
+}
+
+func newJudge(t *testing.T) *judge {
+	t.Helper()
 	translator, err := New(Options{BaseDomain: "example.net"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, refused := 0, 0
-	try := func(t *testing.T, what string, h hand, kind byte, gateway bool) {
-		darkroom := h.darkroom(kind, gateway)
-		if !resourceTaken(t, kube, darkroom) {
-			refused++
-			return
-		}
-		values, err := translator.Values(darkroom)
-		if err != nil {
-			refused++
-			return
-		}
-		chrt, err := darkroomChart()
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifest, err := tryRender(chrt, darkroom, values)
-		if err != nil {
-			refused++
-			return
-		}
-		taken++
-		for _, document := range releaseutil.SplitManifests(manifest) {
-			object := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
-				t.Errorf("%s: no YAML: %v\n%s", what, err, document)
-				continue
-			}
-			if len(object.Object) == 0 {
-				continue
-			}
-			err := kube.Create(t.Context(), object, client.DryRunAll)
-			if err != nil && !apierrors.IsForbidden(err) { // no ServiceAccount "default" without controllers
-				t.Errorf("%s: %s refused: %v", what, object.GetKind(), err)
-			}
-		}
+	chrt, err := darkroomChart()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for kind := range byte(kinds) {
-		try(t, fmt.Sprintf("kind %d", kind), steady(), kind, false)
-	}
-	if refused > 0 {
-		t.Fatalf("%d of the Darkrooms that nobody objects to are refused", refused)
-	}
-	for i, text := range hostile {
-		for n := range steadyTexts {
-			h := steady()
-			*h.texts()[n] = text
-			// Gateways and listeners have a kind of route of their own.
-			try(t, fmt.Sprintf("text %d %.40q in field %d", i, text, n), h, kindOfText(n, i), n == 17 || n == 18)
-		}
-	}
-	t.Logf("%d Darkrooms were rendered, %d refused before", taken, refused)
+	return &judge{kube: startAPIServer(t), translator: translator, chart: chrt}
 }
 
-var steadyTexts = func() int { h := steady(); return len(h.texts()) }()
+// try has the API server judge a Darkroom, and what is rendered of it.
+func (j *judge) try(t *testing.T, what string, h hand, kind byte, gateway bool) {
+	t.Helper()
+	darkroom := h.darkroom(kind, gateway)
+	if !resourceTaken(t, j.kube, darkroom) {
+		j.refused.Add(1)
+		return
+	}
+	values, err := j.translator.Values(darkroom)
+	if err != nil {
+		j.refused.Add(1)
+		return
+	}
+	manifest, err := tryRender(j.chart, darkroom, values)
+	if err != nil {
+		j.refused.Add(1)
+		return
+	}
+	j.taken.Add(1)
+	for _, document := range releaseutil.SplitManifests(manifest) {
+		if _, before := j.judged.LoadOrStore(document, true); before {
+			continue
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Errorf("%s: no YAML: %v\n%s", what, err, document)
+			continue
+		}
+		if len(object.Object) == 0 {
+			continue
+		}
+		err := j.kube.Create(t.Context(), object, client.DryRunAll)
+		if err != nil && !apierrors.IsForbidden(err) { // no ServiceAccount "default" without controllers
+			t.Errorf("%s: %s refused: %v", what, object.GetKind(), err)
+		}
+	}
+}
 
 // resourceTaken tells whether the API server takes a Darkroom.
 func resourceTaken(t *testing.T, kube client.Client, darkroom *v1alpha1.Darkroom) bool {
@@ -103,34 +135,22 @@ func resourceTaken(t *testing.T, kube client.Client, darkroom *v1alpha1.Darkroom
 
 func startAPIServer(t *testing.T) client.Client {
 	t.Helper()
-	gatewayAPI, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment := &envtest.Environment{
-		CRDDirectoryPaths: []string{
-			filepath.Join("..", "..", "config", "crd", "bases"),
-			filepath.Join(strings.TrimSpace(string(gatewayAPI)), "config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"),
-		},
-		ErrorIfCRDPathMissing: true,
-	}
-	config, err := environment.Start()
+	administrator, stop, err := controlplane.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := environment.Stop(); err != nil {
+		if err := stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	config.QPS, config.Burst = -1, -1
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kube, err := client.New(config, client.Options{Scheme: scheme})
+	kube, err := client.New(administrator, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}

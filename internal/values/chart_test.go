@@ -213,6 +213,8 @@ var oldestKubernetes = &chartutil.Capabilities{
 
 var (
 	darkroomChart = sync.OnceValues(charts.Darkroom)
+	// renderer reads the schema of a chart once.
+	renderer      = release.NewRenderer(func() *chartutil.Capabilities { return oldestKubernetes })
 	strictDecoder = sync.OnceValue(func() runtime.Decoder {
 		scheme := runtime.NewScheme()
 		for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, gatewayv1.Install} {
@@ -250,7 +252,8 @@ func manifest(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) string
 
 func tryRender(chrt *chart.Chart, darkroom *v1alpha1.Darkroom, values map[string]any) (string, error) {
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	rendered, err := release.Render(chrt, key, values, oldestKubernetes)
+	defer renderer.Forget(key)
+	rendered, err := renderer.Render(chrt, key, values)
 	if err != nil {
 		return "", err
 	}
