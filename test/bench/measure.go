@@ -58,11 +58,12 @@ const (
 	restart         = "restart: all verified, s"
 	restartRequests = "restart: API requests each"
 	restartWrites   = "restart: of these writes"
+	restartCPU      = "restart: CPU each, ms"
 )
 
 var figureNames = []string{
 	burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack,
-	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites,
+	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
 }
 
 // measure runs a subject once through everything, and clears up after it.
@@ -353,6 +354,7 @@ func (r *round) restart(ctx context.Context) error {
 		return err
 	}
 	r.fleet = fleet
+	profiled := r.profile("restart.cpu.pprof", "profile?seconds="+strconv.Itoa(max(2, r.n/200)))
 	last, lastChange := usage{}, start
 	for time.Since(lastChange) < 3*time.Second {
 		now, err := r.fleet.usage()
@@ -373,7 +375,8 @@ func (r *round) restart(ctx context.Context) error {
 	r.figures[restart] = lastChange.Sub(start).Seconds()
 	r.figures[restartRequests] = last.requests / all
 	r.figures[restartWrites] = last.writes / all
-	return nil
+	r.figures[restartCPU] = last.cpu.Seconds() * 1000 / all
+	return <-profiled
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
