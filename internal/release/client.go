@@ -115,6 +115,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	if err != nil {
 		return nil, err
 	}
+	c.recall()
 	status := last.Info.Status
 	switch {
 	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`

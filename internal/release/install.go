@@ -123,7 +123,7 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 		}
 	}
 	next.SetStatus(helmrelease.StatusDeployed, description)
-	if err := c.Store.Deployed(c.ctx, c.darkroom, next, c.drift.record(c.key)); err != nil {
+	if err := c.Store.Deployed(c.ctx, c.darkroom, next, c.record()); err != nil {
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)

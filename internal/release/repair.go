@@ -23,9 +23,7 @@ type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key type
 // Reconcile makes the objects of a deployed release, of which it is given the summary,
 // what they should be. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
-	now := time.Now()
-	c.drift.restore(c.key, c.Store.TakeRecord(c.key), now, c.VerifyPeriod)
-	verifying := c.drift.expire(c.key, now, c.VerifyPeriod)
+	verifying := c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
 	applier := c.applier()
 	wanted, settled, err := applier.settled(c.ctx, release.Manifest)
 	if err != nil {

@@ -1,0 +1,180 @@
+package release
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Renderer is Render with a memory of the last result of each release.
+type Renderer struct {
+	capabilities func() *chartutil.Capabilities
+
+	mu     sync.Mutex
+	last   map[types.NamespacedName]rendering
+	charts map[*chart.Chart]chartFacts
+	// digested are the capabilities that were digested last.
+	digested       *chartutil.Capabilities
+	digestedDigest digest
+}
+
+// rendering is a release, and what it was rendered from.
+type rendering struct {
+	source  digest
+	release *helmrelease.Release
+	// compact tells that the release is a summary.
+	compact bool
+}
+
+// chartFacts are what is found out about a chart once.
+type chartFacts struct {
+	schema valueSchema
+	digest digest
+}
+
+// NewRenderer returns a renderer for the cluster whose capabilities the function
+// returns. The function returns the same pointer while nothing has changed.
+func NewRenderer(capabilities func() *chartutil.Capabilities) *Renderer {
+	return &Renderer{
+		capabilities: capabilities,
+		last:         map[types.NamespacedName]rendering{},
+		charts:       map[*chart.Chart]chartFacts{},
+	}
+}
+
+// Render returns a copy of the release that chart and values make. Parts below
+// the top level are shared and must not be changed.
+func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
+	rendered, err := r.render(chrt, key, values, false)
+	if err != nil {
+		return nil, err
+	}
+	return copyRelease(rendered.release), nil
+}
+
+// Preview returns the summary of what Render would return.
+func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
+	rendered, err := r.render(chrt, key, values, true)
+	if err != nil {
+		return nil, err
+	}
+	if rendered.compact {
+		return copyRelease(rendered.release), nil
+	}
+	return summary(rendered.release), nil
+}
+
+// render returns the rendering of a release, which may be compact if it is for a preview.
+func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, preview bool) (rendering, error) {
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return rendering{}, fmt.Errorf("render release %s: values are not JSON: %w", key, err)
+	}
+	facts, err := r.factsOf(chrt)
+	if err != nil {
+		return rendering{}, err
+	}
+	capabilities := r.capabilities()
+	source := r.sourceOf(facts, capabilities, raw)
+
+	r.mu.Lock()
+	have, found := r.last[key]
+	r.mu.Unlock()
+	if found && have.source == source && (preview || !have.compact) {
+		return have, nil
+	}
+
+	rendered, err := render(chrt, facts.schema, key, values, capabilities)
+	if err != nil {
+		return rendering{}, err
+	}
+	now := rendering{source: source, release: rendered}
+	r.mu.Lock()
+	r.last[key] = now
+	r.mu.Unlock()
+	return now, nil
+}
+
+// sourceOf digests what a rendering follows from: chart, capabilities and values, and
+// this program, whose functions the templates call.
+func (r *Renderer) sourceOf(facts chartFacts, capabilities *chartutil.Capabilities, values []byte) digest {
+	r.mu.Lock()
+	if r.digested != capabilities {
+		r.digested, r.digestedDigest = capabilities, digestOf(capabilities)
+	}
+	cluster := r.digestedDigest
+	r.mu.Unlock()
+	all := sha256.New()
+	for _, part := range [][]byte{[]byte(buildID()), facts.digest[:], cluster[:], values} {
+		all.Write(part)
+	}
+	return digest(all.Sum(nil))
+}
+
+func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, found := r.charts[chrt]; found {
+		return known, nil
+	}
+	schema, err := compileSchema(chrt)
+	if err != nil {
+		return chartFacts{}, err
+	}
+	facts := chartFacts{schema: schema, digest: digestOf([]any{chrt.Metadata, chrt.Values, chrt.Templates, chrt.Files})}
+	r.charts[chrt] = facts
+	return facts, nil
+}
+
+// Compact keeps of a release that is deployed only what tells whether it still is
+// what is wanted.
+func (r *Renderer) Compact(key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	have, found := r.last[key]
+	if !found || have.compact {
+		return
+	}
+	r.last[key] = rendering{source: have.source, release: summary(have.release), compact: true}
+}
+
+// source returns the digest of what a release with a manifest, given by its identity,
+// was rendered from; nil if that is not known, or the program has no identity by which
+// it would be known again.
+func (r *Renderer) source(key types.NamespacedName, manifest string) *digest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	have, found := r.last[key]
+	if !found || !have.compact || have.release.Manifest != manifest || buildID() == "" {
+		return nil
+	}
+	return &have.source
+}
+
+// recall remembers a rendering of another process, unless something is remembered.
+func (r *Renderer) recall(key types.NamespacedName, source *digest, manifest string) {
+	if source == nil || buildID() == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, found := r.last[key]; found {
+		return
+	}
+	r.last[key] = rendering{source: *source, compact: true, release: &helmrelease.Release{
+		Name: key.Name, Namespace: key.Namespace, Manifest: manifest, Info: &helmrelease.Info{},
+	}}
+}
+
+// Forget drops what is remembered of a release.
+func (r *Renderer) Forget(key types.NamespacedName) {
+	r.mu.Lock()
+	delete(r.last, key)
+	r.mu.Unlock()
+}
