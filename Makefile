@@ -102,14 +102,24 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint; the rules are in .golangci.yml.
 ##@ Test
 
 .PHONY: test
-test: test-go test-page verify ## Run all tests but the end-to-end ones, and verify.
+test: test-go test-page verify ## Run all tests but the end-to-end ones, long tables in part, and verify.
+
+.PHONY: test-full
+test-full: SHORT :=
+test-full: test ## The same with the whole of the long tables, in a random order, all anew.
+
+# Short: a part of long tables, and in the main module only what a change reaches, as
+# Go keeps the results of the rest. (Tests of the other modules read files outside of
+# them, which Go would not notice, so they run each time.)
+SHORT ?= 1
+test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffle=on) -parallel 8
 
 .PHONY: test-go
-test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each.
+test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
 		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(TESTSUM) $(if $(VERBOSE),-v) -tally "$(TALLY)" -- \
-			go test -json $(RACE) -shuffle=on $$($(list-packages))) || failed="$$failed $$module"; \
+			go test -json $(RACE) $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
 .PHONY: test-page
@@ -119,7 +129,7 @@ ifeq ($(NPM),)
 else
 	@echo "page: types made of the OpenAPI document, and those of the page"
 	@cd web && npm run --silent check:types && npm run --silent check
-	@echo "page: eslint" && cd web && npm run --silent lint
+	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
 	@cd web && TALLY="$(TALLY)" npm run --silent test
 endif
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,9 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	if assets == "" {
 		t.Fatal("KUBEBUILDER_ASSETS is not set: run make test-go")
 	}
+	if err := noteInputs(); err != nil {
+		t.Fatal(err)
+	}
 	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", filepath.Join(repository, "config", folder))
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -43,6 +47,12 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	}
 	return decode(t, out)
 }
+
+// noteInputs looks at the folders that kubectl reads. Go runs tests again when what
+// they themselves looked at has changed; of kubectl it knows nothing.
+var noteInputs = sync.OnceValue(func() error {
+	return filepath.WalkDir(filepath.Join(repository, "config"), func(_ string, _ fs.DirEntry, err error) error { return err })
+})
 
 func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	t.Helper()
