@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 const (
@@ -154,18 +155,10 @@ func signal(t *testing.T, name string, signal syscall.Signal) {
 func eventually(t *testing.T, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	began := time.Now()
-	ticker := time.NewTicker(pollPeriod)
-	defer ticker.Stop()
-	for {
-		err := check(t.Context())
-		if err == nil {
-			return time.Since(began)
-		}
-		if time.Since(began) > patience {
-			t.Fatalf("%s: still not after %s: %v\n%s", what, patience, err, logTail())
-		}
-		<-ticker.C
+	if err := (wait.Limits{Patience: patience, Period: pollPeriod}).Until(t.Context(), what, check); err != nil {
+		t.Fatalf("%v\n%s", err, logTail())
 	}
+	return time.Since(began)
 }
 
 // moment lets a random time pass. It is part of a fault; nothing is waited for.

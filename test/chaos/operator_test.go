@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,6 +22,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 const (
@@ -82,8 +83,7 @@ func launch(t *testing.T, name string, flags ...string) *operator {
 	process.Dir = repository
 	process.Env = []string{"KUBECONFIG=" + filepath.Join(scratch, "kubeconfig"), "HOME=/nonexistent"}
 	process.Stdout, process.Stderr = log, log
-	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := startTied(process); err != nil {
+	if err := child.Start(process); err != nil {
 		t.Fatal(err)
 	}
 	o := &operator{name: name, health: "http://" + health, process: process, done: make(chan struct{})}
@@ -168,22 +168,3 @@ func logTail() string {
 	}
 	return out.String()
 }
-
-// startTied starts a process that dies with this one: all are started by one thread
-// that never ends, which to the kernel is their parent.
-func startTied(process *exec.Cmd) error {
-	result := make(chan error)
-	starter() <- func() { result <- process.Start() }
-	return <-result
-}
-
-var starter = sync.OnceValue(func() chan<- func() {
-	calls := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for call := range calls {
-			call()
-		}
-	}()
-	return calls
-})

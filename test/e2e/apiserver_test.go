@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 // apiServerAccount is the ServiceAccount of config/apiserver.
@@ -57,8 +58,7 @@ func startAPIServer(t *testing.T) *apiServer {
 		"--log-level", "debug")
 	process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
 	process.Stdout, process.Stderr = log, log
-	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := startTied(process); err != nil {
+	if err := child.Start(process); err != nil {
 		t.Fatalf("start the API server: %v", err)
 	}
 	ended := make(chan error, 1)

@@ -25,6 +25,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // Names that config/default gives.
@@ -129,7 +131,7 @@ func applyObject(ctx context.Context, object *unstructured.Unstructured) error {
 	return poll(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {
 		err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner(fieldManager), client.ForceOwnership)
 		if err != nil && !meta.IsNoMatchError(err) {
-			return permanent{err}
+			return wait.Permanent(err)
 		}
 		return err
 	})

@@ -12,11 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // stopPatience is for how long an operator may take to end after SIGTERM.
@@ -83,8 +85,7 @@ func (o *operator) launch(flags ...string) error {
 	process.Dir = repository // where watches.yaml is
 	process.Env = []string{"KUBECONFIG=" + o.kubeconfig, "HOME=/nonexistent"}
 	process.Stdout, process.Stderr = log, log
-	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := startTied(process); err != nil {
+	if err := child.Start(process); err != nil {
 		return fmt.Errorf("start the operator: %w", err)
 	}
 	done := make(chan struct{})
@@ -99,7 +100,7 @@ func (o *operator) launch(flags ...string) error {
 func (o *operator) waitReady(ctx context.Context) error {
 	return poll(ctx, "the operator is ready", func(ctx context.Context) error {
 		if err := o.ended(); err != nil {
-			return permanent{err}
+			return wait.Permanent(err)
 		}
 		status, _, err := o.probe(ctx, "/readyz")
 		if err == nil && status != http.StatusOK {
@@ -198,22 +199,3 @@ func (o *operator) logTail(lines int) string {
 	all := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
-
-// startTied starts a process that dies with this one. To the kernel its parent is
-// the thread that started it, so all are started by one thread that never ends.
-func startTied(process *exec.Cmd) error {
-	result := make(chan error)
-	starter() <- func() { result <- process.Start() }
-	return <-result
-}
-
-var starter = sync.OnceValue(func() chan<- func() {
-	calls := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for call := range calls {
-			call()
-		}
-	}()
-	return calls
-})

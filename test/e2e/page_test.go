@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 func TestAProgramCreatesADarkroomOverRESTAndGetsAPictureThroughIt(t *testing.T) {
@@ -117,7 +118,7 @@ func TestPeopleUseThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := startTied(browser); err != nil {
+	if err := child.Start(browser); err != nil {
 		t.Fatalf("start the browser test: %v", err)
 	}
 	steps := 0

@@ -4,10 +4,10 @@ package e2e
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 const (
@@ -20,40 +20,9 @@ const (
 	pollPeriod = 100 * time.Millisecond
 )
 
-// permanent is an error that waiting does not cure.
-type permanent struct{ error }
-
-func (p permanent) Unwrap() error { return p.error }
-
 // poll checks until nothing is wrong, patience ends, or the context does.
 func poll(ctx context.Context, what string, check func(context.Context) error) error {
-	return pollWithin(ctx, patience, what, check)
-}
-
-func pollWithin(ctx context.Context, limit time.Duration, what string, check func(context.Context) error) error {
-	deadline := time.NewTimer(limit)
-	defer deadline.Stop()
-	ticker := time.NewTicker(pollPeriod)
-	defer ticker.Stop()
-	for {
-		// Checks get the context without the limit: the last one should tell what is
-		// wrong, not that its time is up.
-		err := check(ctx)
-		var never permanent
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &never):
-			return fmt.Errorf("wait until %s: %w", what, never.error)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait until %s: %w: %w", what, ctx.Err(), err)
-		case <-deadline.C:
-			return fmt.Errorf("wait until %s: still not after %s: %w", what, limit, err)
-		case <-ticker.C:
-		}
-	}
+	return wait.Limits{Patience: patience, Period: pollPeriod}.Until(ctx, what, check)
 }
 
 // eventually waits until a check finds nothing wrong, and returns for how long it
@@ -67,9 +36,9 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 func within(t *testing.T, limit time.Duration, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	started := time.Now()
-	err := pollWithin(t.Context(), limit, what, func(ctx context.Context) error {
+	err := wait.Limits{Patience: limit, Period: pollPeriod}.Until(t.Context(), what, func(ctx context.Context) error {
 		if err := theOperator.ended(); err != nil {
-			return permanent{err}
+			return wait.Permanent(err)
 		}
 		return check(ctx)
 	})

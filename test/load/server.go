@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 const mergePatch = types.MergePatchType
@@ -47,8 +49,7 @@ func startServer(ctx context.Context, binary string, c *cluster) (*server, error
 	// The Deployment's limit.
 	s.process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent", "GOMEMLIMIT=256MiB"}
 	s.process.Stderr = os.Stderr
-	s.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.process.Start(); err != nil {
+	if err := child.Start(s.process); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the API server: %w", err), os.RemoveAll(folder))
 	}
 	for ctx.Err() == nil {

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 const (
@@ -28,34 +30,9 @@ const (
 	pollPeriod = 250 * time.Millisecond
 )
 
-// permanent is an error that waiting does not cure.
-type permanent struct{ error }
-
-func (p permanent) Unwrap() error { return p.error }
-
 // poll checks until nothing is wrong, patience ends, or the context does.
 func poll(ctx context.Context, what string, check func(context.Context) error) error {
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	ticker := time.NewTicker(pollPeriod)
-	defer ticker.Stop()
-	for {
-		err := check(ctx)
-		var never permanent
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &never):
-			return fmt.Errorf("wait until %s: %w", what, never.error)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait until %s: %w: %w", what, ctx.Err(), err)
-		case <-deadline.C:
-			return fmt.Errorf("wait until %s: still not after %s: %w", what, patience, err)
-		case <-ticker.C:
-		}
-	}
+	return wait.Limits{Patience: patience, Period: pollPeriod}.Until(ctx, what, check)
 }
 
 // eventually waits until a check finds nothing wrong.
@@ -109,7 +86,7 @@ func applyAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 		err := poll(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {
 			err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("olm-test"), client.ForceOwnership)
 			if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
-				return permanent{err}
+				return wait.Permanent(err)
 			}
 			return err
 		})
