@@ -25,21 +25,12 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // releaseKinds are the kinds that a release may be made of, Helm's Secrets included.
-var releaseKinds = []schema.GroupVersionKind{
-	{Version: "v1", Kind: "ConfigMap"},
-	{Version: "v1", Kind: "Secret"},
-	{Version: "v1", Kind: "Service"},
-	{Version: "v1", Kind: "ServiceAccount"},
-	{Group: "apps", Version: "v1", Kind: "Deployment"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
-	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
-}
+var releaseKinds = append(darkrooms.Belongings(),
+	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 
 // belongings returns what is there of a Darkroom.
 func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {

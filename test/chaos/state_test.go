@@ -12,25 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
-
-// ownedKinds are those that releases are made of, their Secrets included.
-var ownedKinds = []schema.GroupVersionKind{
-	{Version: "v1", Kind: "ConfigMap"},
-	{Version: "v1", Kind: "Secret"},
-	{Version: "v1", Kind: "Service"},
-	{Version: "v1", Kind: "ServiceAccount"},
-	{Group: "apps", Version: "v1", Kind: "Deployment"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
-	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-}
 
 // wrong returns all that is not as it should be: Darkrooms that are not ready or
 // not gone, orphans, releases under way.
@@ -52,7 +39,7 @@ func wrong(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("%s/%s is not ready: %s: %.300s", darkroom.Namespace, darkroom.Name, darkroom.Status.Phase, darkroom.Status.Message))
 		}
 	}
-	for _, kind := range ownedKinds {
+	for _, kind := range darkrooms.Belongings() {
 		objects := &metav1.PartialObjectMetadataList{}
 		objects.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := kube.List(ctx, objects, client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
