@@ -39,7 +39,7 @@ const (
 	baseDomain = "darkroom.example.com"
 	// patience is for how long a test waits for what should take a second or less:
 	// machines that run tests are shared.
-	patience = 30 * time.Second
+	patience = 60 * time.Second
 )
 
 // cluster is the API server that all tests of this package share; each test has a
