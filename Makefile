@@ -32,13 +32,14 @@ KUSTOMIZE := $(TOOLS)/kustomize
 OPERATOR_SDK := $(TOOLS)/operator-sdk
 OPM := $(BIN)/k8s/opm
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
+HELM := $(TOOLS)/helm
 TESTSUM := $(TOOLS)/testsum
 # An own kubectl is used if there is one, else that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules besides the main one: with tests, and all that `go mod tidy` is checked for.
 TEST_MODULES := test/darkroom test/sources test/cluster test/olm
-MODULES := . $(TEST_MODULES) hack/tools hack/golangci
+MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/helm
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -162,6 +163,14 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(TESTSUM)
 		$(CLUSTER) image --output $(BIN)/image-$$version.tar $(image-flags) $(IMAGE_BASE):v$$version=$(BIN)/darkroom-operator; done
 	BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
 		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
+
+.PHONY: test-docs
+test-docs: build-testdata $(HELM) $(CLUSTER) $(TESTSUM) ## Run every command of the documents as it is written, in a clean checkout (root, Linux).
+	@$(CLUSTER) build real
+	DOCS=machine BIN_DIR=$(BIN) $(TESTSUM) -v -tally "$(TALLY)" -- \
+		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
+	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
 
 # Which tests e2e-olm runs.
 RUN ?= .
@@ -318,7 +327,7 @@ run: ## Run the operator on this machine, for the cluster. ARGS are its argument
 .PHONY: deploy
 deploy: build-installer ## Deploy the operator with the image IMG.
 	$(KUBECTL) apply --server-side -f dist/install.yaml
-	$(KUBECTL) -n darkroom-system rollout status deployment/darkroom-operator-controller-manager --timeout=120s
+	$(KUBECTL) -n darkroom-system rollout status deployment -l app.kubernetes.io/name=darkroom-operator --timeout=120s
 
 .PHONY: undeploy
 undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD.
@@ -345,6 +354,14 @@ $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 	@echo "building operator-sdk (two minutes)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -o $(TOOLS)/ \
 		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.33.0' tool && touch $@
+
+# The Kubernetes that `helm template` renders for is that of its libraries.
+helm-flags = -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
+	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37
+
+$(HELM): hack/helm/go.mod hack/helm/go.sum
+	@echo "building helm"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/helm) -mod=readonly -ldflags '-s -w $(helm-flags)' -o $(TOOLS)/ tool && touch $@
 
 # opm is built like the programs of the test cluster, which have their versions there.
 $(OPM): $(CLUSTER)
