@@ -1,0 +1,74 @@
+package docs
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+// exchange is a command of a console block, and what it is shown to answer.
+type exchange struct {
+	command, answer string
+}
+
+// exchanges reads a console block: commands stand behind "$ ".
+func exchanges(text string) ([]exchange, error) {
+	var all []exchange
+	complete := true
+	for line := range strings.Lines(text) {
+		command, prompted := strings.CutPrefix(line, "$ ")
+		switch {
+		case !complete:
+			all[len(all)-1].command += line
+		case prompted:
+			all = append(all, exchange{command: command})
+		case len(all) == 0:
+			return nil, fmt.Errorf("a console block begins with %q in place of a command behind \"$ \"", strings.TrimSpace(line))
+		default:
+			all[len(all)-1].answer += line
+			continue
+		}
+		complete = isComplete(all[len(all)-1].command)
+	}
+	if !complete {
+		return nil, fmt.Errorf("the command does not end: %s", all[len(all)-1].command)
+	}
+	return all, nil
+}
+
+// isComplete asks bash whether a command goes on in the next line.
+func isComplete(command string) bool {
+	if strings.HasSuffix(command, "\\\n") {
+		return false
+	}
+	return exec.Command("bash", "-n", "-c", command).Run() == nil
+}
+
+var (
+	spaces = regexp.MustCompile(`\s+`)
+	// ages are those that kubectl shows.
+	ages = regexp.MustCompile(`\b(\d+[dhms]){1,2}\b`)
+)
+
+// answers tells whether an answer is as a document shows it, or what is missing. Lines
+// and what "…" stands for may have anything between them; white space and ages do not
+// count.
+func answers(shown, got string) error {
+	rest := plain(got)
+	for line := range strings.Lines(shown) {
+		for part := range strings.SplitSeq(line, "…") {
+			part = plain(part)
+			_, after, found := strings.Cut(rest, part)
+			if !found {
+				return fmt.Errorf("the document shows\n%s\nbut %q is not in (the rest of) the answer\n%s", shown, part, got)
+			}
+			rest = after
+		}
+	}
+	return nil
+}
+
+func plain(text string) string {
+	return spaces.ReplaceAllString(ages.ReplaceAllString(text, "AGE"), "")
+}

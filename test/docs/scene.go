@@ -1,0 +1,126 @@
+package docs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Scene is what a story takes place in.
+type Scene struct {
+	// Checkout is a clean one of the repository.
+	Checkout string
+	// Bin has the programs that were built before, and Helm.
+	Bin string
+
+	environment []string
+	blocks      []Block
+	shell       *Shell
+}
+
+// Checkout clones what is committed into a folder. The programs of the test cluster and
+// the tools come from bin/, since they take a quarter of an hour to compile; make would
+// have built the same.
+func Checkout(ctx context.Context, repository, bin, folder string) error {
+	dirty, err := exec.CommandContext(ctx, "git", "-C", repository, "-c", "safe.directory=*", "status", "--porcelain").Output()
+	if err != nil {
+		return fmt.Errorf("look for changes in %s: %w", repository, err)
+	}
+	if len(dirty) > 0 {
+		fmt.Fprintf(os.Stderr, "these changes are not committed, and therefore not tested:\n%s", dirty)
+	}
+	clone := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet", repository, folder)
+	if said, err := clone.CombinedOutput(); err != nil {
+		return fmt.Errorf("clone %s: %w: %s", repository, err, said)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "bin"), 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"k8s", "tools"} {
+		said, err := exec.CommandContext(ctx, "cp", "--recursive", "--preserve", filepath.Join(bin, name), filepath.Join(folder, "bin")).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("copy bin/%s: %w: %s", name, err, said)
+		}
+	}
+	return nil
+}
+
+// NewScene reads the documents of a checkout.
+func NewScene(checkout, bin string) (*Scene, error) {
+	blocks, err := Blocks(checkout)
+	if err != nil {
+		return nil, err
+	}
+	path := strings.Join([]string{filepath.Join(checkout, "bin", "k8s"), filepath.Join(bin, "tools"), os.Getenv("PATH")}, string(filepath.ListSeparator))
+	return &Scene{
+		Checkout: checkout, Bin: bin, blocks: blocks,
+		environment: append(os.Environ(), "PATH="+path, "GOFLAGS=-buildvcs=false", "MAKEFLAGS=", "MAKELEVEL="),
+	}, nil
+}
+
+// Tell tells a story.
+func (s *Scene) Tell(t *testing.T, story Story) {
+	t.Helper()
+	shell, err := startShell(s.Checkout, s.environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := shell.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s.shell = shell
+	for _, step := range story.Steps {
+		if err := step.take(t.Context(), t, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// command runs a program in the checkout, as the shell would, and returns what it writes.
+func (s *Scene) command(ctx context.Context, input string, program string, args ...string) (string, error) {
+	// Looked up in the story's PATH.
+	command := exec.CommandContext(ctx, "/usr/bin/env", append([]string{program}, args...)...)
+	command.Dir, command.Env, command.Stdin = s.Checkout, s.environment, strings.NewReader(input)
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, complaints.String())
+	}
+	return string(out), nil
+}
+
+func (s *Scene) kubectl(ctx context.Context, args ...string) (string, error) {
+	return s.command(ctx, "", "kubectl", args...)
+}
+
+// until waits until a check finds nothing wrong.
+func until(ctx context.Context, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, checkPatience, fmt.Errorf("still not after %s", checkPatience))
+	defer cancel()
+	ticker := time.NewTicker(4 * pollPeriod)
+	defer ticker.Stop()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-ticker.C:
+		}
+	}
+}
+
+// checkPatience is for how long a state that should come about is waited for.
+const checkPatience = time.Minute

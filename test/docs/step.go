@@ -1,0 +1,64 @@
+package docs
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Step is one of a story.
+type Step interface {
+	// take takes the step; a title, and an error that says what to do about it.
+	take(ctx context.Context, t *testing.T, s *Scene) error
+}
+
+// Read types the commands of a block, a section or a page as they are written.
+type Read struct{ Name string }
+
+func (r Read) take(ctx context.Context, t *testing.T, s *Scene) error {
+	blocks, err := find(s.blocks, r.Name)
+	if err != nil {
+		return err
+	}
+	for _, block := range blocks {
+		began := time.Now()
+		if err := s.follow(ctx, t, block); err != nil {
+			return fmt.Errorf("%s: %w", block, err)
+		}
+		t.Logf("%s: %.1fs", block, time.Since(began).Seconds())
+	}
+	return nil
+}
+
+// follow does what a block says.
+func (s *Scene) follow(ctx context.Context, t *testing.T, block Block) error {
+	if block.Language != "console" {
+		said, err := s.shell.run(ctx, block.Text)
+		t.Logf("%s%s", block.Text, said)
+		return err
+	}
+	all, err := exchanges(block.Text)
+	if err != nil {
+		return err
+	}
+	for _, each := range all {
+		if err := s.shell.ask(ctx, each); err != nil {
+			return fmt.Errorf("%s: %w", each.command, err)
+		}
+	}
+	return nil
+}
+
+// Do sees to what no document says, or looks whether what it says has happened.
+type Do struct {
+	What string
+	Do   func(context.Context, *Scene) error
+}
+
+func (d Do) take(ctx context.Context, _ *testing.T, s *Scene) error {
+	if err := d.Do(ctx, s); err != nil {
+		return fmt.Errorf("%s: %w", d.What, err)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package docs
+
+// Setting is where a story takes place.
+type Setting string
+
+const (
+	// Machine is a machine without a cluster.
+	Machine Setting = "machine"
+	// Node is a cluster with a real node.
+	Node Setting = "node"
+	// OLM0 is one with the Operator Lifecycle Manager, which test/olm starts.
+	OLM0 Setting = "olm0"
+	// OLM1 is one with that of version 1.
+	OLM1 Setting = "olm1"
+)
+
+// Story is an order in which a reader may go through the documents.
+type Story struct {
+	Name    string
+	Setting Setting
+	Steps   []Step
+}
+
+const (
+	readme  = "README.md"
+	install = "docs/install.md"
+	first   = "docs/first-darkroom.md"
+	restAPI = "docs/rest-api.md"
+
+	installing = install + "#Installing, upgrading, removing"
+	forgotten  = install + "#Darkrooms that were left"
+	quick      = first + "#A first Darkroom in five minutes"
+)
+
+// Stories are told in this order.
+var Stories = []Story{
+	{"ADemonstration", Machine, []Step{
+		Read{readme + "#Try it"},
+	}},
+	{"ALookAtWhatWouldBeInstalled", Machine, []Step{
+		Read{install + "#Seeing beforehand what is installed"},
+		Do{"darkroom.yaml", writeManifest},
+		Read{readme + "#Use it on your cluster/3"},
+	}},
+
+	{"TheImageWithoutAnEngine", Node, []Step{
+		Read{installing + "/2"},
+		Do{"push bin/image.tar", push},
+	}},
+	{"TheReadme", Node, []Step{
+		Read{readme + "#Use it on your cluster/1"},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"Kubectl", Node, []Step{
+		Read{install + "#kubectl/1"},
+		Do{"bad.yaml", writeBadManifest},
+		Read{readme + "#Use it on your cluster/2"},
+		Read{quick + "/1"},
+		Do{"the host serves", hostServes},
+		Read{quick + "/2"},
+		Do{"cat.jpg is small", catIsSmall},
+		Read{quick + "/3"},
+		Read{quick + "/4"},
+		Do{"the README's Darkroom", applyReadme},
+		Read{readme + "#Darkroom Operator/2"},
+		Read{first + "#Pictures in S3"},
+		Read{"docs/runbooks.md"},
+		Read{install + "#kubectl/2"},
+		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"KubectlAndKeepTheDefinition", Node, []Step{
+		Read{install + "#kubectl/1"},
+		Read{install + "#kubectl/3"},
+		Do{"the CRD is left", definitionIsLeft},
+		Read{install + "#kubectl/4"},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"KustomizeAndTheRESTAPI", Node, []Step{
+		Read{install + "#kustomize/1"},
+		Read{restAPI},
+		Read{install + "#kustomize/2"},
+		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"Helm", Node, []Step{
+		Read{install + "#Helm/1"},
+		Read{install + "#Helm/2"},
+		Read{quick + "/1"},
+		Read{install + "#Helm/3"},
+		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"TheOperatorGoesFirst", Node, []Step{
+		Read{install + "#kubectl/1"},
+		Read{quick + "/1"},
+		Do{"remove the operator", removeOperator},
+		Do{"the host serves", hostServes},
+		Read{forgotten},
+		Do{"remove the namespace", removePhotos},
+		Read{install + "#kubectl/4"},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+}
+
+// notRun are the blocks that no story has, and why.
+var notRun = map[string]string{
+	installing + "/1":                    "needs a container engine and a registry",
+	readme + "#Work on it/1":             "the targets are the steps of .ci/run",
+	"docs/page.md#Work on it/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
+	"docs/release.md#Making a release/1": "needs a published release",
+
+	install + "#OLM v0/1": "test/olm does the same by its API",
+	install + "#OLM v0/2": "test/olm does the same by its API",
+	install + "#OLM v1/1": "test/olm does the same by its API",
+	install + "#OLM v1/2": "test/olm does the same by its API",
+}

@@ -1,0 +1,52 @@
+//go:build e2e
+
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestStories tells the stories of a setting: DOCS=machine, or DOCS=node inside
+// `cluster exec --node real`. See `make test-docs`.
+func TestStories(t *testing.T) {
+	bin, setting := os.Getenv("BIN_DIR"), Setting(os.Getenv("DOCS"))
+	if bin == "" || setting == "" {
+		t.Fatal("BIN_DIR and DOCS are not set: run `make test-docs`")
+	}
+	checkout := filepath.Join(t.TempDir(), "darkroom-operator")
+	if err := Checkout(t.Context(), repository, bin, checkout); err != nil {
+		t.Fatal(err)
+	}
+	scene, err := NewScene(checkout, bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if setting == Node {
+		if err := scene.ServeExample(t.Context(), nodeAddress(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, story := range Stories {
+		if story.Setting == setting {
+			t.Run(story.Name, func(t *testing.T) { scene.Tell(t, story) })
+		}
+	}
+}
+
+func nodeAddress(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state struct {
+		NodeIP string `json:"nodeIP"`
+	}
+	if err := json.Unmarshal(text, &state); err != nil || state.NodeIP == "" {
+		t.Fatalf("the cluster has no nodeIP: is its node real? (%v)", err)
+	}
+	return state.NodeIP
+}

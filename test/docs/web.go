@@ -1,0 +1,128 @@
+package docs
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// exampleHost is where the documents have their pictures.
+const exampleHost = "example.com"
+
+// aliases gives every pod the address of example.com, since the cluster has no DNS.
+const aliases = `apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata:
+  name: address-of-example-com
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        [JSONPatch{op: "add", path: "/spec/hostAliases",
+        value: [{"ip": dyn("%s"), "hostnames": dyn(["` + exampleHost + `"])}]}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata:
+  name: address-of-example-com
+spec:
+  policyName: address-of-example-com
+`
+
+// ServeExample makes https://example.com/images/cat.jpg a picture for the pods of the
+// cluster, and loads images of Darkroom's stand-in that trust its certificate. It is
+// served until the process ends.
+func (s *Scene) ServeExample(ctx context.Context, nodeIP string) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "443"))
+	if err != nil {
+		return fmt.Errorf("serve pictures: %w", err)
+	}
+	certificate, err := selfSigned()
+	if err != nil {
+		return err
+	}
+	cat, err := picture()
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/images/cat.jpg" {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "image/jpeg")
+			_, _ = w.Write(cat) // the caller may have gone
+		}),
+	}
+	go func() { _ = server.ServeTLS(listener, "", "") }() // ends with the process
+
+	authorities := filepath.Join(s.Checkout, "bin", "example.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})
+	if err := os.WriteFile(authorities, text, 0o600); err != nil {
+		return err
+	}
+	// The sample of a web folder asks for an older release.
+	for _, version := range []string{"v0.1.0", "v0.4.2"} {
+		_, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", "--workdir", "/app",
+			"--file", "/etc/ssl/certs/ca-certificates.crt="+authorities,
+			"docker.io/gojektech/darkroom:"+version+"="+filepath.Join(s.Bin, "darkroom"))
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := s.command(ctx, fmt.Sprintf(aliases, nodeIP), "kubectl", "apply", "--filename=-"); err != nil {
+		return err
+	}
+	return until(ctx, func(ctx context.Context) error {
+		names, err := s.kubectl(ctx, "run", "probe", "--image=probe", "--dry-run=server", "--output=jsonpath={.spec.hostAliases}")
+		if err == nil && names == "" {
+			err = fmt.Errorf("pods do not get the address of %s yet", exampleHost)
+		}
+		return err
+	})
+}
+
+// selfSigned is a certificate of example.com, which is its own authority.
+func selfSigned() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: exampleHost}, DNSNames: []string{exampleHost},
+		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+}
+
+func picture() ([]byte, error) {
+	var out bytes.Buffer
+	err := jpeg.Encode(&out, image.NewGray(image.Rect(0, 0, 1200, 800)), nil)
+	return out.Bytes(), err
+}
