@@ -28,7 +28,7 @@ func TestSelect(t *testing.T) {
 		{"no simulation on a real node", []string{GroupReal}, []string{
 			"kube-apiserver", "etcd", "kubectl", "kube-controller-manager", "kube-scheduler", "skipper", "kubelet", "kube-proxy", "pause",
 		}},
-		{"no cluster starts a lifecycle manager by itself", []string{GroupOLM}, []string{"opm", "olm", "catalog", "operator-controller", "catalogd"}},
+		{"no cluster starts a lifecycle manager by itself", []string{GroupOLM}, []string{"opm", "olm", "catalog", "cpb", "grpc-health-probe", "operator-controller", "catalogd"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -89,6 +89,8 @@ var components = []Component{
 	downloaded("opm", "opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
 	downloaded("olm", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
 	downloaded("catalog", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("cpb", "olm", "github.com/operator-framework/operator-lifecycle-manager", "").at("./util/cpb"),
+	downloaded("grpc-health-probe", "grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "").at("."),
 	downloaded("operator-controller", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
 	downloaded("catalogd", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
 }
@@ -96,12 +98,19 @@ var components = []Component{
 // imageTags leave out of the image libraries what needs C.
 const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 
-// downloaded is a program of the Operator Lifecycle Manager, built by its own go.mod.
+// downloaded is a program of the Operator Lifecycle Manager, or one that its images
+// have, built by its own go.mod.
 func downloaded(name, module, requires, tags string) Component {
 	return Component{
 		Name: name, Module: module, Requires: requires, Package: "./cmd/" + name,
 		InDownload: true, Tags: tags, Groups: []string{GroupOLM},
 	}
+}
+
+// at is a program whose package is elsewhere in its module.
+func (c Component) at(folder string) Component {
+	c.Package = folder
+	return c
 }
 
 func kubernetes(name string, groups []string) Component {

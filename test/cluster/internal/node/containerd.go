@@ -18,8 +18,8 @@ import (
 )
 
 // containerdTemplate takes the folders of content and state, the socket, the
-// image of sandboxes, the folders of network plugins and their configuration,
-// and the snapshotter. Raising a process's OOM score adjustment back needs a
+// image of sandboxes, the folders of network plugins and their configuration, the
+// folder in which tests may describe mirrors of registries, and the snapshotter. Raising a process's OOM score adjustment back needs a
 // capability that not every machine's root has, hence the restriction.
 const containerdTemplate = `version = 2
 root = %q
@@ -37,6 +37,9 @@ state = %q
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = %q
     conf_dir = %q
+
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = %q
 
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = %q
@@ -61,7 +64,7 @@ func (c Config) ContainerdSpec() (process.Spec, error) {
 		return process.Spec{}, err
 	}
 	text := fmt.Sprintf(containerdTemplate, c.file("containerd"), filepath.Join(RunDir, "containerd"), Containerd(),
-		PauseImage, pluginDir, c.file("cni-conf"), c.snapshotter())
+		PauseImage, pluginDir, c.file("cni-conf"), c.file("registries"), c.snapshotter())
 	config := c.file("containerd.toml")
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		return process.Spec{}, fmt.Errorf("write containerd's configuration: %w", err)
