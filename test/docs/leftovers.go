@@ -12,7 +12,7 @@ import (
 const definition = "CustomResourceDefinition darkrooms.deployments.example.com"
 
 // nothingIsLeft waits until no object of the cluster speaks of Darkroom, in whatever
-// field.
+// field, that did not do so before the story.
 func nothingIsLeft(ctx context.Context, s *Scene) error {
 	return s.onlyIsLeft(ctx)
 }
@@ -24,10 +24,11 @@ func definitionIsLeft(ctx context.Context, s *Scene) error {
 
 func (s *Scene) onlyIsLeft(ctx context.Context, allowed ...string) error {
 	return until(ctx, func(ctx context.Context) error {
-		left, err := s.left(ctx)
+		left, err := s.speaking(ctx)
 		if err != nil {
 			return err
 		}
+		left = slices.DeleteFunc(left, func(name string) bool { return slices.Contains(s.before, name) })
 		if !slices.Equal(left, allowed) {
 			return fmt.Errorf("there are %q, and should be %q", left, allowed)
 		}
@@ -35,8 +36,8 @@ func (s *Scene) onlyIsLeft(ctx context.Context, allowed ...string) error {
 	})
 }
 
-// left are the objects that speak of Darkroom.
-func (s *Scene) left(ctx context.Context) ([]string, error) {
+// speaking are the objects that speak of Darkroom.
+func (s *Scene) speaking(ctx context.Context) ([]string, error) {
 	kinds, err := s.kubectl(ctx, "api-resources", "--verbs=list", "--output=name")
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (s *Scene) left(ctx context.Context) ([]string, error) {
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, fmt.Errorf("read all objects: %w", err)
 	}
-	var left []string
+	var found []string
 	for _, item := range list.Items {
 		if !strings.Contains(strings.ToLower(string(item)), "darkroom") {
 			continue
@@ -69,7 +70,7 @@ func (s *Scene) left(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		name := strings.TrimPrefix(object.Metadata.Namespace+"/"+object.Metadata.Name, "/")
-		left = append(left, object.Kind+" "+name)
+		found = append(found, object.Kind+" "+name)
 	}
-	return left, nil
+	return found, nil
 }

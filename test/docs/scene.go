@@ -23,6 +23,8 @@ type Scene struct {
 	environment []string
 	blocks      []Block
 	shell       *Shell
+	// before are the objects that spoke of Darkroom before the story.
+	before []string
 }
 
 // Checkout clones what is committed into a folder. The programs of the test cluster and
@@ -78,6 +80,11 @@ func (s *Scene) Tell(t *testing.T, story Story) {
 		}
 	}()
 	s.shell = shell
+	if story.Setting != Machine {
+		if s.before, err = s.speaking(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, step := range story.Steps {
 		if err := step.take(t.Context(), t, s); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,8 @@ import (
 const (
 	// patience is for how long a block may take; some compile.
 	patience = 10 * time.Minute
+	// askPatience is for how long an answer is waited for.
+	askPatience = 3 * time.Minute
 	// pollPeriod is the time between two looks at the answer of a command.
 	pollPeriod = 100 * time.Millisecond
 )
@@ -82,7 +84,7 @@ func (s *Shell) run(ctx context.Context, commands string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.wait(ctx, nil)
+	err = s.wait(ctx, patience, nil)
 	said, readErr := os.ReadFile(output)
 	return string(said), errors.Join(err, readErr)
 }
@@ -120,7 +122,7 @@ func (s *Shell) ask(ctx context.Context, e exchange) error {
 		}
 		return true
 	}
-	if err := s.wait(ctx, answered); err != nil {
+	if err := s.wait(ctx, askPatience, answered); err != nil {
 		return errors.Join(err, check())
 	}
 	return check()
@@ -147,7 +149,7 @@ func (s *Shell) typeIn(commands, otherwise string) (string, error) {
 
 // wait waits until what was typed has ended. An early end is brought about by the
 // function, which is called every now and then.
-func (s *Shell) wait(ctx context.Context, end func() bool) error {
+func (s *Shell) wait(ctx context.Context, patience time.Duration, end func() bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not done after %s", patience))
 	defer cancel()
 	ticker := time.NewTicker(pollPeriod)

@@ -101,6 +101,22 @@ var Stories = []Story{
 		Read{install + "#kubectl/4"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
+
+	{"TheLifecycleManager", OLM0, []Step{
+		Read{install + "#OLM v0/1"},
+		Read{quick + "/1"},
+		Read{install + "#OLM v0/2"},
+		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"TheLifecycleManagerOfVersion1", OLM1, []Step{
+		Read{install + "#OLM v1/1"},
+		Read{install + "#OLM v1/2"},
+		Read{quick + "/1"},
+		Read{install + "#OLM v1/3"},
+		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", nothingIsLeft},
+	}},
 }
 
 // notRun are the blocks that no story has, and why.
@@ -109,9 +125,4 @@ var notRun = map[string]string{
 	readme + "#Work on it/1":             "the targets are the steps of .ci/run",
 	"docs/page.md#Work on it/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/release.md#Making a release/1": "needs a published release",
-
-	install + "#OLM v0/1": "test/olm does the same by its API",
-	install + "#OLM v0/2": "test/olm does the same by its API",
-	install + "#OLM v1/1": "test/olm does the same by its API",
-	install + "#OLM v1/2": "test/olm does the same by its API",
 }

@@ -32,17 +32,23 @@ const (
 	catalogOperatorImage    = "docker.io/darkroom-e2e/catalog-operator:v0.29.0"
 	operatorControllerImage = "docker.io/darkroom-e2e/operator-controller:v1.2.0"
 	catalogdImage           = "docker.io/darkroom-e2e/catalogd:v1.2.0"
+	opmImage                = "docker.io/darkroom-e2e/opm:v1.56.0"
 )
 
 // loadImages packs programs as images of the node: no registry is asked. The operator's
 // own image has been made by `make image`.
 func loadImages(ctx context.Context) error {
+	copying, err := copyTools(ctx)
+	if err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{filepath.Join(binaries, "image-"+firstVersion+".tar"), filepath.Join(binaries, "image-"+secondVersion+".tar")},
 		{"--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
 		{sourcesImage + "=" + filepath.Join(binaries, "sources")},
 		{"--path", "/bin/olm", olmImage + "=" + filepath.Join(binaries, "k8s", "olm")},
-		{"--path", "/bin/catalog", catalogOperatorImage + "=" + filepath.Join(binaries, "k8s", "catalog")},
+		append(copying, "--path", "/bin/catalog", catalogOperatorImage+"="+filepath.Join(binaries, "k8s", "catalog")),
+		{"--path", "/bin/opm", opmImage + "=" + filepath.Join(binaries, "k8s", "opm")},
 		{operatorControllerImage + "=" + filepath.Join(binaries, "k8s", "operator-controller")},
 		{catalogdImage + "=" + filepath.Join(binaries, "k8s", "catalogd")},
 	} {
@@ -51,6 +57,26 @@ func loadImages(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// copyTools are what version 0 takes from its own image to unpack bundles: its program
+// for that, and cp, which is this machine's with its libraries.
+func copyTools(ctx context.Context) ([]string, error) {
+	cp, err := exec.LookPath("cp")
+	if err != nil {
+		return nil, err
+	}
+	tools := []string{"--file", "/bin/cpb=" + filepath.Join(binaries, "k8s", "cpb"), "--file", "/bin/cp=" + cp}
+	libraries, err := run(ctx, "ldd", cp)
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range strings.Fields(string(libraries)) {
+		if filepath.IsAbs(word) {
+			tools = append(tools, "--file", word+"="+word)
+		}
+	}
+	return tools, nil
 }
 
 // load runs `cluster load`.

@@ -62,8 +62,8 @@ namespace: %[1]s
 catalog_namespace: %[1]s
 operator_namespace: %[2]s
 olm: {image: {ref: %[3]s, pullPolicy: IfNotPresent}}
-catalog: {image: {ref: %[4]s, pullPolicy: IfNotPresent}}
-`, lifecycleNamespace, globalNamespace, olmImage, catalogOperatorImage)), &values)
+catalog: {image: {ref: %[4]s, pullPolicy: IfNotPresent}, opmImageArgs: --opmImage=%[5]s}
+`, lifecycleNamespace, globalNamespace, olmImage, catalogOperatorImage, opmImage)), &values)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,9 @@ package olm
 
 import (
 	"encoding/base64"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,8 +24,9 @@ const (
 )
 
 // startVersion1 installs catalogd and operator-controller by their own manifests, with
-// images of the node and certificates of the test's authority.
-func startVersion1(t *testing.T, authority *authority) {
+// images of the node and certificates of the test's authority. They pull the project's
+// images from the registry at a host, as from a mirror.
+func startVersion1(t *testing.T, authority *authority, mirror string) {
 	t.Helper()
 	module, err := moduleFolder(t.Context(), "operator-controller", "github.com/operator-framework/operator-controller")
 	if err != nil {
@@ -64,7 +67,7 @@ func startVersion1(t *testing.T, authority *authority) {
 	certificate, key := authority.issue(t, catalogdService+"."+v1Namespace+".svc", address)
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1Namespace, Name: certificatesSecret},
-		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key, "olm-ca.crt": authority.bundle},
+		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key, "olm-ca.crt": authority.bundle, "registries.conf": mirrorOf(mirror)},
 	})
 	var rest []*unstructured.Unstructured
 	for _, object := range objects {
@@ -105,14 +108,23 @@ func programOf(t *testing.T, deployment *unstructured.Unstructured, image, progr
 	container["args"] = all
 	container["volumeMounts"] = append(container["volumeMounts"].([]any),
 		map[string]any{"name": "certificates", "mountPath": "/certificates", "readOnly": true},
-		map[string]any{"name": "authorities", "mountPath": "/authorities", "readOnly": true})
+		map[string]any{"name": "authorities", "mountPath": "/authorities", "readOnly": true},
+		map[string]any{"name": "registries", "mountPath": "/etc/containers", "readOnly": true})
 	spec["containers"] = []any{container}
 	spec["volumes"] = append(spec["volumes"].([]any),
 		map[string]any{"name": "certificates", "secret": map[string]any{"secretName": certificatesSecret}},
 		map[string]any{"name": "authorities", "secret": map[string]any{
 			"secretName": certificatesSecret, "items": []any{map[string]any{"key": "olm-ca.crt", "path": "olm-ca.crt"}},
+		}},
+		map[string]any{"name": "registries", "secret": map[string]any{
+			"secretName": certificatesSecret, "items": []any{map[string]any{"key": "registries.conf", "path": "registries.conf"}},
 		}})
 	set(t, deployment, spec, "spec", "template", "spec")
+}
+
+// mirrorOf is the configuration of a mirror of the project's images.
+func mirrorOf(host string) []byte {
+	return fmt.Appendf(nil, "[[registry]]\nprefix = %q\nlocation = %q\n", projectImages, host+strings.TrimPrefix(projectImages, "ghcr.io"))
 }
 
 // trust has a webhook's caller trust the authority.

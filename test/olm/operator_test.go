@@ -74,6 +74,12 @@ func unsubscribe(t *testing.T, namespace string, csvs ...string) {
 	for _, csv := range csvs {
 		remove(t, &operatorsv1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: csv}})
 	}
+	// Now and then roles are made again while the CSV that owns them is removed.
+	for _, csv := range csvs {
+		if _, err := run(t.Context(), "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv); err != nil {
+			t.Fatal(err)
+		}
+	}
 	eventually(t, "the operator's pods are gone", func(ctx context.Context) error {
 		pods := &corev1.PodList{}
 		if err := kube.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "darkroom-operator"}); err != nil {

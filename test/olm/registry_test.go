@@ -52,7 +52,7 @@ func startRegistry(t *testing.T, authority *authority) string {
 }
 
 // push pushes an image of one layer to the registry: folders, by their paths in it.
-func push(t *testing.T, authority *authority, reference string, folders, labels map[string]string) {
+func push(t *testing.T, authority *authority, reference string, folders map[string]string, config v1.Config) {
 	t.Helper()
 	packed, err := packFolders(folders)
 	if err != nil {
@@ -64,7 +64,7 @@ func push(t *testing.T, authority *authority, reference string, folders, labels 
 	}
 	image, err := mutate.AppendLayers(empty.Image, layer)
 	if err == nil {
-		image, err = mutate.Config(image, v1.Config{Labels: labels})
+		image, err = mutate.Config(image, config)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -90,8 +90,15 @@ func packFolders(folders map[string]string) ([]byte, error) {
 			if err != nil {
 				return err
 			}
-			header := &tar.Header{Name: path.Join(target, filepath.ToSlash(below)), Mode: 0o755, Typeflag: tar.TypeDir}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			header := &tar.Header{Name: path.Join(target, filepath.ToSlash(below)), Mode: int64(info.Mode().Perm()), Typeflag: tar.TypeDir}
 			if entry.IsDir() {
+				if header.Name == "/" {
+					return nil
+				}
 				header.Name += "/"
 				return w.WriteHeader(header)
 			}
@@ -99,7 +106,7 @@ func packFolders(folders map[string]string) ([]byte, error) {
 			if err != nil {
 				return err
 			}
-			header.Mode, header.Typeflag, header.Size = 0o644, tar.TypeReg, int64(len(content))
+			header.Typeflag, header.Size = tar.TypeReg, int64(len(content))
 			if err := w.WriteHeader(header); err != nil {
 				return err
 			}

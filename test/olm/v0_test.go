@@ -31,6 +31,7 @@ func TestVersion0(t *testing.T) {
 		{"InstallsForSeveralNamespaces", installsForSeveralNamespaces},
 		{"UpgradesAndLeavesDarkroomsAlone", upgrades},
 		{"LeavesDarkroomsWhenItIsRemoved", leavesDarkrooms},
+		{"DoesWhatTheDocumentsSay", followsDocuments},
 	} {
 		if !t.Run(step.name, step.test) {
 			return
