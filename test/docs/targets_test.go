@@ -1,0 +1,53 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	target = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
+	// code is a block, or code within a line.
+	code  = regexp.MustCompile("(?s)```.*?```|`[^`]+`")
+	makes = regexp.MustCompile(`(?m)(?:^|[\x60$&;(] ?)make((?: [a-z][a-z0-9-]*\b)+)`)
+)
+
+// TestDocumentsNameTargetsThatExist reads what stands within sentences too.
+func TestDocumentsNameTargetsThatExist(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets []string
+	for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
+		targets = append(targets, match[1])
+	}
+	pages, err := Pages(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.Join(repository, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, quoted := range code.FindAllString(string(text), -1) {
+			for _, match := range makes.FindAllStringSubmatch(quoted, -1) {
+				for _, name := range strings.Fields(match[1]) {
+					named++
+					if !slices.Contains(targets, name) {
+						t.Errorf("%s: there is no target %q in the Makefile, which %s names", page, name, quoted)
+					}
+				}
+			}
+		}
+	}
+	if named < 30 {
+		t.Errorf("only %d targets were found in the documents: are they still read?", named)
+	}
+}
