@@ -166,7 +166,7 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(TESTSUM)
 
 .PHONY: test-docs
 test-docs: build-testdata $(HELM) $(CLUSTER) $(TESTSUM) ## Run every command of the documents as it is written, in a clean checkout (root, Linux).
-	@$(CLUSTER) build real
+	@$(CLUSTER) build simulated real
 	DOCS=machine BIN_DIR=$(BIN) $(TESTSUM) -v -tally "$(TALLY)" -- \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
 	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
@@ -334,7 +334,7 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
-##@ Tools (built when needed; the versions are in hack/tools/go.mod and hack/golangci/go.mod)
+##@ Tools (built when needed; the versions are in hack/*/go.mod)
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(TESTSUM) $(CLUSTER) ## Build all tools.
