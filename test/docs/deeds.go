@@ -50,8 +50,8 @@ func writeBadManifest(_ context.Context, s *Scene) error {
 	return os.WriteFile(filepath.Join(s.Checkout, "bad.yaml"), []byte(bad.String()), 0o600)
 }
 
-// applyReadme applies the README's Darkroom, once the host is free that it shares with
-// the first Darkroom.
+// applyReadme applies the README's Darkroom, which wants the host of the first Darkroom:
+// that one must have gone.
 func applyReadme(ctx context.Context, s *Scene) error {
 	text, err := s.manifest()
 	if err == nil {

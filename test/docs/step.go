@@ -9,7 +9,7 @@ import (
 
 // Step is one of a story.
 type Step interface {
-	// take takes the step; a title, and an error that says what to do about it.
+	// take takes the step, and says in the log what it was and how long it took.
 	take(ctx context.Context, t *testing.T, s *Scene) error
 }
 
@@ -56,9 +56,11 @@ type Do struct {
 	Do   func(context.Context, *Scene) error
 }
 
-func (d Do) take(ctx context.Context, _ *testing.T, s *Scene) error {
+func (d Do) take(ctx context.Context, t *testing.T, s *Scene) error {
+	began := time.Now()
 	if err := d.Do(ctx, s); err != nil {
 		return fmt.Errorf("%s: %w", d.What, err)
 	}
+	t.Logf("%s: %.1fs", d.What, time.Since(began).Seconds())
 	return nil
 }
