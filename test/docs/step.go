@@ -3,6 +3,9 @@ package docs
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 )
@@ -45,6 +48,33 @@ func (s *Scene) follow(ctx context.Context, t *testing.T, block Block) error {
 	for _, each := range all {
 		if err := s.shell.ask(ctx, each); err != nil {
 			return fmt.Errorf("%s: %w", each.command, err)
+		}
+	}
+	return nil
+}
+
+// Asides types the commands that stand within the sentences of a page, and that look at
+// something: those with a NAME to fill in are left out.
+type Asides struct{ Page string }
+
+var (
+	aside       = regexp.MustCompile("`(kubectl (?:-n darkroom-system )?get [^`]+)`")
+	placeholder = regexp.MustCompile(`\b[A-Z]{4,}\b`)
+)
+
+func (a Asides) take(ctx context.Context, t *testing.T, s *Scene) error {
+	text, err := os.ReadFile(filepath.Join(s.Checkout, a.Page))
+	if err != nil {
+		return err
+	}
+	for _, match := range aside.FindAllStringSubmatch(string(text), -1) {
+		if placeholder.MatchString(match[1]) {
+			continue
+		}
+		said, err := s.shell.run(ctx, match[1]+"\n")
+		t.Logf("%s: %s\n%s", a.Page, match[1], said)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", a.Page, match[1], err)
 		}
 	}
 	return nil

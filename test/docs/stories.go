@@ -65,8 +65,14 @@ var Stories = []Story{
 		Read{readme + "#Darkroom Operator/2"},
 		Read{first + "#Pictures in S3"},
 		Read{"docs/runbooks.md"},
+		Asides{"docs/runbooks.md"},
+		Asides{"docs/troubleshooting.md"},
 		Read{install + "#kubectl/2"},
 		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", nothingIsLeft},
+	}},
+	{"TheChartAlone", Node, []Step{
+		Read{readme + "#Use it on your cluster/4"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
 	{"KubectlAndKeepTheDefinition", Node, []Step{
