@@ -17,6 +17,9 @@ REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 OVERLAY ?= default
 # What builds images: docker, podman or buildah.
 CONTAINER_TOOL ?= docker
+# More arguments of CONTAINER_TOOL for building, and for pushing.
+BUILD_FLAGS ?=
+PUSH_FLAGS ?=
 # Arguments of the manager for `make run`.
 ARGS ?=
 # The node of `make demo`: simulated, or real (needs root and Linux).
@@ -39,7 +42,7 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules besides the main one: with tests, and all that `go mod tidy` is checked for.
 TEST_MODULES := test/darkroom test/sources test/cluster test/olm
-MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/helm
+MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/helm hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -91,7 +94,7 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 
 .PHONY: vet
 vet: ## Run go vet.
-	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos ./...; done
+	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run golangci-lint; the rules are in .golangci.yml.
@@ -234,8 +237,13 @@ image: build $(CLUSTER) ## Make the image IMG without a container engine, for th
 	@$(CLUSTER) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
 	@echo "made bin/image.tar, a docker-archive of $(IMG)"
 
+.PHONY: test-images
+test-images: image $(OPM) $(TESTSUM) ## Build all images with buildah and podman, where they are, and compare them with `make image`.
+	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(TESTSUM) -v -tally "$(TALLY)" -- \
+		go -C test/olm test -json -count=1 -tags images -timeout 30m ./images
+
 # The same image as the Dockerfile makes, but with the certificates of this machine.
-image-flags = --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
+image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
 	--file /watches.yaml=watches.yaml --file /licenses/LICENSE=LICENSE \
 	--file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt \
 	--label "org.opencontainers.image.title=Darkroom Operator" \
@@ -245,20 +253,37 @@ image-flags = --command manager --tree /helm-charts/darkroom=helm-charts/darkroo
 	--label org.opencontainers.image.version=$(VERSION) \
 	--label org.opencontainers.image.revision=$(REVISION)
 
+# $(call build-image,DOCKERFILE,IMAGE,ARGUMENTS) builds an image for this machine's
+# platform; push-image builds it for PLATFORMS, and pushes it.
+ifeq ($(CONTAINER_TOOL),docker)
+build-image = docker buildx build --load $(BUILD_FLAGS) $(3) -f $(1) -t $(2) .
+push-image = docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(BUILD_FLAGS) $(3) -f $(1) -t $(2) .
+else
+# Old releases, Debian's, do not tell a Dockerfile the platform of the machine, and take a
+# cached layer for all platforms if it starts from the same one. Only the operator's image
+# has much to cache, and starts from different ones.
+engine-build = $(CONTAINER_TOOL) build --layers=$(if $(filter Dockerfile,$(1)),true,false) \
+	--build-arg BUILDPLATFORM=$(build-platform) $(BUILD_FLAGS) $(3) -f $(1)
+build-platform := linux/$(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
+build-image = $(engine-build) -t $(2) .
+# The list has a name of its own, for an image may have IMG's, and is made anew, for
+# what is there already would be pushed too.
+push-list = localhost/darkroom-operator-push
+define push-image
+	@$(CONTAINER_TOOL) manifest rm $(push-list) >/dev/null 2>&1 || true
+	$(engine-build) --platform $(PLATFORMS) --manifest $(push-list) .
+	$(CONTAINER_TOOL) manifest push $(PUSH_FLAGS) --all $(push-list) docker://$(2)
+endef
+endif
+
 .PHONY: docker-build
 docker-build: ## Build the image IMG for this machine's platform with CONTAINER_TOOL: docker, podman or buildah.
-	$(CONTAINER_TOOL) build $(build-args) -t $(IMG) .
+	$(call build-image,Dockerfile,$(IMG),$(build-args))
 
 .PHONY: docker-push
-docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it.
+docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it. Only docker attaches an SBOM.
 	@! grep -E '^ARG (GO|NODE|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
-ifeq ($(CONTAINER_TOOL),docker)
-	docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(build-args) -t $(IMG) .
-else
-	$(CONTAINER_TOOL) build --platform $(PLATFORMS) --manifest $(IMG) $(build-args) .
-	$(CONTAINER_TOOL) manifest push --all $(IMG) docker://$(IMG)
-	@echo "pushed without an SBOM, which only buildx attaches: syft scan $(IMG) makes one"
-endif
+	$(call push-image,Dockerfile,$(IMG),$(build-args))
 
 build-args = --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
@@ -299,7 +324,11 @@ bundle-validate: $(OPERATOR_SDK) ## Check bundle/: operator-sdk's validators wit
 
 .PHONY: bundle-build
 bundle-build: ## Build the bundle's image BUNDLE_IMG.
-	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+	$(call build-image,bundle.Dockerfile,$(BUNDLE_IMG))
+
+.PHONY: bundle-push
+bundle-push: ## Build the bundle's image BUNDLE_IMG for PLATFORMS, and push it.
+	$(call push-image,bundle.Dockerfile,$(BUNDLE_IMG))
 
 .PHONY: catalog
 catalog: bundle $(OPM) ## Render bundle/ into catalog/, and check it. catalog/*/package.yaml has the channels.
@@ -308,7 +337,11 @@ catalog: bundle $(OPM) ## Render bundle/ into catalog/, and check it. catalog/*/
 
 .PHONY: catalog-build
 catalog-build: ## Build the catalog's image CATALOG_IMG.
-	$(CONTAINER_TOOL) build -f catalog.Dockerfile -t $(CATALOG_IMG) .
+	$(call build-image,catalog.Dockerfile,$(CATALOG_IMG))
+
+.PHONY: catalog-push
+catalog-push: ## Build the catalog's image CATALOG_IMG for PLATFORMS, and push it.
+	$(call push-image,catalog.Dockerfile,$(CATALOG_IMG))
 
 ##@ Use a cluster (KUBECONFIG)
 
