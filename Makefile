@@ -34,7 +34,9 @@ CONTROLLER_GEN := $(TOOLS)/controller-gen
 KUSTOMIZE := $(TOOLS)/kustomize
 OPERATOR_SDK := $(TOOLS)/operator-sdk
 OPM := $(BIN)/k8s/opm
+ACTIONLINT := $(TOOLS)/actionlint
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
+GORELEASER := $(TOOLS)/goreleaser
 HELM := $(TOOLS)/helm
 TESTSUM := $(TOOLS)/testsum
 # An own kubectl is used if there is one, else that of the test cluster.
@@ -97,7 +99,8 @@ vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Run golangci-lint; the rules are in .golangci.yml.
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint, by the rules in .golangci.yml, and actionlint for the workflows.
+	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "golangci-lint: $$module"; \
 		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$module"; \
@@ -301,6 +304,10 @@ build-installer: $(KUSTOMIZE) ## Write all that deploy applies to dist/install.y
 release-files: $(KUSTOMIZE) ## Make what a release has besides programs, in bin/release-files: install.yaml, charts, bundle.
 	@hack/release.sh $(BUNDLE_VERSION)-snapshot
 
+.PHONY: release-snapshot
+release-snapshot: $(GORELEASER) $(KUSTOMIZE) ## Make a whole release in bin/release without publishing it, and check it; needs npm.
+	@hack/snapshot.sh $(BUNDLE_VERSION)
+
 .PHONY: chart
 chart: ## Copy the CRD and the rules of roles from config/ into dist/chart, the operator's chart.
 	@hack/chart.sh dist/chart/files
@@ -372,15 +379,22 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(TESTSUM) $(CLUSTER) ## Build all tools.
 
-# One build makes both; kustomize has the other's recipe.
-$(KUSTOMIZE): $(CONTROLLER_GEN)
+# One build makes all three, by the recipe of the first.
+$(KUSTOMIZE) $(ACTIONLINT): $(CONTROLLER_GEN)
 $(CONTROLLER_GEN): hack/tools/go.mod hack/tools/go.sum
-	@echo "building controller-gen and kustomize"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) -o $(TOOLS)/ tool && touch $(CONTROLLER_GEN) $(KUSTOMIZE)
+	@echo "building controller-gen, kustomize and actionlint"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) -o $(TOOLS)/ tool && touch $(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT)
 
 $(GOLANGCI_LINT): hack/golangci/go.mod hack/golangci/go.sum
 	@echo "building golangci-lint (about a minute)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/golangci) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
+
+.PHONY: release-tools
+release-tools: $(GORELEASER) ## Build goreleaser, syft and cosign, as hack/release/go.mod says.
+
+$(GORELEASER): hack/release/go.mod hack/release/go.sum
+	@echo "building goreleaser, syft and cosign (five minutes)"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/release) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
 
 # Also the program that the scorecard's pods run.
 $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum

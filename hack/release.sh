@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes the files of a release that are no programs, and their checksums, in
-# bin/release-files: hack/release.sh VERSION. The same input gives the same bytes, but for
-# the times in the archive of the chart.
+# Makes the files of a release that are no programs in bin/release-files:
+# hack/release.sh VERSION. The same input gives the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,5 +36,4 @@ for chart in darkroom-operator:dist/chart darkroom:helm-charts/darkroom; do
   tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude=ci \
     --transform "s|^$folder|$chart|" -czf "$files/$chart-chart-$number.tgz" "$folder"
 done
-(cd "$files" && sha256sum -- * > files.sha256)
 echo "made $(find "$files" -type f | wc -l) files in $files"

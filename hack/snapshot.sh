@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Makes a release of the working tree without publishing it, and checks it: bin/release and
+# bin/release-files. hack/snapshot.sh VERSION; `make release-snapshot` builds what it needs.
+# It differs from a release by its version, and by the key that signs it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+PATH=$PWD/bin/tools:$PATH
+keys=$(mktemp -d)
+trap 'rm -rf "$keys"' EXIT
+export COSIGN_PASSWORD='' COSIGN_KEY=$keys/cosign.key
+cosign generate-key-pair --output-key-prefix "$keys/cosign" 2> "$keys/log" || { cat "$keys/log" >&2; exit 1; }
+
+# The version is that of the next release: there may be no tag to take it from.
+NEXT_VERSION=$1 goreleaser release --snapshot --clean
+hack/check-release.sh "$1-snapshot" --key "$keys/cosign.pub" --insecure-ignore-tlog
