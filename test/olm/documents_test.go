@@ -66,11 +66,17 @@ func pushAsPublished(t *testing.T, authority *authority, host string) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Join(root, "tmp"), 0o777); err != nil {
-		t.Fatal(err)
-	}
 	for name, program := range map[string]string{"opm": "opm", "grpc_health_probe": "grpc-health-probe"} {
 		if _, err := run(t.Context(), "cp", filepath.Join(binaries, "k8s", program), filepath.Join(root, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The cache is made beforehand, and read by another user.
+	for _, command := range [][]string{
+		{filepath.Join(binaries, "k8s", "opm"), "serve", filepath.Join(repository, "catalog"), "--cache-dir=" + filepath.Join(root, "tmp", "cache"), "--cache-only"},
+		{"chmod", "--recursive", "a+rwX", filepath.Join(root, "tmp")},
+	} {
+		if _, err := run(t.Context(), command[0], command[1:]...); err != nil {
 			t.Fatal(err)
 		}
 	}
