@@ -165,9 +165,11 @@ fuzz: ## Fuzz what becomes of a Darkroom's texts for FUZZTIME. What fails is kep
 .PHONY: e2e-olm
 e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(TESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
 	@$(CLUSTER) build olm
-	@for version in 0.1.0 0.1.1; do \
-		$(CLUSTER) image --output $(BIN)/image-$$version.tar $(image-flags) $(IMAGE_BASE):v$$version=$(BIN)/darkroom-operator; done
-	BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+	@hack/previous.sh $(BUNDLE_VERSION) $(PREVIOUS)
+	@cd $(BIN)/previous/source && $(CLUSTER) image --output $(BIN)/previous/image.tar $(image-flags) \
+		$(IMAGE_BASE):v$$(cat ../version)=$(BIN)/previous/darkroom-operator
+	@$(CLUSTER) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
+	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
 		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
 
 .PHONY: test-docs
@@ -180,6 +182,8 @@ test-docs: build-testdata $(HELM) $(CLUSTER) $(TESTSUM) ## Run every command of 
 
 # Which tests e2e-olm runs.
 RUN ?= .
+# The tag or commit that they upgrade from; see hack/previous.sh for the default.
+PREVIOUS ?=
 
 # What `make bench` measures.
 N ?= 100
@@ -240,6 +244,11 @@ image: build $(CLUSTER) ## Make the image IMG without a container engine, for th
 	@$(CLUSTER) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
 	@echo "made bin/image.tar, a docker-archive of $(IMG)"
 
+.PHONY: sbom
+sbom: image $(GORELEASER) ## Write what the image IMG is made of to bin/sbom.spdx.json, as SPDX.
+	@$(TOOLS)/syft scan --quiet docker-archive:$(BIN)/image.tar -o spdx-json=$(BIN)/sbom.spdx.json
+	@echo "wrote bin/sbom.spdx.json"
+
 .PHONY: test-images
 test-images: image $(OPM) $(TESTSUM) ## Build all images with buildah and podman, where they are, and compare them with `make image`.
 	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(TESTSUM) -v -tally "$(TALLY)" -- \
@@ -284,7 +293,7 @@ docker-build: ## Build the image IMG for this machine's platform with CONTAINER_
 	$(call build-image,Dockerfile,$(IMG),$(build-args))
 
 .PHONY: docker-push
-docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it. Only docker attaches an SBOM.
+docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it. Docker attaches an SBOM; else: make sbom.
 	@! grep -E '^ARG (GO|NODE|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
 	$(call push-image,Dockerfile,$(IMG),$(build-args))
 

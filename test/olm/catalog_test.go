@@ -12,9 +12,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
 )
@@ -22,32 +24,17 @@ import (
 const (
 	packageName   = "darkroom-operator"
 	catalogSource = "darkroom-catalog"
-	firstCSV      = packageName + ".v" + firstVersion
-	secondCSV     = packageName + ".v" + secondVersion
 )
 
-// nextChannel replaces the first release by the second.
-const nextChannel = `schema: olm.package
-name: darkroom-operator
-defaultChannel: alpha
----
-schema: olm.channel
-package: darkroom-operator
-name: alpha
-entries:
-- name: darkroom-operator.v` + firstVersion + `
-- name: darkroom-operator.v` + secondVersion + `
-  replaces: darkroom-operator.v` + firstVersion + `
-`
+// csv is the name of a release's ClusterServiceVersion.
+func csv(version string) string { return packageName + ".v" + version }
 
-// nextBundle makes the bundle of the second release, as `make bundle` would.
-func nextBundle(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	if _, err := run(t.Context(), filepath.Join(repository, "hack", "bundle.sh"), secondVersion, operatorImage+secondVersion, folder, firstCSV); err != nil {
-		t.Fatal(err)
+// bundleOf is the folder of a release's bundle.
+func bundleOf(version string) string {
+	if version == thisVersion {
+		return filepath.Join(repository, "bundle")
 	}
-	return filepath.Join(folder, "bundle")
+	return filepath.Join(previousSource(), "bundle")
 }
 
 // renderBundle writes a bundle into a catalog, all its manifests within: then the
@@ -60,50 +47,77 @@ func renderBundle(ctx context.Context, bundle, catalog, name string) error {
 	return os.WriteFile(filepath.Join(catalog, name), text, 0o644)
 }
 
-// firstCatalog is that of the repository: its channels, and bundle/.
-func firstCatalog(t *testing.T) string {
+// catalogOf makes a catalog of releases: the channels of catalog/, and a file by render for
+// each release in them. One that catalog/ does not know, because it was never released, is
+// in no catalog with others: whoever tried it comes to the release by its skipRange.
+func catalogOf(t *testing.T, render func(bundle, folder, version string) error, versions ...string) string {
 	t.Helper()
-	folder := catalogFolder(t)
-	channels, err := os.ReadFile(filepath.Join(repository, "catalog", packageName, "package.yaml"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, "package.yaml"), channels, 0o644)
-	}
-	if err == nil {
-		err = renderBundle(t.Context(), filepath.Join(repository, "bundle"), folder, "bundle.yaml")
-	}
+	text, err := os.ReadFile(filepath.Join(repository, "catalog", packageName, "package.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return validated(t, folder)
-}
-
-// secondCatalog has the next release too.
-func secondCatalog(t *testing.T) string {
-	t.Helper()
-	folder := catalogFolder(t)
-	for name, bundle := range map[string]string{"first.yaml": filepath.Join(repository, "bundle"), "second.yaml": nextBundle(t)} {
-		if err := renderBundle(t.Context(), bundle, folder, name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(folder, "package.yaml"), []byte(nextChannel), 0o644); err != nil {
+	documents, err := decodeAll(text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return validated(t, folder)
+	folder := catalogFolder(t)
+	var channels []byte
+	for _, document := range documents {
+		if document.Object["schema"] == "olm.channel" {
+			entries, listed := entriesOf(t, document, versions)
+			set(t, document, entries, "entries")
+			for _, version := range listed {
+				if err := render(bundleOf(version), folder, version); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		text, err := yaml.Marshal(document.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		channels = append(append(channels, "---\n"...), text...)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "package.yaml"), channels, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t.Context(), filepath.Join(binaries, "k8s", "opm"), "validate", filepath.Dir(folder)); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// entriesOf are a channel's entries of some releases, and which of those it has.
+func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []string) (entries []any, listed []string) {
+	t.Helper()
+	all, _, err := unstructured.NestedSlice(channel.Object, "entries")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range all {
+		for _, version := range versions {
+			if entry.(map[string]any)["name"] == csv(version) {
+				entries, listed = append(entries, entry), append(listed, version)
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return []any{map[string]any{"name": csv(versions[0])}}, versions[:1]
+	}
+	return entries, listed
+}
+
+// withBundles renders bundles into a catalog, all manifests within.
+func withBundles(t *testing.T) func(bundle, folder, version string) error {
+	return func(bundle, folder, version string) error {
+		return renderBundle(t.Context(), bundle, folder, version+".yaml")
+	}
 }
 
 func catalogFolder(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), packageName)
 	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return folder
-}
-
-func validated(t *testing.T, folder string) string {
-	t.Helper()
-	if _, err := run(t.Context(), filepath.Join(binaries, "k8s", "opm"), "validate", filepath.Dir(folder)); err != nil {
 		t.Fatal(err)
 	}
 	return folder

@@ -20,6 +20,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -112,11 +113,32 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 	})
 }
 
+// worksOn checks that an operator that has taken over leaves a Darkroom's pods alone, and
+// does what is asked for next.
+func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []string) {
+	t.Helper()
+	patch := client.MergeFrom(darkroom.DeepCopy())
+	darkroom.Spec.Replicas = ptr.To(int32(2))
+	if err := kube.Patch(t.Context(), darkroom, patch); err != nil {
+		t.Fatal(err)
+	}
+	waitServing(t, darkroom, domain)
+	if after := darkroomPods(t, darkroom); len(before) != 1 || len(after) != 2 || !slices.Contains(after, before[0]) {
+		t.Errorf("of the pods %q there are now %q", before, after)
+	}
+}
+
+// darkroomPods are the UIDs of a Darkroom's pods.
+func darkroomPods(t *testing.T, darkroom *v1alpha1.Darkroom) []string {
+	t.Helper()
+	return podUIDs(t, darkroom.Namespace, client.MatchingLabels{"app.kubernetes.io/instance": darkroom.Name})
+}
+
 // podUIDs are the UIDs of the pods in a namespace.
-func podUIDs(t *testing.T, namespace string) []string {
+func podUIDs(t *testing.T, namespace string, options ...client.ListOption) []string {
 	t.Helper()
 	pods := &corev1.PodList{}
-	if err := kube.List(t.Context(), pods, client.InNamespace(namespace)); err != nil {
+	if err := kube.List(t.Context(), pods, append(options, client.InNamespace(namespace))...); err != nil {
 		t.Fatal(err)
 	}
 	uids := map[string]bool{}

@@ -5,9 +5,10 @@ package olm
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 
 	"helm.sh/helm/v3/pkg/action"
@@ -15,35 +16,60 @@ import (
 	"helm.sh/helm/v3/pkg/cli"
 )
 
-// TestKustomize installs the operator as the README says, runs a Darkroom, upgrades it,
-// and removes it. The namespaced operator has no rights but in its own namespace.
+// TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
+// the operator to this one, and removes it. The namespaced operator has no rights but in
+// its own namespace.
 func TestKustomize(t *testing.T) {
 	for _, overlay := range []string{"default", "overlays/namespaced", "overlays/with-apiserver"} {
 		t.Run(filepath.Base(overlay), func(t *testing.T) {
-			makeTarget(t, "deploy", overlay, firstVersion)
+			deployPrevious(t, overlay)
 			namespace := installNamespace
 			if overlay != "overlays/namespaced" {
 				namespace = newNamespace(t, "kustomize-"+filepath.Base(overlay))
 			}
 			photos := newDarkroom(t, namespace, "photos")
 			waitServing(t, photos, defaultBaseDomain)
-			before := darkroomPods(t, photos.Name, namespace)
+			before := darkroomPods(t, photos)
 
-			makeTarget(t, "deploy", overlay, secondVersion)
-			waitServing(t, photos, defaultBaseDomain)
-			if after := darkroomPods(t, photos.Name, namespace); !slices.Equal(before, after) {
-				t.Errorf("the pods were %q, and are %q", before, after)
-			}
-			makeTarget(t, "undeploy", overlay, secondVersion)
+			makeTarget(t, "deploy", overlay)
+			runsImage(t, installNamespace, managerName, thisVersion)
+			worksOn(t, photos, defaultBaseDomain, before)
+			makeTarget(t, "undeploy", overlay)
 			leavesNothingAtAll(t)
 		})
 	}
 }
 
-func makeTarget(t *testing.T, target, overlay, version string) {
+// deployPrevious applies the install.yaml of the earlier release, made of its config/.
+func deployPrevious(t *testing.T, overlay string) {
+	t.Helper()
+	folder := filepath.Join(previousSource(), "bin", "overlay")
+	name, _, _ := strings.Cut(operatorImage, ":")
+	text := fmt.Sprintf("resources:\n- ../../config/%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n", overlay, name, previousVersion)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := run(t.Context(), filepath.Join(binaries, "tools", "kustomize"), "build", folder)
+	if err != nil {
+		t.Fatalf("the earlier release cannot be installed by config/%s: %v", overlay, err)
+	}
+	file := filepath.Join(folder, "install.yaml")
+	if err := os.WriteFile(file, manifests, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t.Context(), "kubectl", "apply", "--server-side", "--filename", file); err != nil {
+		t.Fatal(err)
+	}
+	runsImage(t, installNamespace, managerName, previousVersion)
+}
+
+func makeTarget(t *testing.T, target, overlay string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "make", "-C", repository, target,
-		"OVERLAY="+overlay, "IMG="+operatorImage+version, "KUBECTL=kubectl").CombinedOutput()
+		"OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl").CombinedOutput()
 	if err != nil {
 		t.Fatalf("make %s OVERLAY=%s: %v: %s: %s", target, overlay, err, out, podsOf(context.Background(), installNamespace))
 	}
@@ -55,6 +81,10 @@ func TestHelm(t *testing.T) {
 	settings.SetNamespace(installNamespace)
 	configuration := &action.Configuration{}
 	if err := configuration.Init(settings.RESTClientGetter(), installNamespace, "secret", t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	previous, err := loader.Load(filepath.Join(previousSource(), "dist", "chart"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	chart, err := loader.Load(filepath.Join(repository, "dist", "chart"))
@@ -69,23 +99,21 @@ func TestHelm(t *testing.T) {
 	}
 	install := action.NewInstall(configuration)
 	install.ReleaseName, install.Namespace, install.CreateNamespace, install.Wait, install.Timeout = packageName, installNamespace, true, true, patience
-	if _, err := install.RunWithContext(t.Context(), chart, values(firstVersion)); err != nil {
+	if _, err := install.RunWithContext(t.Context(), previous, values(previousVersion)); err != nil {
 		t.Fatalf("helm install: %v: %s", err, podsOf(context.Background(), installNamespace))
 	}
 	photos := newDarkroom(t, newNamespace(t, "helm"), "photos")
 	waitServing(t, photos, baseDomain)
-	before := podUIDs(t, "helm")
+	runsAsPod(t, installNamespace, previousVersion)
+	before := darkroomPods(t, photos)
 
 	upgrade := action.NewUpgrade(configuration)
 	upgrade.Namespace, upgrade.Wait, upgrade.Timeout = installNamespace, true, patience
-	if _, err := upgrade.RunWithContext(t.Context(), packageName, chart, values(secondVersion)); err != nil {
+	if _, err := upgrade.RunWithContext(t.Context(), packageName, chart, values(thisVersion)); err != nil {
 		t.Fatalf("helm upgrade: %v", err)
 	}
-	runsAsPod(t, installNamespace, secondVersion)
-	waitServing(t, photos, baseDomain)
-	if after := podUIDs(t, "helm"); !slices.Equal(before, after) {
-		t.Errorf("the pods were %q, and are %q", before, after)
-	}
+	runsAsPod(t, installNamespace, thisVersion)
+	worksOn(t, photos, baseDomain, before)
 
 	emptyNamespace(t, "helm")
 	uninstall := action.NewUninstall(configuration)
@@ -96,17 +124,6 @@ func TestHelm(t *testing.T) {
 	leavesNothing(t)
 	removeDefinition(t)
 	remove(t, namespaceObject(installNamespace))
-}
-
-// darkroomPods are the UIDs of a Darkroom's pods.
-func darkroomPods(t *testing.T, name, namespace string) []string {
-	t.Helper()
-	out, err := run(t.Context(), "kubectl", "--namespace", namespace, "get", "pods",
-		"--selector", "app.kubernetes.io/instance="+name, "--output", "jsonpath={.items[*].metadata.uid}")
-	if err != nil || len(out) == 0 {
-		t.Fatalf("the pods of %s: %q: %v", name, out, err)
-	}
-	return []string{string(out)}
 }
 
 // leavesNothingAtAll waits until no object outside of namespaces is the operator's.

@@ -1,6 +1,8 @@
 // Package olm tests that the Operator Lifecycle Manager installs, upgrades and removes
 // the operator, in versions 0 and 1; and so do kustomize and Helm, as deploy_test.go tells.
 //
+// Upgrades start from an earlier release, made of its own source (hack/previous.sh).
+//
 // bundle_test.go checks the bundle with the validators that catalogs use. The rest needs
 // a real node and has the build tag e2e: `make e2e-olm` starts one. There the lifecycle
 // managers run as pods of images that are packed from their static programs, by their own

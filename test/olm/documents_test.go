@@ -42,7 +42,7 @@ func tellDocuments(t *testing.T, setting docs.Setting) {
 func pushAsPublished(t *testing.T, authority *authority, host string) {
 	t.Helper()
 	mirror := host + strings.TrimPrefix(projectImages, "ghcr.io")
-	pushRelease(t, authority, mirror, firstVersion, filepath.Join(repository, "bundle"))
+	pushRelease(t, authority, mirror, thisVersion)
 	push(t, authority, mirror+"/darkroom-operator-catalog:latest",
 		map[string]string{"/configs": filepath.Join(repository, "catalog")}, v1.Config{Labels: catalogLabels})
 }

@@ -16,12 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The two releases of the tests. The first is that of bundle/, and the second is made of
-// the same program: what is tested is the way from one to the other.
-const (
-	firstVersion, secondVersion = "0.1.0", "0.1.1"
-	operatorImage               = "ghcr.io/darkroom-operator/darkroom-operator:v"
-)
+// The two releases of the tests: the one of this tree, which bundle/ is for, and an earlier
+// one, which `make e2e-olm` has built from its own source (see hack/previous.sh).
+var thisVersion, previousVersion string
+
+const operatorImage = "ghcr.io/darkroom-operator/darkroom-operator:v"
 
 // Images as the node knows them.
 const (
@@ -35,15 +34,26 @@ const (
 	opmImage                = "docker.io/darkroom-e2e/opm:v1.56.0"
 )
 
+// previousSource is the folder of the earlier release's source, with its bundle.
+func previousSource() string { return filepath.Join(binaries, "previous", "source") }
+
+// readVersions learns which releases the tests are about.
+func readVersions() error {
+	thisVersion = os.Getenv("RELEASE")
+	text, err := os.ReadFile(filepath.Join(binaries, "previous", "version"))
+	previousVersion = strings.TrimSpace(string(text))
+	return err
+}
+
 // loadImages packs programs as images of the node: no registry is asked. The operator's
-// own image has been made by `make image`.
+// own images have been made as `make image` does.
 func loadImages(ctx context.Context) error {
 	copying, err := copyTools(ctx)
 	if err != nil {
 		return err
 	}
 	for _, args := range [][]string{
-		{filepath.Join(binaries, "image-"+firstVersion+".tar"), filepath.Join(binaries, "image-"+secondVersion+".tar")},
+		{filepath.Join(binaries, "image-release.tar"), filepath.Join(binaries, "previous", "image.tar")},
 		{"--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
 		{sourcesImage + "=" + filepath.Join(binaries, "sources")},
 		{"--path", "/bin/olm", olmImage + "=" + filepath.Join(binaries, "k8s", "olm")},

@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 func setUp(ctx context.Context) error {
 	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	binaries, ingressURL = os.Getenv("BIN_DIR"), os.Getenv("INGRESS_URL")
-	for _, name := range []string{"KUBECONFIG", "INGRESS_URL", "CLUSTER_DIR", "BIN_DIR"} {
+	for _, name := range []string{"KUBECONFIG", "INGRESS_URL", "CLUSTER_DIR", "BIN_DIR", "RELEASE"} {
 		if os.Getenv(name) == "" {
 			return fmt.Errorf("%s is not set: run `make e2e-olm`", name)
 		}
@@ -66,6 +66,9 @@ func setUp(ctx context.Context) error {
 		return err
 	}
 	if err := connect(); err != nil {
+		return err
+	}
+	if err := readVersions(); err != nil {
 		return err
 	}
 	if err := loadImages(ctx); err != nil {

@@ -96,13 +96,19 @@ func unsubscribe(t *testing.T, namespace string, csvs ...string) {
 func runsAsPod(t *testing.T, namespace, version string) {
 	t.Helper()
 	for _, name := range []string{managerName, apiServerName} {
-		pod := waitAvailable(t, namespace, name).Spec.Template.Spec
-		if pod.ServiceAccountName != name {
-			t.Errorf("%s runs as %s", name, pod.ServiceAccountName)
-		}
-		if pod.Containers[0].Image != operatorImage+version {
-			t.Errorf("%s runs %s", name, pod.Containers[0].Image)
-		}
+		runsImage(t, namespace, name, version)
+	}
+}
+
+// runsImage checks that a program runs in pods of a release, with its own ServiceAccount.
+func runsImage(t *testing.T, namespace, name, version string) {
+	t.Helper()
+	pod := waitAvailable(t, namespace, name).Spec.Template.Spec
+	if pod.ServiceAccountName != name {
+		t.Errorf("%s runs as %s", name, pod.ServiceAccountName)
+	}
+	if pod.Containers[0].Image != operatorImage+version {
+		t.Errorf("%s runs %s", name, pod.Containers[0].Image)
 	}
 }
 

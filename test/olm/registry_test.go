@@ -120,10 +120,10 @@ func packFolders(folders map[string]string) ([]byte, error) {
 	return out.Bytes(), w.Close()
 }
 
-// bundleLabels are those that bundle.Dockerfile gives the image.
-func bundleLabels(t *testing.T) map[string]string {
+// bundleLabels are those that a release's bundle.Dockerfile gives the image.
+func bundleLabels(t *testing.T, version string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, "bundle.Dockerfile"))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(bundleOf(version)), "bundle.Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	operatorsv1 "github.com/operator-framework/api/pkg/operators/v1"
@@ -19,18 +18,18 @@ import (
 // needs the one before.
 func TestVersion0(t *testing.T) {
 	startVersion0(t)
-	pointCatalogSource(t, serveCatalog(t, "first", firstCatalog(t)))
+	pointCatalogSource(t, serveCatalog(t, "previous", catalogOf(t, withBundles(t), previousVersion)))
 
 	for _, step := range []struct {
 		name string
 		test func(*testing.T)
 	}{
+		{"UpgradesAndLeavesDarkroomsAlone", upgrades},
+		{"LeavesDarkroomsWhenItIsRemoved", leavesDarkrooms},
 		{"InstallsForAllNamespaces", installsForAllNamespaces},
 		{"InstallsForItsOwnNamespace", installsForItsOwnNamespace},
 		{"InstallsForASingleNamespace", installsForASingleNamespace},
 		{"InstallsForSeveralNamespaces", installsForSeveralNamespaces},
-		{"UpgradesAndLeavesDarkroomsAlone", upgrades},
-		{"LeavesDarkroomsWhenItIsRemoved", leavesDarkrooms},
 	} {
 		if !t.Run(step.name, step.test) {
 			return
@@ -39,12 +38,12 @@ func TestVersion0(t *testing.T) {
 }
 
 func installsForAllNamespaces(t *testing.T) {
-	subscribe(t, globalNamespace, firstCSV)
-	runsAsPod(t, globalNamespace, firstVersion)
+	subscribe(t, globalNamespace, csv(thisVersion))
+	runsAsPod(t, globalNamespace, thisVersion)
 	waitServing(t, newDarkroom(t, newNamespace(t, "everywhere"), "photos"), baseDomain)
 
 	emptyNamespace(t, "everywhere")
-	unsubscribe(t, globalNamespace, firstCSV)
+	unsubscribe(t, globalNamespace, csv(thisVersion))
 	leavesNothing(t)
 }
 
@@ -58,6 +57,8 @@ func installsForASingleNamespace(t *testing.T) {
 
 func installsForSeveralNamespaces(t *testing.T) {
 	watchesOnly(t, "multi", "multi-one", "multi-two")
+	// Whoever follows the documents begins without it.
+	removeDefinition(t)
 }
 
 // watchesOnly installs the operator for some namespaces, and checks that it serves those,
@@ -75,8 +76,8 @@ func watchesOnly(t *testing.T, namespace string, targets ...string) {
 		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: targets},
 	}
 	create(t, group)
-	subscribe(t, namespace, firstCSV)
-	runsAsPod(t, namespace, firstVersion)
+	subscribe(t, namespace, csv(thisVersion))
+	runsAsPod(t, namespace, thisVersion)
 	for _, target := range targets {
 		waitServing(t, newDarkroom(t, target, "photos"), baseDomain)
 		if !may(t, namespace, target) {
@@ -97,42 +98,30 @@ func watchesOnly(t *testing.T, namespace string, targets ...string) {
 		emptyNamespace(t, target)
 	}
 	remove(t, ignored)
-	unsubscribe(t, namespace, firstCSV)
+	unsubscribe(t, namespace, csv(thisVersion))
 	remove(t, group)
 	leavesNothing(t)
 }
 
+// upgrades comes from the earlier release, made of its own source, to this one.
 func upgrades(t *testing.T) {
-	subscribe(t, globalNamespace, firstCSV)
+	subscribe(t, globalNamespace, csv(previousVersion))
+	runsAsPod(t, globalNamespace, previousVersion)
 	photos := newDarkroom(t, newNamespace(t, "upgraded"), "photos")
 	waitServing(t, photos, baseDomain)
-	before := podUIDs(t, "upgraded")
+	before := darkroomPods(t, photos)
 
-	pointCatalogSource(t, serveCatalog(t, "second", secondCatalog(t)))
-	waitSucceeded(t, globalNamespace, secondCSV)
-	runsAsPod(t, globalNamespace, secondVersion)
-	waitServing(t, photos, baseDomain)
-	if after := podUIDs(t, "upgraded"); !slices.Equal(before, after) {
-		t.Errorf("the pods were %q, and are %q", before, after)
-	}
-
-	// The new operator works.
-	patch := client.MergeFrom(photos.DeepCopy())
-	photos.Spec.Replicas = ptr.To(int32(2))
-	if err := kube.Patch(t.Context(), photos, patch); err != nil {
-		t.Fatal(err)
-	}
-	waitServing(t, photos, baseDomain)
-	if after := podUIDs(t, "upgraded"); len(after) != 2 || !slices.Contains(after, before[0]) {
-		t.Errorf("of the pods %q there are now %q", before, after)
-	}
+	pointCatalogSource(t, serveCatalog(t, "this", catalogOf(t, withBundles(t), previousVersion, thisVersion)))
+	waitSucceeded(t, globalNamespace, csv(thisVersion))
+	runsAsPod(t, globalNamespace, thisVersion)
+	worksOn(t, photos, baseDomain, before)
 }
 
 // leavesDarkrooms removes the operator first, though docs/install.md says to delete the
 // Darkrooms first, and then follows what it says for this case.
 func leavesDarkrooms(t *testing.T) {
 	before := podUIDs(t, "upgraded")
-	unsubscribe(t, globalNamespace, secondCSV)
+	unsubscribe(t, globalNamespace, csv(thisVersion))
 	leavesNothing(t)
 	photos := &v1alpha1.Darkroom{}
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: "upgraded", Name: "photos"}, photos); err != nil {

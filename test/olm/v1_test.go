@@ -5,7 +5,6 @@ package olm
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,10 +28,10 @@ func TestVersion1(t *testing.T) {
 	authority := newAuthority(t)
 	host := startRegistry(t, authority)
 	startVersion1(t, authority, host)
-	pushRelease(t, authority, host, firstVersion, filepath.Join(repository, "bundle"))
-	pushRelease(t, authority, host, secondVersion, nextBundle(t))
+	pushRelease(t, authority, host, previousVersion)
+	pushRelease(t, authority, host, thisVersion)
 	catalog := host + "/darkroom-operator-catalog:latest"
-	pushCatalog(t, authority, host, catalog, firstVersion)
+	pushCatalog(t, authority, host, catalog, previousVersion)
 
 	clusterCatalog := object("ClusterCatalog", packageName)
 	set(t, clusterCatalog, map[string]any{"source": map[string]any{"type": "Image", "image": map[string]any{
@@ -55,20 +54,17 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	extension := object("ClusterExtension", packageName)
-	waitInstalled(t, extension, firstVersion)
+	waitInstalled(t, extension, previousVersion)
 	waitAvailable(t, installNamespace, managerName)
 	waitAvailable(t, installNamespace, apiServerName)
 	photos := newDarkroom(t, newNamespace(t, "extended"), "photos")
 	waitServing(t, photos, defaultBaseDomain)
-	before := podUIDs(t, "extended")
+	before := darkroomPods(t, photos)
 
-	pushCatalog(t, authority, host, catalog, firstVersion, secondVersion)
-	waitInstalled(t, extension, secondVersion)
-	waitAvailable(t, installNamespace, managerName)
-	waitServing(t, photos, defaultBaseDomain)
-	if after := podUIDs(t, "extended"); !slices.Equal(before, after) {
-		t.Errorf("the pods were %q, and are %q", before, after)
-	}
+	pushCatalog(t, authority, host, catalog, previousVersion, thisVersion)
+	waitInstalled(t, extension, thisVersion)
+	runsAsPod(t, installNamespace, thisVersion)
+	worksOn(t, photos, defaultBaseDomain, before)
 
 	// Removing the extension removes the CRD with it: Darkrooms are deleted first.
 	emptyNamespace(t, "extended")
@@ -92,11 +88,12 @@ func TestVersion1(t *testing.T) {
 }
 
 // pushRelease pushes a bundle, and what its Dockerfile makes of it.
-func pushRelease(t *testing.T, authority *authority, host, version, bundle string) {
+func pushRelease(t *testing.T, authority *authority, host, version string) {
 	t.Helper()
+	bundle := bundleOf(version)
 	push(t, authority, bundleReference(host, version), map[string]string{
 		"/manifests": filepath.Join(bundle, "manifests"), "/metadata": filepath.Join(bundle, "metadata"),
-	}, v1.Config{Labels: bundleLabels(t)})
+	}, v1.Config{Labels: bundleLabels(t, version)})
 }
 
 func bundleReference(host, version string) string {
@@ -107,27 +104,10 @@ func bundleReference(host, version string) string {
 // the bundles' images in the registry.
 func pushCatalog(t *testing.T, authority *authority, host, reference string, versions ...string) {
 	t.Helper()
-	folder := catalogFolder(t)
-	channels, err := os.ReadFile(filepath.Join(repository, "catalog", packageName, "package.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(versions) > 1 {
-		channels = []byte(nextChannel)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "package.yaml"), channels, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, version := range versions {
-		bundle := filepath.Join(repository, "bundle")
-		if version != firstVersion {
-			bundle = nextBundle(t)
-		}
-		if _, err := run(t.Context(), filepath.Join(repository, "hack", "catalog.sh"), bundle, bundleReference(host, version), filepath.Join(folder, version+".yaml")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	validated(t, folder)
+	folder := catalogOf(t, func(bundle, folder, version string) error {
+		_, err := run(t.Context(), filepath.Join(repository, "hack", "catalog.sh"), bundle, bundleReference(host, version), filepath.Join(folder, version+".yaml"))
+		return err
+	}, versions...)
 	push(t, authority, reference, map[string]string{"/configs": filepath.Dir(folder)}, v1.Config{Labels: catalogLabels})
 }
 

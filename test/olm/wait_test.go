@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
@@ -115,7 +116,7 @@ func decodeAll(documents []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// waitAvailable waits until a Deployment has the pods it asks for.
+// waitAvailable waits until a Deployment has the pods it asks for, and no older ones.
 func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -123,12 +124,12 @@ func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 		if err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment); err != nil {
 			return err
 		}
-		for _, condition := range deployment.Status.Conditions {
-			if condition.Type == appsv1.DeploymentAvailable && condition.Status == corev1.ConditionTrue && deployment.Status.ObservedGeneration == deployment.Generation {
-				return nil
-			}
+		status := deployment.Status
+		if wanted := ptr.Deref(deployment.Spec.Replicas, 1); status.ObservedGeneration == deployment.Generation &&
+			status.UpdatedReplicas == wanted && status.AvailableReplicas == wanted && status.Replicas == wanted {
+			return nil
 		}
-		return fmt.Errorf("%+v: %s", deployment.Status.Conditions, podsOf(ctx, namespace))
+		return fmt.Errorf("%+v: %s", status, podsOf(ctx, namespace))
 	})
 	return deployment
 }

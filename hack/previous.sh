@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Makes an earlier release, to upgrade from, in bin/previous: its source with bundle, chart
+# and manifests, its program and a file with its version. hack/previous.sh NEXT [REF]; NEXT
+# is the version of this tree. Without a REF it is the last tag before NEXT; before the
+# first one it is a commit of the time before any release.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+next=$1 ref=${2:-}
+folder=bin/previous
+# It works, and installs in every way.
+unreleased=24554d474625123f1fca9429e28339f13e01efdd
+
+# In order, with pre-releases before what they lead to.
+before() { { git tag --merged HEAD 'v[0-9]*'; echo "v$next"; } | tr - '~' | sort -uV | sed "/^v${next//-/\~}$/q" | tr '~' - | tail -n 2 | head -n 1; }
+
+asked=$ref
+if [[ ! $ref ]] && git rev-parse --git-dir > /dev/null 2>&1; then
+  ref=$(before)
+  if [[ $ref == "v$next" ]]; then ref=$unreleased; fi
+fi
+if ! commit=$(git rev-parse --quiet --verify "${ref:-none}^{commit}" 2> /dev/null); then
+  if [[ $asked ]]; then
+    echo "$asked is not in this clone" >&2
+    exit 1
+  fi
+  echo "NOT TESTED: the upgrade from an earlier program. ${ref:-git} is not in this clone; with all of the history (git fetch --unshallow --tags) it is. The upgrade is from this program instead."
+  commit=
+fi
+
+rm -rf "$folder"
+mkdir -p "$folder/source"
+if [[ $commit ]]; then
+  git archive "$commit" | tar -x -C "$folder/source"
+else
+  tar -c --exclude=./bin --exclude=./.git --exclude=node_modules . | tar -x -C "$folder/source"
+fi
+mkdir "$folder/source/bin"
+ln -s ../../../tools ../../../k8s "$folder/source/bin/"
+# What was no release gets a version that is older than any, as a pre-release has.
+version=${ref#v}
+if [[ ! $commit || $ref != v[0-9]* ]]; then
+  version=0.0.1-g${commit:0:7}
+  "$folder/source/hack/bundle.sh" "$version" "ghcr.io/darkroom-operator/darkroom-operator:v$version" "$PWD/$folder/source"
+fi
+CGO_ENABLED=0 go -C "$folder/source" build -trimpath -buildvcs=false -o "$PWD/$folder/darkroom-operator" \
+  -ldflags "-s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$version" .
+echo "$version" > "$folder/version"
+echo "the earlier release is $version${commit:+, of the commit $commit}"
