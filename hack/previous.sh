@@ -11,6 +11,9 @@ folder=bin/previous
 # It works, and installs in every way.
 unreleased=24554d474625123f1fca9429e28339f13e01efdd
 
+# Of a clone that belongs to another user, too.
+git() { command git -c safe.directory="$PWD" "$@"; }
+
 # In order, with pre-releases before what they lead to.
 before() { { git tag --merged HEAD 'v[0-9]*'; echo "v$next"; } | tr - '~' | sort -uV | sed "/^v${next//-/\~}$/q" | tr '~' - | tail -n 2 | head -n 1; }
 
@@ -24,7 +27,7 @@ if ! commit=$(git rev-parse --quiet --verify "${ref:-none}^{commit}" 2> /dev/nul
     echo "$asked is not in this clone" >&2
     exit 1
   fi
-  echo "NOT TESTED: the upgrade from an earlier program. ${ref:-git} is not in this clone; with all of the history (git fetch --unshallow --tags) it is. The upgrade is from this program instead."
+  echo "NOT TESTED: the upgrade from an earlier program. ${ref:-Its history} is not in this clone; with all of the history (git fetch --unshallow --tags) it is. The upgrade is from this program instead."
   commit=
 fi
 
@@ -40,7 +43,8 @@ ln -s ../../../tools ../../../k8s "$folder/source/bin/"
 # What was no release gets a version that is older than any, as a pre-release has.
 version=${ref#v}
 if [[ ! $commit || $ref != v[0-9]* ]]; then
-  version=0.0.1-g${commit:0:7}
+  version=0.0.1-${commit:+g}${commit:0:7}
+  version=${version/%-/-same}
   "$folder/source/hack/bundle.sh" "$version" "ghcr.io/darkroom-operator/darkroom-operator:v$version" "$PWD/$folder/source"
 fi
 CGO_ENABLED=0 go -C "$folder/source" build -trimpath -buildvcs=false -o "$PWD/$folder/darkroom-operator" \
