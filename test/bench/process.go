@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 // process is a running subject.
@@ -51,8 +53,7 @@ func (s *settings) startShard(subject subject, shard int) (*process, error) {
 	command := subject.command(address, s.resyncPeriod(), shard)
 	command.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)
 	command.Stderr = os.Stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := command.Start(); err != nil {
+	if err := child.Start(command); err != nil {
 		return nil, err
 	}
 	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics"}
