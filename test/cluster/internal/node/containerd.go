@@ -19,8 +19,9 @@ import (
 
 // containerdTemplate takes the folders of content and state, the socket, the
 // image of sandboxes, the folders of network plugins and their configuration, the
-// folder in which tests may describe mirrors of registries, and the snapshotter. Raising a process's OOM score adjustment back needs a
-// capability that not every machine's root has, hence the restriction.
+// folder in which tests may describe mirrors of registries, and the snapshotter. Raising
+// a process's OOM score adjustment back needs a capability that not every machine's root
+// has, hence the restriction.
 const containerdTemplate = `version = 2
 root = %q
 state = %q
