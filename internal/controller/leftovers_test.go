@@ -6,8 +6,11 @@ import (
 	"slices"
 	"testing"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -54,6 +57,45 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	})
 	mustConfig(t, namespace, "photos")
 	mustGet(t, &corev1.ConfigMap{}, namespace, stranger.Name)
+}
+
+// An operator that was killed after the pods were told to change, and started again when
+// they had, sees no end of a roll-out: its upgrade changes nothing any more.
+func TestOldConfigurationGoesIfTheRolloutEndedWhileNoOperatorRan(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	first := startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	becomeReady(t, namespace, "photos")
+	before := readAtStart(t, namespace)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(first))
+	first.kill()
+
+	releases := driver.NewSecrets(kubernetes.NewForConfigOrDie(cluster).CoreV1().Secrets(namespace))
+	name := mustRevision(t, namespace, "photos").Name
+	interrupted, err := releases.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupted.SetStatus(helmrelease.StatusPendingUpgrade, "Under way by the Darkroom Operator")
+	if err := releases.Update(name, interrupted); err != nil {
+		t.Fatal(err)
+	}
+	becomeReady(t, namespace, "photos")
+
+	startOperator(t, namespace)
+	eventually(t, "the end of the old configuration", func(context.Context) error {
+		after := readAtStart(t, namespace)
+		if slices.ContainsFunc(before, func(name string) bool { return slices.Contains(after, name) }) {
+			return fmt.Errorf("there are %q", after)
+		}
+		return nil
+	})
+	mustConfig(t, namespace, "photos")
 }
 
 func TestDeletionDuringARolloutLeavesNothing(t *testing.T) {

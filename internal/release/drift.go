@@ -112,10 +112,7 @@ func (d *drift) settle(release types.NamespacedName, manifest string, objects []
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := d.of(release)
-	if known.settled != manifest {
-		known.settled, known.tidy = manifest, false
-	}
-	known.objects = keys
+	known.settled, known.objects, known.tidy = manifest, keys, false
 	maps.DeleteFunc(known.traces, func(key objectKey, _ trace) bool { return !slices.Contains(keys, key) })
 	return keys
 }

@@ -86,9 +86,15 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 	if err != nil {
 		return next, c.fail(next, pending, err)
 	}
-	c.drift.settle(c.key, identityOf(next.Manifest), objects)
+	wanted := c.drift.settle(c.key, identityOf(next.Manifest), objects)
 	c.Renderer.Compact(c.key)
-	return next, c.succeed(next, history, description)
+	if err := c.succeed(next, history, description); err != nil {
+		return next, err
+	}
+	// If an interrupted revision had the same pods, they may be rolled out already, and
+	// nobody would tell. The caches may not show all yet, so it is looked at again.
+	_, err = c.removeLeftovers(wanted)
+	return next, err
 }
 
 // fail stores a revision as failed and returns the cause, with whatever went

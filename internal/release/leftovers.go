@@ -47,26 +47,36 @@ func keep(surplus map[objectKey]bool) {
 }
 
 // removeLeftovers deletes what earlier revisions have left for their pods, once all
-// pods are of the present template. It costs no request while there is nothing to do.
-func (c *actionClient) removeLeftovers(wanted []objectKey) error {
+// pods are of the present template. It costs no request while there is nothing to do,
+// and tells whether nothing is left.
+func (c *actionClient) removeLeftovers(wanted []objectKey) (bool, error) {
 	if c.drift.isTidy(c.key) {
-		return nil
+		return true, nil
 	}
 	leftovers, err := c.leftovers(wanted)
 	if err != nil {
-		return fmt.Errorf("release %s: %w", c.key, err)
+		return false, fmt.Errorf("release %s: %w", c.key, err)
 	}
-	if len(leftovers) > 0 {
-		done, err := c.rolledOut(wanted)
-		if err != nil || !done {
-			return err
-		}
-		if err := c.applier().remove(c.ctx, leftovers); err != nil {
-			return fmt.Errorf("release %s: %w", c.key, err)
-		}
+	if len(leftovers) == 0 {
+		return true, nil
 	}
-	c.drift.tidy(c.key)
-	return nil
+	done, err := c.rolledOut(wanted)
+	if err != nil || !done {
+		return false, err
+	}
+	if err := c.applier().remove(c.ctx, leftovers); err != nil {
+		return false, fmt.Errorf("release %s: %w", c.key, err)
+	}
+	return true, nil
+}
+
+// tidyUp is removeLeftovers, and remembers that nothing is left.
+func (c *actionClient) tidyUp(wanted []objectKey) error {
+	done, err := c.removeLeftovers(wanted)
+	if done {
+		c.drift.tidy(c.key)
+	}
+	return err
 }
 
 // leftovers returns the objects of the release, as the caches show them, that pods

@@ -31,7 +31,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	}
 	c.Renderer.Compact(c.key)
 	if settled {
-		return c.removeLeftovers(wanted)
+		return c.tidyUp(wanted)
 	}
 	stored, err := c.Store.Read(c.ctx, c.key)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 		}
 	}
 	if len(errs) == 0 {
-		errs = append(errs, c.removeLeftovers(c.drift.settle(c.key, release.Manifest, objects)))
+		errs = append(errs, c.tidyUp(c.drift.settle(c.key, release.Manifest, objects)))
 		if verifying {
 			errs = append(errs, c.recordAnew())
 		}
