@@ -113,7 +113,7 @@ start() {
   say "Cluster with a $node node"
   start_cluster
   "$kubectl" apply --server-side -f config/crd/bases
-  "$kubectl" wait --for=condition=Established crd/darkrooms.deployments.example.com --timeout=30s
+  await_definition
 
   local name=darkroom-sample manifest=config/samples/darkroom-webfolder.yaml
   if [[ $node == real ]]; then
@@ -161,6 +161,19 @@ start() {
   tail -f $log
   make demo-stop
 END
+}
+
+# await_definition waits until the API server serves Darkrooms. `kubectl wait` would give
+# up at a definition that has no conditions yet: the server writes them as null at first.
+await_definition() {
+  for _ in {1..150}; do
+    if "$kubectl" get darkrooms > "$demo/kubectl.log" 2>&1; then
+      return
+    fi
+    sleep 0.2
+  done
+  cat "$demo/kubectl.log" >&2
+  die "the API server does not serve Darkrooms"
 }
 
 await_picture() { # host, URL
