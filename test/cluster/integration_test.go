@@ -138,6 +138,16 @@ func TestARealNodeServesThroughARollout(t *testing.T) {
 	if err := expect(s, "no-class.example.com", "/api-server", "reached"); err != nil {
 		t.Error(err)
 	}
+	for address, want := range map[string]string{
+		"web:80":                       "reached",
+		"kubernetes.default:443":       "reached",
+		"web.web.svc.cluster.local:80": "reached",
+		"nobody.example.com:80":        "no such host",
+	} {
+		if err := expect(s, "no-class.example.com", "/reach?address="+address, want); err != nil {
+			t.Error(err)
+		}
+	}
 	if logs := kubectl(t, s, "-n", "web", "logs", "deployment/web"); !strings.Contains(logs, "listening on :8080") {
 		t.Errorf("logs are %q", logs)
 	}

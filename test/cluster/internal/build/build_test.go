@@ -26,7 +26,7 @@ func TestSelect(t *testing.T) {
 		{"one component", []string{"kubelet"}, []string{"kubelet"}},
 		{"each once, in build order", []string{"kwok", "etcd", GroupAssets}, append(slices.Clone(assets), "kwok")},
 		{"no simulation on a real node", []string{GroupReal}, []string{
-			"kube-apiserver", "etcd", "kubectl", "kube-controller-manager", "kube-scheduler", "skipper", "kubelet", "kube-proxy", "pause",
+			"kube-apiserver", "etcd", "kubectl", "kube-controller-manager", "kube-scheduler", "skipper", "kubelet", "kube-proxy", "coredns", "pause",
 		}},
 		{"no cluster starts a lifecycle manager by itself", []string{GroupOLM}, []string{"opm", "olm", "catalog", "cpb", "grpc-health-probe", "operator-controller", "catalogd"}},
 	}

@@ -85,6 +85,7 @@ var components = []Component{
 	},
 	kubernetes("kubelet", realOnly),
 	kubernetes("kube-proxy", realOnly),
+	{Name: "coredns", Module: "coredns", Requires: "github.com/coredns/coredns", Package: ".", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	downloaded("opm", "opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
 	downloaded("olm", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),

@@ -17,14 +17,16 @@ func (b *Builder) stamp(c Component, version string) (string, error) {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s %s\n%s %s/%s\n%s\n", c.Name, version, b.goVersion, runtime.GOOS, runtime.GOARCH,
 		strings.Join(buildArgs(c, version), " "))
-	inputs := []string{filepath.Join(b.ModulesDir, c.Module, "go.mod"), filepath.Join(b.ModulesDir, c.Module, "go.sum")}
+	folder := filepath.Join(b.ModulesDir, c.Module)
+	inputs := []string{filepath.Join(folder, "go.mod"), filepath.Join(folder, "go.sum")}
 	if c.Module == "" {
-		sources, err := filepath.Glob(filepath.Join(b.OwnDir, c.Package, "*.go"))
-		if err != nil {
-			return "", err
-		}
-		inputs = sources
+		folder, inputs = filepath.Join(b.OwnDir, c.Package), nil
 	}
+	sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	inputs = append(inputs, sources...)
 	for _, path := range inputs {
 		data, err := os.ReadFile(path)
 		if err != nil {

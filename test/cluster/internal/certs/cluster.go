@@ -26,6 +26,7 @@ const (
 	KubeProxy          = "kube-proxy"
 	Kubelet            = "kubelet"
 	KubeletServer      = "kubelet-server"
+	DNS                = "coredns"
 	ServiceAccountKey  = "service-account.key"
 	ServiceAccountPub  = "service-account.pub"
 	mastersGroup       = "system:masters"
@@ -86,6 +87,7 @@ func Write(dir string, o Options) error {
 	if o.NodeName != "" {
 		wanted[KubeProxy] = client(ca, "system:kube-proxy")
 		wanted[Kubelet] = client(ca, nodeUserNamePrefix+o.NodeName, nodesGroup)
+		wanted[DNS] = client(ca, "coredns")
 		wanted[KubeletServer] = server(ca, nodeUserNamePrefix+o.NodeName, o.NodeHosts...)
 	}
 	for name, make := range wanted {

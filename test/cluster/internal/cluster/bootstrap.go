@@ -15,6 +15,11 @@ func (p *plan) bootstrap(ctx context.Context, a *api) error {
 		for i := range p.options.Nodes {
 			objects = append(objects, simulatedNode(i+1))
 		}
+	} else {
+		objects = append(objects, p.dnsObjects()...)
+		if err := p.waitForSystemNamespace(ctx, a); err != nil {
+			return err
+		}
 	}
 	for _, object := range objects {
 		if err := a.create(ctx, object); err != nil {
@@ -24,12 +29,17 @@ func (p *plan) bootstrap(ctx context.Context, a *api) error {
 	return nil
 }
 
+// systemNamespace is where Kubernetes keeps what belongs to the cluster.
+const systemNamespace = "kube-system"
+
 // collections are where objects of a kind are created.
 var collections = map[string]string{
 	"Node":               "/api/v1/nodes",
 	"IngressClass":       "/apis/networking.k8s.io/v1/ingressclasses",
 	"ClusterRole":        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
 	"ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+	"Service":            "/api/v1/namespaces/" + systemNamespace + "/services",
+	"EndpointSlice":      "/apis/discovery.k8s.io/v1/namespaces/" + systemNamespace + "/endpointslices",
 }
 
 // create creates an object; one that exists is left as it is.

@@ -19,19 +19,20 @@ type plan struct {
 type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler, ingress int
 	// kwok is used with simulated nodes, the others with a real one.
-	kwok, kubelet, kubeletHealth, proxyHealth, proxyMetrics int
+	kwok, kubelet, kubeletHealth, proxyHealth, proxyMetrics, dns, dnsReady int
 }
 
 // newPlan chooses ports and writes certificates, kubeconfigs and tokens.
 func newPlan(o Options) (*plan, error) {
 	p := &plan{options: o, layout: Layout{o.Dir}}
-	chosen, err := freePorts(loopback, 11)
+	chosen, err := freePorts(loopback, 13)
 	if err != nil {
 		return nil, err
 	}
 	for i, port := range []*int{
 		&p.ports.etcd, &p.ports.etcdPeer, &p.ports.apiServer, &p.ports.controllerManager, &p.ports.scheduler,
 		&p.ports.ingress, &p.ports.kwok, &p.ports.kubelet, &p.ports.kubeletHealth, &p.ports.proxyHealth, &p.ports.proxyMetrics,
+		&p.ports.dns, &p.ports.dnsReady,
 	} {
 		*port = chosen[i]
 	}
@@ -60,7 +61,7 @@ func (p *plan) writeCertificates() error {
 func (p *plan) writeKubeconfigs() error {
 	users := []string{certs.Admin, certs.ControllerManager, certs.Scheduler}
 	if p.options.Node == Real {
-		users = append(users, certs.Kubelet, certs.KubeProxy)
+		users = append(users, certs.Kubelet, certs.KubeProxy, certs.DNS)
 	} else {
 		users = append(users, certs.Kwok)
 	}

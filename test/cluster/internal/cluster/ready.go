@@ -72,6 +72,12 @@ func (p *plan) waitForNodes(ctx context.Context, a *api) error {
 	})
 }
 
+func (p *plan) waitForSystemNamespace(ctx context.Context, a *api) error {
+	return poll(ctx, "the namespace "+systemNamespace, func(ctx context.Context) error {
+		return a.do(ctx, http.MethodGet, "/api/v1/namespaces/"+systemNamespace, nil, nil)
+	})
+}
+
 func (p *plan) waitForServiceAccount(ctx context.Context, a *api) error {
 	return poll(ctx, "the default ServiceAccount", func(ctx context.Context) error {
 		return a.do(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, nil)
@@ -81,18 +87,25 @@ func (p *plan) waitForServiceAccount(ctx context.Context, a *api) error {
 // waitForIngress waits until skipper answers anything: it listens only once
 // it has read the Ingresses.
 func (p *plan) waitForIngress(ctx context.Context) error {
-	client := &http.Client{Timeout: 2 * time.Second}
 	return poll(ctx, "the ingress controller", func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.ingressURL(), nil)
-		if err != nil {
-			return err
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			return err
-		}
-		return response.Body.Close()
+		_, err := answerOf(ctx, p.ingressURL())
+		return err
 	})
+}
+
+// answerOf returns the status that a URL answers with.
+func answerOf(ctx context.Context, url string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, response.Body.Close()
 }
 
 // waitForAll waits for everything a test relies on, at once.
@@ -101,6 +114,9 @@ func (p *plan) waitForAll(ctx context.Context, a *api) error {
 		func() error { return p.waitForNodes(ctx, a) },
 		func() error { return p.waitForServiceAccount(ctx, a) },
 		func() error { return p.waitForIngress(ctx) },
+	}
+	if p.options.Node == Real {
+		waits = append(waits, func() error { return p.waitForDNS(ctx) })
 	}
 	results := make(chan error, len(waits))
 	for _, wait := range waits {

@@ -21,6 +21,7 @@ func (p *plan) realNode() node.Config {
 		ClientCA:           p.layout.certificate(certs.CA),
 		KubeletCertificate: p.layout.certificate(certs.KubeletServer), KubeletKey: p.layout.key(certs.KubeletServer),
 		KubeletPort: p.ports.kubelet, KubeletHealthPort: p.ports.kubeletHealth,
+		ClusterDomain: clusterDomain, ClusterDNS: p.dnsIP(),
 		ProxyHealthPort: p.ports.proxyHealth, ProxyMetricsPort: p.ports.proxyMetrics,
 	}
 }
@@ -64,7 +65,11 @@ func (p *plan) realNodeSpecs(ctx context.Context) ([]process.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []process.Spec{kubelet, proxy}, nil
+	dns, err := p.dns()
+	if err != nil {
+		return nil, err
+	}
+	return []process.Spec{kubelet, proxy, dns}, nil
 }
 
 // CheckMachine says why a real node cannot run on this machine.

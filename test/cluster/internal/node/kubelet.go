@@ -44,6 +44,8 @@ func (c Config) kubeletConfig() map[string]any {
 		"authorization":                 map[string]any{"mode": "Webhook"},
 		"tlsCertFile":                   c.KubeletCertificate,
 		"tlsPrivateKeyFile":             c.KubeletKey,
+		"clusterDomain":                 c.ClusterDomain,
+		"clusterDNS":                    []string{c.ClusterDNS},
 		"containerRuntimeEndpoint":      "unix://" + Containerd(),
 		"cgroupDriver":                  "cgroupfs",
 		"cgroupRoot":                    cgroup,

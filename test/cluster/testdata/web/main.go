@@ -1,5 +1,5 @@
 // Command web is what the integration test runs in pods: a server that says
-// who it is, how it is confined, and whether it reaches the API server.
+// who it is, how it is confined, and what it reaches.
 package main
 
 import (
@@ -25,6 +25,7 @@ func main() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", about)
 	mux.HandleFunc("/api-server", reachAPIServer)
+	mux.HandleFunc("/reach", reach)
 	server := &http.Server{Addr: ":8080", Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		<-ctx.Done()
@@ -56,11 +57,16 @@ func about(w http.ResponseWriter, _ *http.Request) {
 }
 
 func reachAPIServer(w http.ResponseWriter, r *http.Request) {
-	address := net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"))
+	dial(w, r, net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")))
+}
+
+func reach(w http.ResponseWriter, r *http.Request) { dial(w, r, r.URL.Query().Get("address")) }
+
+func dial(w http.ResponseWriter, r *http.Request, address string) {
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := dialer.DialContext(r.Context(), "tcp", address)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
+		fmt.Fprintln(w, err)
 		return
 	}
 	conn.Close()
