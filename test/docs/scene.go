@@ -116,14 +116,19 @@ func until(ctx context.Context, check func(context.Context) error) error {
 	defer cancel()
 	ticker := time.NewTicker(4 * pollPeriod)
 	defer ticker.Stop()
+	var last error
 	for {
 		err := check(ctx)
 		if err == nil {
 			return nil
 		}
+		// A look that the end of patience broke off says less than the one before.
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), err)
+			return errors.Join(context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}

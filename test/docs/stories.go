@@ -8,7 +8,9 @@ const (
 	Machine Setting = "machine"
 	// Node is a cluster with a real node.
 	Node Setting = "node"
-	// OLM1 is one with the Operator Lifecycle Manager of version 1, which test/olm starts.
+	// OLM0 is one with the Operator Lifecycle Manager, which test/olm starts.
+	OLM0 Setting = "olm0"
+	// OLM1 is one with that of version 1.
 	OLM1 Setting = "olm1"
 )
 
@@ -106,6 +108,13 @@ var Stories = []Story{
 		Do{"nothing is left", nothingIsLeft},
 	}},
 
+	{"TheLifecycleManager", OLM0, []Step{
+		Read{install + "#OLM v0/1"},
+		Read{quick + "/1"},
+		Read{install + "#OLM v0/2"},
+		Do{"remove the namespace", removePhotos},
+		Do{"nothing is left", groupsRolesAreLeft},
+	}},
 	{"TheLifecycleManagerOfVersion1", OLM1, []Step{
 		Read{install + "#OLM v1/1"},
 		Read{install + "#OLM v1/2"},
@@ -123,7 +132,4 @@ var notRun = map[string]string{
 	"docs/page.md#Work on it/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/release.md#Making a release/1": "needs a published release",
 	"docs/release.md#Trying it/1":        "a job of its own in ci.yaml, and steps of .ci/run",
-
-	install + "#OLM v0/1": "OLM reaches the catalog's pod by the name of its Service, and the test cluster has no DNS; test/olm has the same objects with a catalog by address",
-	install + "#OLM v0/2": "goes with the former; test/olm removes the same objects",
 }

@@ -30,6 +30,7 @@ func TestVersion0(t *testing.T) {
 		{"InstallsForItsOwnNamespace", installsForItsOwnNamespace},
 		{"InstallsForASingleNamespace", installsForASingleNamespace},
 		{"InstallsForSeveralNamespaces", installsForSeveralNamespaces},
+		{"DoesWhatTheDocumentsSay", followsDocuments},
 	} {
 		if !t.Run(step.name, step.test) {
 			return
