@@ -24,7 +24,8 @@ import (
 // exampleHost is where the documents have their pictures.
 const exampleHost = "example.com"
 
-// aliases gives every pod the address of example.com, since the cluster has no DNS.
+// aliases gives every pod the address of example.com, since the cluster's DNS names
+// Services alone.
 const aliases = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata:

@@ -34,7 +34,7 @@ const (
 
 // sources are pods from which Darkrooms read pictures. Both have the same paths.
 type sources struct {
-	// folderURL and bucketURL have the pods' addresses: there is no cluster DNS.
+	// folderURL and bucketURL have the pods' addresses.
 	folderURL, bucketURL string
 }
 

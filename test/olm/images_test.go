@@ -127,7 +127,7 @@ func moduleFolder(ctx context.Context, name, module string) (string, error) {
 	return "", fmt.Errorf("%s/go.mod does not require %s", pins, module)
 }
 
-// startPictures runs a web folder as a pod, and returns its URL: there is no cluster DNS.
+// startPictures runs a web folder as a pod, and returns its URL.
 func startPictures(ctx context.Context) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "pictures"}}
 	pod := &corev1.Pod{

@@ -45,7 +45,7 @@ func startVersion1(t *testing.T, authority *authority, mirror string) {
 		}
 		objects = append(objects, decoded...)
 	}
-	// The Service comes first: there is no cluster DNS, so its address is what is named.
+	// The Service comes first: its address is what is named, and what the certificate is for.
 	var address string
 	for _, object := range objects {
 		if object.GetKind() != "Service" || object.GetName() != catalogdService {
