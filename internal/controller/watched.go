@@ -132,19 +132,16 @@ func withoutManagedFields(object any) (any, error) {
 }
 
 // withoutPodSpec keeps of a Deployment's pods only their images: the rest is most of
-// its memory, and nothing reads it.
+// its memory, and nothing reads it. Nor are its managed fields kept.
 func withoutPodSpec(object any) (any, error) {
-	deployment, ok := object.(*appsv1.Deployment)
-	if !ok {
-		return object, nil
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		var images []corev1.Container
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			images = append(images, corev1.Container{Name: container.Name, Image: container.Image})
+		}
+		deployment.Spec.Template.Spec = corev1.PodSpec{Containers: images}
 	}
-	deployment.ManagedFields = nil
-	var images []corev1.Container
-	for _, container := range deployment.Spec.Template.Spec.Containers {
-		images = append(images, corev1.Container{Name: container.Name, Image: container.Image})
-	}
-	deployment.Spec.Template.Spec = corev1.PodSpec{Containers: images}
-	return deployment, nil
+	return withoutManagedFields(object)
 }
 
 // namespaceConfigs limits a cache to some namespaces; none means all.

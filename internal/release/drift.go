@@ -1,10 +1,6 @@
 package release
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -43,24 +39,6 @@ type memory struct {
 	tidy bool
 	// verifyAt is when all this is to be forgotten.
 	verifyAt time.Time
-}
-
-// digest is a SHA-256. As text it is base64.
-type digest [sha256.Size]byte
-
-// MarshalText implements encoding.TextMarshaler.
-func (d digest) MarshalText() ([]byte, error) {
-	return base64.RawStdEncoding.AppendEncode(nil, d[:]), nil
-}
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *digest) UnmarshalText(text []byte) error {
-	raw, err := base64.RawStdEncoding.DecodeString(string(text))
-	if err != nil || len(raw) != len(d) {
-		return errors.New("no SHA-256")
-	}
-	copy(d[:], raw)
-	return nil
 }
 
 // trace is what is remembered of one object.
@@ -224,16 +202,6 @@ func SpecificationWriters(object metav1.Object) []metav1.ManagedFieldsEntry {
 	return slices.DeleteFunc(slices.Clone(object.GetManagedFields()), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource != ""
 	})
-}
-
-// digestOf is the SHA-256 of a value's JSON, whose keys are sorted.
-func digestOf(value any) digest {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		// Objects and metadata were decoded from JSON, so they encode to it.
-		panic(err)
-	}
-	return sha256.Sum256(raw)
 }
 
 // Touched tells whether an object was changed in more than its status, or a

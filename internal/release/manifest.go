@@ -1,8 +1,6 @@
 package release
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -39,12 +37,6 @@ func summary(release *helmrelease.Release) *helmrelease.Release {
 	out.Config, out.Hooks = nil, nil
 	out.Manifest = identityOf(release.Manifest)
 	return out
-}
-
-// identityOf is a text that no other manifest has.
-func identityOf(manifest string) string {
-	sum := sha256.Sum256([]byte(manifest))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // parseManifest returns the objects of a rendered manifest, in its order. The

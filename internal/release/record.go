@@ -1,11 +1,11 @@
 package release
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -130,20 +130,17 @@ func parseRecord(raw []byte) (record, error) {
 // sameRecord tells whether two records say the same. Resource versions change with
 // the status of an object and do not count.
 func sameRecord(a, b []byte) bool {
-	var stripped [2][]byte
+	var read [2]record
 	for i, raw := range [][]byte{a, b} {
-		read, err := parseRecord(raw)
-		if err != nil {
+		var err error
+		if read[i], err = parseRecord(raw); err != nil {
 			return false
 		}
-		for j := range read.Objects {
-			read.Objects[j].ResourceVersion = ""
-		}
-		if stripped[i], err = json.Marshal(read); err != nil {
-			return false
+		for j := range read[i].Objects {
+			read[i].Objects[j].ResourceVersion = ""
 		}
 	}
-	return bytes.Equal(stripped[0], stripped[1])
+	return reflect.DeepEqual(read[0], read[1])
 }
 
 // recordAnew stores what is remembered of a release that was verified, unless that is

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -110,11 +109,7 @@ func (r *Renderer) sourceOf(facts chartFacts, capabilities *chartutil.Capabiliti
 	}
 	cluster := r.digestedDigest
 	r.mu.Unlock()
-	all := sha256.New()
-	for _, part := range [][]byte{[]byte(buildID()), facts.digest[:], cluster[:], values} {
-		all.Write(part)
-	}
-	return digest(all.Sum(nil))
+	return sum([]byte(buildID()), facts.digest[:], cluster[:], values)
 }
 
 func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
