@@ -20,13 +20,12 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
@@ -37,7 +36,6 @@ const (
 )
 
 var (
-	admin     *rest.Config
 	kube      client.Client
 	clientset *kubernetes.Clientset
 	random    *rand.Rand
@@ -77,14 +75,10 @@ func setUp() error {
 	seed := number("CHAOS_SEED", 20260101)
 	fmt.Printf("seed %d\n", seed)
 	random = rand.New(rand.NewPCG(uint64(seed), 0))
-	if admin, err = clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")); err != nil {
+	admin, err := access.Administrator()
+	if err != nil {
 		return err
 	}
-	if !strings.HasPrefix(admin.Host, "https://127.0.0.1:") {
-		return fmt.Errorf("the cluster is at %s: these tests are for a throw-away cluster on loopback", admin.Host)
-	}
-	admin.QPS, admin.Burst = 200, 400
-	admin.WarningHandler = rest.NoWarnings{}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
@@ -99,7 +93,8 @@ func setUp() error {
 	if err := kubectl("apply", "--server-side", "--force-conflicts", "-k", filepath.Join(repository, "config", "default")); err != nil {
 		return err
 	}
-	return writeOperatorKubeconfig(context.Background())
+	account := client.ObjectKey{Namespace: operatorNamespace, Name: operatorAccount}
+	return access.WriteKubeconfigOf(context.Background(), admin, account, filepath.Join(scratch, "kubeconfig"))
 }
 
 func number(name string, otherwise int) int {

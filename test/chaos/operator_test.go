@@ -16,13 +16,6 @@ import (
 	"syscall"
 	"testing"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
-
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
@@ -43,24 +36,6 @@ var (
 	running   = map[*operator]bool{}
 	runningMu sync.Mutex
 )
-
-func writeOperatorKubeconfig(ctx context.Context) error {
-	token, err := clientset.CoreV1().ServiceAccounts(operatorNamespace).CreateToken(ctx, operatorAccount,
-		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(4 * 3600))}}, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	authority := rest.CopyConfig(admin)
-	if err := rest.LoadTLSFiles(authority); err != nil {
-		return err
-	}
-	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: admin.Host, CertificateAuthorityData: authority.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"c": {Token: token.Status.Token}},
-		Contexts:       map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "c", Namespace: operatorNamespace}},
-		CurrentContext: "c",
-	}, filepath.Join(scratch, "kubeconfig"))
-}
 
 // launch starts an operator; it looks at each Darkroom every ten seconds.
 func launch(t *testing.T, name string, flags ...string) *operator {

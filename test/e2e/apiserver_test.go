@@ -20,8 +20,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
@@ -177,7 +179,7 @@ func newPerson(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) 
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: name}},
 	})
-	token, err := tokenOf(t.Context(), namespace, name)
+	token, err := access.Token(t.Context(), admin, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,29 +12,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // Names that config/default gives.
 const (
-	operatorNamespace   = "darkroom-system"
-	operatorAccount     = "darkroom-operator-controller-manager"
-	metricsReader       = "darkroom-operator-metrics-reader"
-	operatorTokenPeriod = 4 * time.Hour
+	operatorNamespace = "darkroom-system"
+	operatorAccount   = "darkroom-operator-controller-manager"
+	metricsReader     = "darkroom-operator-metrics-reader"
 )
 
 // Images as the node knows them. The first is the chart's default.
@@ -182,36 +176,7 @@ func operatorKubeconfig(ctx context.Context, dir string) (string, error) {
 
 // kubeconfigOf writes a kubeconfig with a token of a ServiceAccount.
 func kubeconfigOf(ctx context.Context, namespace, account, path string) (string, error) {
-	token, err := tokenOf(ctx, namespace, account)
-	if err != nil {
-		return "", err
-	}
-	authority := rest.CopyConfig(admin)
-	if err := rest.LoadTLSFiles(authority); err != nil {
-		return "", fmt.Errorf("read the cluster's certificate authority: %w", err)
-	}
-	err = clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"e2e": {Server: admin.Host, CertificateAuthorityData: authority.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{account: {Token: token}},
-		Contexts:       map[string]*clientcmdapi.Context{account: {Cluster: "e2e", AuthInfo: account, Namespace: namespace}},
-		CurrentContext: account,
-	}, path)
-	if err != nil {
-		return "", fmt.Errorf("write kubeconfig of ServiceAccount %s/%s: %w", namespace, account, err)
-	}
-	return path, nil
-}
-
-// tokenOf returns a token of a ServiceAccount.
-func tokenOf(ctx context.Context, namespace, account string) (string, error) {
-	request := &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(operatorTokenPeriod.Seconds()))},
-	}
-	answer, err := clientset.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("request a token of ServiceAccount %s/%s: %w", namespace, account, err)
-	}
-	return answer.Status.Token, nil
+	return path, access.WriteKubeconfigOf(ctx, admin, client.ObjectKey{Namespace: namespace, Name: account}, path)
 }
 
 // restricted returns a namespace in which Pod Security refuses every pod that is

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,13 +18,13 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 // baseDomain is appended to each sub-domain by the operator under test.
@@ -176,14 +175,9 @@ func readEnvironment() error {
 func connect() error {
 	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	var err error
-	if admin, err = clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")); err != nil {
-		return fmt.Errorf("read KUBECONFIG: %w", err)
+	if admin, err = access.Administrator(); err != nil {
+		return err
 	}
-	if !strings.HasPrefix(admin.Host, "https://127.0.0.1:") {
-		return fmt.Errorf("the cluster is at %s: these tests are for a throw-away cluster on loopback", admin.Host)
-	}
-	admin.QPS, admin.Burst = 200, 400
-	admin.WarningHandler = rest.NoWarnings{}
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(gatewayv1.Install(scheme))

@@ -17,6 +17,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 // scraper knows no authority for the certificate, which the operator signs itself.
@@ -49,7 +52,7 @@ func newAccount(ctx context.Context, name string) (string, error) {
 	if err := kube.Create(ctx, account); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("create ServiceAccount: %w", err)
 	}
-	return tokenOf(ctx, operatorNamespace, name)
+	return access.Token(ctx, admin, client.ObjectKeyFromObject(account))
 }
 
 // scraperToken is a token of a ServiceAccount that has the role which the project

@@ -10,16 +10,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/time/rate"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -28,6 +24,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 const (
@@ -44,7 +41,6 @@ type cluster struct {
 	environment *envtest.Environment
 	config      *rest.Config
 	kube        client.Client
-	clientset   *kubernetes.Clientset
 	names       []client.ObjectKey
 	made        int
 }
@@ -66,10 +62,7 @@ func startCluster() (*cluster, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	if c.kube, err = client.New(c.config, client.Options{Scheme: scheme}); err == nil {
-		c.clientset, err = kubernetes.NewForConfig(c.config)
-	}
-	if err != nil {
+	if c.kube, err = client.New(c.config, client.Options{Scheme: scheme}); err != nil {
 		c.stop()
 		return nil, err
 	}
@@ -139,7 +132,11 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	}
 	var tokens []string
 	for i := range n {
-		token, err := c.account(ctx, fmt.Sprintf("viewer-%02d", i), viewer.Name)
+		account, err := c.account(ctx, fmt.Sprintf("viewer-%02d", i), viewer.Name)
+		if err != nil {
+			return nil, err
+		}
+		token, err := access.Token(ctx, c.config, account)
 		if err != nil {
 			return nil, err
 		}
@@ -148,11 +145,12 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	return tokens, nil
 }
 
-// account makes a ServiceAccount with the rights of a ClusterRole, and returns a token.
-func (c *cluster) account(ctx context.Context, name, role string) (string, error) {
+// account makes a ServiceAccount with the rights of a ClusterRole.
+func (c *cluster) account(ctx context.Context, name, role string) (client.ObjectKey, error) {
+	key := client.ObjectKey{Namespace: home, Name: name}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: name}}
 	if err := c.kube.Create(ctx, account); err != nil {
-		return "", fmt.Errorf("create ServiceAccount %s: %w", name, err)
+		return key, fmt.Errorf("create ServiceAccount %s: %w", name, err)
 	}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -160,13 +158,9 @@ func (c *cluster) account(ctx context.Context, name, role string) (string, error
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: home, Name: name}},
 	}
 	if err := c.kube.Create(ctx, binding); err != nil {
-		return "", fmt.Errorf("bind %s: %w", name, err)
+		return key, fmt.Errorf("bind %s: %w", name, err)
 	}
-	answer, err := c.clientset.CoreV1().ServiceAccounts(home).CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("request a token of %s: %w", name, err)
-	}
-	return answer.Status.Token, nil
+	return key, nil
 }
 
 // kubeconfig writes one for the API server, with the rights of config/apiserver.
@@ -186,16 +180,11 @@ func (c *cluster) kubeconfig(ctx context.Context, path string) error {
 	if err := c.kube.Create(ctx, role); err != nil {
 		return fmt.Errorf("create ClusterRole: %w", err)
 	}
-	token, err := c.account(ctx, "apiserver", role.Name)
+	account, err := c.account(ctx, "apiserver", role.Name)
 	if err != nil {
 		return err
 	}
-	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"load": {Server: c.config.Host, CertificateAuthorityData: c.config.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"load": {Token: token}},
-		Contexts:       map[string]*clientcmdapi.Context{"load": {Cluster: "load", AuthInfo: "load"}},
-		CurrentContext: "load",
-	}, path)
+	return access.WriteKubeconfigOf(ctx, c.config, account, path)
 }
 
 // change makes changes with some writers, at most so many a second (0: no limit), and

@@ -1,0 +1,88 @@
+// Package access opens a cluster of tests: to its administrator, and with kubeconfigs
+// to the programs that are tested.
+package access
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// tokenPeriod is longer than any tests run.
+const tokenPeriod = 4 * time.Hour
+
+// Administrator returns the administrator that KUBECONFIG names, who is not warned.
+// Since tests break what they find, a cluster that is not on loopback is refused.
+func Administrator() (*rest.Config, error) {
+	administrator, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		return nil, fmt.Errorf("read KUBECONFIG: %w", err)
+	}
+	if !strings.HasPrefix(administrator.Host, "https://127.0.0.1:") {
+		return nil, fmt.Errorf("the cluster is at %s: these tests are for a throw-away cluster on loopback", administrator.Host)
+	}
+	administrator.QPS, administrator.Burst = 200, 400
+	administrator.WarningHandler = rest.NoWarnings{}
+	return administrator, nil
+}
+
+// Token returns a token of a ServiceAccount.
+func Token(ctx context.Context, administrator *rest.Config, account client.ObjectKey) (string, error) {
+	clientset, err := kubernetes.NewForConfig(administrator)
+	if err != nil {
+		return "", fmt.Errorf("make client: %w", err)
+	}
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenPeriod.Seconds()))},
+	}
+	answer, err := clientset.CoreV1().ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("request a token of ServiceAccount %s: %w", account, err)
+	}
+	return answer.Status.Token, nil
+}
+
+// WriteKubeconfigOf writes a kubeconfig with a token of a ServiceAccount, so that a
+// program has the rights that users give it and no others.
+func WriteKubeconfigOf(ctx context.Context, administrator *rest.Config, account client.ObjectKey, path string) error {
+	token, err := Token(ctx, administrator, account)
+	if err != nil {
+		return err
+	}
+	config := rest.AnonymousClientConfig(administrator)
+	config.BearerToken = token
+	return WriteKubeconfig(config, account.Namespace, path)
+}
+
+// WriteKubeconfig writes a kubeconfig for who has a token or a certificate. An empty
+// namespace is the default one.
+func WriteKubeconfig(config *rest.Config, namespace, path string) error {
+	config = rest.CopyConfig(config)
+	if err := rest.LoadTLSFiles(config); err != nil {
+		return fmt.Errorf("read certificates: %w", err)
+	}
+	const name = "test"
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{name: {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
+			Token: config.BearerToken, ClientCertificateData: config.CertData, ClientKeyData: config.KeyData,
+		}},
+		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name, Namespace: namespace}},
+		CurrentContext: name,
+	}, path)
+	if err != nil {
+		return fmt.Errorf("write kubeconfig: %w", err)
+	}
+	return nil
+}
