@@ -17,8 +17,10 @@ import (
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
 func main() {
@@ -110,21 +112,14 @@ func run(ctx context.Context) error {
 // startServer starts etcd and kube-apiserver and writes a kubeconfig for the
 // subjects.
 func (s *settings) startServer() (func(), error) {
-	environment := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	// The default range has room for some 120 Darkrooms.
-	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
-	config, err := environment.Start()
+	administrator, stopServer, err := controlplane.StartToMeasure()
 	if err != nil {
-		return nil, fmt.Errorf("start API server: %w", err)
+		return nil, err
 	}
-	config.QPS, config.Burst = -1, -1
-	s.cluster = config
+	s.cluster = administrator
 	stop := func() {
-		if err := environment.Stop(); err != nil {
-			log.Print("stop API server: ", err)
+		if err := stopServer(); err != nil {
+			log.Print(err)
 		}
 	}
 	folder, err := os.MkdirTemp("", "darkroom-bench")
@@ -137,17 +132,7 @@ func (s *settings) startServer() (func(), error) {
 		return nil, err
 	}
 	s.kubeconfig = filepath.Join(folder, "kubeconfig")
-	user, err := environment.AddUser(envtest.User{Name: "bench", Groups: []string{"system:masters"}}, config)
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	raw, err := user.KubeConfig()
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	if err := os.WriteFile(s.kubeconfig, raw, 0o600); err != nil {
+	if err := access.WriteKubeconfig(administrator, "", s.kubeconfig); err != nil {
 		stop()
 		return nil, err
 	}

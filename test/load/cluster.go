@@ -18,13 +18,13 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/go-logr/logr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
 const (
@@ -38,28 +38,25 @@ const (
 
 // cluster is an API server without nodes and controllers.
 type cluster struct {
-	environment *envtest.Environment
-	config      *rest.Config
-	kube        client.Client
-	names       []client.ObjectKey
-	made        int
+	config *rest.Config
+	end    func() error
+	kube   client.Client
+	names  []client.ObjectKey
+	made   int
 }
 
 func startCluster() (*cluster, error) {
 	ctrl.SetLogger(logr.Discard())
-	c := &cluster{environment: &envtest.Environment{
-		CRDDirectoryPaths: []string{filepath.Join("config", "crd", "bases")}, ErrorIfCRDPathMissing: true,
-	}}
-	var err error
-	if c.config, err = c.environment.Start(); err != nil {
-		return nil, fmt.Errorf("start API server: %w", err)
-	}
-	c.config.QPS = -1
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	c := &cluster{}
+	var err error
+	if c.config, c.end, err = controlplane.StartToMeasure(); err != nil {
 		return nil, err
 	}
 	if c.kube, err = client.New(c.config, client.Options{Scheme: scheme}); err != nil {
@@ -70,8 +67,8 @@ func startCluster() (*cluster, error) {
 }
 
 func (c *cluster) stop() {
-	if err := c.environment.Stop(); err != nil {
-		log.Print("stop API server: ", err)
+	if err := c.end(); err != nil {
+		log.Print(err)
 	}
 }
 
