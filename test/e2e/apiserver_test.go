@@ -25,6 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // apiServerAccount is the ServiceAccount of config/apiserver.
@@ -129,11 +130,11 @@ func installAPIServerRights(t *testing.T) {
 	t.Helper()
 	installingRights.Lock()
 	defer installingRights.Unlock()
-	manifests, err := exec.CommandContext(t.Context(), "kubectl", "kustomize", filepath.Join(repository, "config", "apiserver")).Output()
+	built, err := exec.CommandContext(t.Context(), "kubectl", "kustomize", filepath.Join(repository, "config", "apiserver")).Output()
 	if err != nil {
 		t.Fatalf("build config/apiserver: %v", withStderr(err))
 	}
-	objects, err := decodeObjects(manifests)
+	objects, err := manifests.Decode(built)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
@@ -62,7 +61,7 @@ func loadImages(ctx context.Context) error {
 // kinds that the chart can make are added, so that the operator watches them and
 // needs the rights for them.
 func installDefinitions(ctx context.Context) error {
-	manifests, err := exec.CommandContext(ctx, "kubectl", "kustomize", filepath.Join(repository, "config", "default")).Output()
+	built, err := exec.CommandContext(ctx, "kubectl", "kustomize", filepath.Join(repository, "config", "default")).Output()
 	if err != nil {
 		return fmt.Errorf("build config/default: %w", withStderr(err))
 	}
@@ -77,8 +76,8 @@ func installDefinitions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the CRD of HTTPRoute: %w", err)
 	}
-	documents := bytes.Join([][]byte{manifests, route, []byte(serviceMonitorDefinition)}, []byte("\n---\n"))
-	objects, err := decodeObjects(documents)
+	documents := bytes.Join([][]byte{built, route, []byte(serviceMonitorDefinition)}, []byte("\n---\n"))
+	objects, err := manifests.Decode(documents)
 	if err != nil {
 		return err
 	}
@@ -148,24 +147,6 @@ func established(ctx context.Context, name string) error {
 		}
 	}
 	return fmt.Errorf("conditions are %v", conditions)
-}
-
-// decodeObjects reads YAML documents.
-func decodeObjects(documents []byte) ([]*unstructured.Unstructured, error) {
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
-	var objects []*unstructured.Unstructured
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return objects, nil
-		case err != nil:
-			return nil, fmt.Errorf("decode manifests: %w", err)
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
-	}
 }
 
 // operatorKubeconfig writes a kubeconfig with a token of the operator's own

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // kubectl runs kubectl in a namespace and returns what it says.
@@ -43,7 +44,7 @@ func templateNames(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]string, 
 	if err != nil {
 		return nil, fmt.Errorf("preview of Darkroom %s: %w", darkroom.Name, withStderr(err))
 	}
-	objects, err := decodeObjects(out)
+	objects, err := manifests.Decode(out)
 	if err != nil {
 		return nil, err
 	}

@@ -3,9 +3,7 @@ package install
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,11 +12,11 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // repository is the folder of the repository.
@@ -56,20 +54,11 @@ var noteInputs = sync.OnceValue(func() error {
 
 func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	t.Helper()
-	var objects []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return objects
-		case err != nil:
-			t.Fatal(err)
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
+	objects, err := manifests.Decode(documents)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return objects
 }
 
 // apiServer is one API server for all tests, started by the first that needs it.
