@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 // user is somebody with a token.
@@ -23,7 +24,7 @@ type user struct {
 func newUser(t *testing.T, namespace, name string) *user {
 	t.Helper()
 	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
-	token, err := tokenFor(t.Context(), namespace, name)
+	token, err := access.Token(t.Context(), cluster, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}

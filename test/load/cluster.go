@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,7 +16,6 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/go-logr/logr"
 
@@ -30,7 +27,7 @@ import (
 const (
 	// namespaces is how many the Darkrooms are spread over.
 	namespaces = 40
-	// home is where the accounts are.
+	// home is where the accounts of people are.
 	home = "default"
 	// sentAnnotation says which change it is, and when it was made.
 	sentAnnotation = "load.example.com/sent"
@@ -129,8 +126,8 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	}
 	var tokens []string
 	for i := range n {
-		account, err := c.account(ctx, fmt.Sprintf("viewer-%02d", i), viewer.Name)
-		if err != nil {
+		account := client.ObjectKey{Namespace: home, Name: fmt.Sprintf("viewer-%02d", i)}
+		if err := access.NewAccount(ctx, c.kube, account, viewer.Name); err != nil {
 			return nil, err
 		}
 		token, err := access.Token(ctx, c.config, account)
@@ -142,46 +139,13 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	return tokens, nil
 }
 
-// account makes a ServiceAccount with the rights of a ClusterRole.
-func (c *cluster) account(ctx context.Context, name, role string) (client.ObjectKey, error) {
-	key := client.ObjectKey{Namespace: home, Name: name}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: name}}
-	if err := c.kube.Create(ctx, account); err != nil {
-		return key, fmt.Errorf("create ServiceAccount %s: %w", name, err)
-	}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: home, Name: name}},
-	}
-	if err := c.kube.Create(ctx, binding); err != nil {
-		return key, fmt.Errorf("bind %s: %w", name, err)
-	}
-	return key, nil
-}
-
 // kubeconfig writes one for the API server, with the rights of config/apiserver.
 func (c *cluster) kubeconfig(ctx context.Context, path string) error {
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "apiserver"}}
-	for _, file := range []string{"role.yaml", "auth_role.yaml"} {
-		raw, err := os.ReadFile(filepath.Join("config", "apiserver", file))
-		if err != nil {
-			return err
-		}
-		part := &rbacv1.ClusterRole{}
-		if err := yaml.UnmarshalStrict(raw, part); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		role.Rules = append(role.Rules, part.Rules...)
-	}
-	if err := c.kube.Create(ctx, role); err != nil {
-		return fmt.Errorf("create ClusterRole: %w", err)
-	}
-	account, err := c.account(ctx, "apiserver", role.Name)
+	server, err := access.NewAPIServer(ctx, c.kube, c.config, ".")
 	if err != nil {
 		return err
 	}
-	return access.WriteKubeconfigOf(ctx, c.config, account, path)
+	return access.WriteKubeconfig(server, "", path)
 }
 
 // change makes changes with some writers, at most so many a second (0: no limit), and

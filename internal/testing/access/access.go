@@ -53,15 +53,24 @@ func Token(ctx context.Context, administrator *rest.Config, account client.Objec
 	return answer.Status.Token, nil
 }
 
-// WriteKubeconfigOf writes a kubeconfig with a token of a ServiceAccount, so that a
-// program has the rights that users give it and no others.
-func WriteKubeconfigOf(ctx context.Context, administrator *rest.Config, account client.ObjectKey, path string) error {
+// As returns the identity of a ServiceAccount.
+func As(ctx context.Context, administrator *rest.Config, account client.ObjectKey) (*rest.Config, error) {
 	token, err := Token(ctx, administrator, account)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config := rest.AnonymousClientConfig(administrator)
 	config.BearerToken = token
+	return config, nil
+}
+
+// WriteKubeconfigOf writes a kubeconfig with a token of a ServiceAccount, so that a
+// program has the rights that users give it and no others.
+func WriteKubeconfigOf(ctx context.Context, administrator *rest.Config, account client.ObjectKey, path string) error {
+	config, err := As(ctx, administrator, account)
+	if err != nil {
+		return err
+	}
 	return WriteKubeconfig(config, account.Namespace, path)
 }
 

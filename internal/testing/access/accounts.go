@@ -1,0 +1,56 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// NewAccount makes a ServiceAccount with the rights of a ClusterRole.
+func NewAccount(ctx context.Context, kube client.Client, account client.ObjectKey, role string) error {
+	if err := kube.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: account.Name}}); err != nil {
+		return fmt.Errorf("create ServiceAccount %s: %w", account, err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: account.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: account.Namespace, Name: account.Name}},
+	}
+	if err := kube.Create(ctx, binding); err != nil {
+		return fmt.Errorf("bind ServiceAccount %s: %w", account, err)
+	}
+	return nil
+}
+
+// NewAPIServer makes the ServiceAccount of an API server, with exactly the rights that
+// config/apiserver gives in the folder of the repository, and returns its identity.
+func NewAPIServer(ctx context.Context, kube client.Client, administrator *rest.Config, repository string) (*rest.Config, error) {
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "apiserver"}}
+	for _, file := range []string{"role.yaml", "auth_role.yaml"} {
+		raw, err := os.ReadFile(filepath.Join(repository, "config", "apiserver", file)) //nolint:gosec // tests name their repository
+		if err != nil {
+			return nil, err
+		}
+		part := &rbacv1.ClusterRole{}
+		if err := yaml.UnmarshalStrict(raw, part); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		role.Rules = append(role.Rules, part.Rules...)
+	}
+	if err := kube.Create(ctx, role); err != nil {
+		return nil, fmt.Errorf("create ClusterRole: %w", err)
+	}
+	account := client.ObjectKey{Namespace: "default", Name: role.Name}
+	if err := NewAccount(ctx, kube, account, role.Name); err != nil {
+		return nil, err
+	}
+	return As(ctx, administrator, account)
+}
