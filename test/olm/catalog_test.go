@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 const (
@@ -56,7 +58,7 @@ func catalogOf(t *testing.T, render func(bundle, folder, version string) error, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := decodeAll(text)
+	documents, err := manifests.Decode(text)
 	if err != nil {
 		t.Fatal(err)
 	}

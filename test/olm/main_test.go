@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -25,6 +22,7 @@ import (
 	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 // What all tests share; set up once by TestMain.
@@ -96,15 +94,10 @@ func readNode() error {
 
 // connect makes the clients of the cluster's administrator.
 func connect() error {
-	admin, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	admin, err := access.Administrator()
 	if err != nil {
-		return fmt.Errorf("read KUBECONFIG: %w", err)
+		return err
 	}
-	if !strings.HasPrefix(admin.Host, "https://127.0.0.1:") {
-		return fmt.Errorf("the cluster is at %s: these tests are for a throw-away cluster on loopback", admin.Host)
-	}
-	admin.QPS, admin.Burst = 200, 400
-	admin.WarningHandler = rest.NoWarnings{}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha1.AddToScheme, operatorsv1.AddToScheme, operatorsv1alpha1.AddToScheme,

@@ -16,6 +16,8 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 const (
@@ -97,7 +99,7 @@ catalog: {image: {ref: %[4]s, pullPolicy: IfNotPresent}, opmImageArgs: --opmImag
 		}
 	}
 	for _, name := range order {
-		decoded, err := decodeAll([]byte(files[name]))
+		decoded, err := manifests.Decode([]byte(files[name]))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 const (
@@ -39,7 +41,7 @@ func startVersion1(t *testing.T, authority *authority, mirror string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded, err := decodeAll(text)
+		decoded, err := manifests.Decode(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
 
@@ -44,7 +45,7 @@ func TestVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := decodeAll(text)
+	objects, err := manifests.Decode(text)
 	if err == nil {
 		// The catalog of this test is another, and changes.
 		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == clusterCatalog.GetKind() })

@@ -3,11 +3,10 @@
 package olm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -98,24 +96,6 @@ func applyAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// decodeAll reads YAML documents.
-func decodeAll(documents []byte) ([]*unstructured.Unstructured, error) {
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
-	var objects []*unstructured.Unstructured
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		switch {
-		case errors.Is(err, io.EOF):
-			return objects, nil
-		case err != nil:
-			return nil, err
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
-	}
-}
-
 // waitAvailable waits until a Deployment has the pods it asks for, and no older ones.
 func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 	t.Helper()
@@ -140,7 +120,7 @@ func podsOf(ctx context.Context, namespace string) string {
 	if err := kube.List(ctx, pods, client.InNamespace(namespace)); err != nil {
 		return err.Error()
 	}
-	var text bytes.Buffer
+	var text strings.Builder
 	for _, pod := range pods.Items {
 		fmt.Fprintf(&text, "pod %s is %s", pod.Name, pod.Status.Phase)
 		for _, status := range pod.Status.ContainerStatuses {
