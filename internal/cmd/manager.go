@@ -12,13 +12,13 @@ import (
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -200,7 +200,7 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
 	}
-	mapper, err := apiutil.NewDynamicRESTMapper(kubeconfig, httpClient)
+	mapper, err := controller.NewMapper(kubeconfig, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("ask the cluster for its kinds: %w", err)
 	}
@@ -211,6 +211,7 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme:                        controller.NewScheme(),
 		Cache:                         caches,
+		MapperProvider:                func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Logger:                        ctrl.Log,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              "darkroom-operator." + v1alpha1.GroupVersion.Group,

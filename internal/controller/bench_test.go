@@ -16,7 +16,7 @@ import (
 
 const (
 	// unchangedAllocations is what a look at an unchanged Darkroom may allocate.
-	unchangedAllocations = 2100
+	unchangedAllocations = 950
 	// raceAllocations is what the race detector may add; it was seen to add 60.
 	raceAllocations = 150
 )

@@ -149,11 +149,12 @@ func (*helmStatus) Update(ctx context.Context, object client.Object, _ ...client
 	if !ok {
 		return fmt.Errorf("status of %T is not the Helm reconciler's to write", object)
 	}
-	darkroom := &v1alpha1.Darkroom{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, darkroom); err != nil {
+	said, _ := resource.Object["status"].(map[string]any)
+	var status v1alpha1.DarkroomStatus
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(said, &status); err != nil {
 		return fmt.Errorf("read status of Darkroom %s: %w", client.ObjectKeyFromObject(object), err)
 	}
-	part := helmPart(darkroom.Status)
+	part := helmPart(status)
 	sessionFrom(ctx).status = &part
 	return nil
 }

@@ -16,13 +16,13 @@ import (
 	"go.uber.org/zap/zapcore"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -148,7 +148,7 @@ func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, dark
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapper, err := apiutil.NewDynamicRESTMapper(kubeconfig, httpClient)
+	mapper, err := controller.NewMapper(kubeconfig, httpClient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +159,7 @@ func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, dark
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme:                  controller.NewScheme(),
 		Cache:                   caches,
+		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		GracefulShutdownTimeout: ptr.To(5 * time.Second),

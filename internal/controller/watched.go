@@ -156,7 +156,8 @@ func namespaceConfigs(namespaces []string) map[string]cache.Config {
 	return configs
 }
 
-// liveLookup finds objects of the watched kinds in the caches.
+// liveLookup finds objects of the watched kinds in the caches, which are not copied:
+// they are only looked at.
 func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
 	prototypes := map[schema.GroupVersionKind]watched{}
 	for _, kind := range kinds {
@@ -168,7 +169,7 @@ func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
 			return nil, nil //nolint:nilnil // the contract of LiveLookup for kinds that are not cached
 		}
 		object := prototype.object()
-		if err := caches.Get(ctx, key, object); err != nil {
+		if err := caches.Get(ctx, key, object, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
 		return object, nil

@@ -18,6 +18,7 @@ import (
 
 // LiveLookup returns an object as a cache has it: nil and no error for a kind
 // that is not cached, and the API's error NotFound for an object that is missing.
+// The object is the cache's own, and must not be changed.
 type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key types.NamespacedName) (metav1.Object, error)
 
 // Reconcile makes the objects of a deployed release, of which it is given the summary,

@@ -8,7 +8,7 @@ import (
 )
 
 // translateAllocations is what a translation may allocate.
-const translateAllocations = 150
+const translateAllocations = 40
 
 func TestATranslationAllocatesLittle(t *testing.T) {
 	translate := translation(t)

@@ -2,7 +2,6 @@ package values
 
 import (
 	"maps"
-	"slices"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 
@@ -77,9 +76,4 @@ func (b *builder) credentialsVersion(spec *v1alpha1.DarkroomSpec, version string
 	}
 	annotations[annotationCredentials] = version
 	b.setPlain(annotations, specPath.Child("podTemplate", "annotations"), "podAnnotations")
-}
-
-// withoutHosts takes away hosts that belong to others.
-func withoutHosts(hosts, refused []string) []string {
-	return slices.DeleteFunc(hosts, func(host string) bool { return slices.Contains(refused, host) })
 }

@@ -37,5 +37,11 @@ func (b *builder) hosts(subDomains []string, baseDomain string, refused []string
 		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
-	b.setPlain(withoutHosts(hosts, refused), path, "hosts")
+	served := []any{}
+	for _, host := range hosts {
+		if !slices.Contains(refused, host) {
+			served = append(served, host)
+		}
+	}
+	b.set(served, "hosts")
 }
