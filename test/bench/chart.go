@@ -24,12 +24,23 @@ spec:
     - {}
 `
 
-// writeChart writes Darkroom's chart with some objects more into a folder, and a
-// watches file that names it. It tells the paths of both.
-func writeChart(folder string, extra int) (chart, watches string, err error) {
+// leftOut are the templates of objects that a chart of four objects (ConfigMap, Service,
+// Deployment and Ingress) has not.
+var leftOut = []string{"serviceaccount.yaml", "service-blocked.yaml"}
+
+// writeChart writes Darkroom's chart into a folder, with four objects only or some more
+// than it has, and a watches file that names it. It tells the paths of both.
+func writeChart(folder string, four bool, extra int) (chart, watches string, err error) {
 	chart = filepath.Join(folder, "darkroom")
 	if err := os.CopyFS(chart, os.DirFS(filepath.Join("helm-charts", "darkroom"))); err != nil {
 		return "", "", fmt.Errorf("copy the chart: %w", err)
+	}
+	if four {
+		for _, template := range leftOut {
+			if err := os.Remove(filepath.Join(chart, "templates", template)); err != nil {
+				return "", "", fmt.Errorf("leave an object out of the chart: %w", err)
+			}
+		}
 	}
 	for i := range extra {
 		template := filepath.Join(chart, "templates", fmt.Sprintf("extra-%d.yaml", i))

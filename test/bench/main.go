@@ -47,6 +47,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
 	flag.DurationVar(&settings.period, "period", 0, "resync period while the resync is measured; 0 makes it 5s, or 5ms for each Darkroom if that is longer")
 	flag.IntVar(&settings.shards, "shards", 1, "operators that share the Darkrooms by --selector")
+	flag.BoolVar(&settings.four, "four-objects", false, "have the chart make a ConfigMap, a Service, a Deployment and an Ingress alone, as charts do that others are measured with")
 	flag.IntVar(&settings.extra, "extra-objects", 0, "objects that the chart has more than it has, to see what its size costs")
 	withFloor := flag.Bool("floor", true, "measure the floor too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
@@ -127,7 +128,7 @@ func (s *settings) startServer() (func(), error) {
 		stop()
 		return nil, err
 	}
-	if s.chart, s.watches, err = writeChart(folder, s.extra); err != nil {
+	if s.chart, s.watches, err = writeChart(folder, s.four, s.extra); err != nil {
 		stop()
 		return nil, err
 	}

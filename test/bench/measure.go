@@ -26,8 +26,10 @@ type settings struct {
 	shards int
 	// period is the time between two looks; 0 leaves it to the number of Darkrooms.
 	period time.Duration
-	// extra is how many objects the chart has more than Darkroom's; chart and watches
-	// are the paths of that chart and of the watches file for it.
+	// four leaves all but four objects out of the chart, and extra is how many it has
+	// more than Darkroom's; chart and watches are the paths of that chart and of the
+	// watches file for it.
+	four           bool
 	extra          int
 	chart, watches string
 	// last tells that nothing is measured after this, so that nothing is cleared up.
@@ -355,8 +357,11 @@ func (r *round) restart(ctx context.Context) error {
 	}
 	r.fleet = fleet
 	profiled := r.profile("restart.cpu.pprof", "profile?seconds="+strconv.Itoa(max(2, r.n/200)))
+	all := float64(r.n + r.trials)
 	last, lastChange := usage{}, start
-	for time.Since(lastChange) < 3*time.Second {
+	// Many Darkrooms are long in coming before the first is looked at.
+	deadline := start.Add(time.Minute + time.Duration(r.n)*10*time.Millisecond)
+	for last.looks < all && time.Now().Before(deadline) || time.Since(lastChange) < 3*time.Second {
 		now, err := r.fleet.usage()
 		if err != nil {
 			return err
@@ -368,7 +373,6 @@ func (r *round) restart(ctx context.Context) error {
 			return err
 		}
 	}
-	all := float64(r.n + r.trials)
 	if last.looks < all {
 		return fmt.Errorf("only %.0f of %.0f were looked at after a restart", last.looks, all)
 	}
