@@ -43,10 +43,8 @@ func BenchmarkUnchangedDarkroom(b *testing.B) {
 // unchanged installs a Darkroom and returns a look at it that finds nothing to do.
 func unchanged(tb testing.TB) func() {
 	tb.Helper()
-	namespace := newNamespace(tb)
-	installer := startOperator(tb, namespace)
-	create(tb, webFolder(namespace, "photos"))
-	eventually(tb, "the release", installed(namespace, "photos"))
+	installer, darkroom := startWithPhotos(tb)
+	namespace := darkroom.Namespace
 	installer.kill()
 
 	chrt, err := charts.Darkroom()

@@ -91,11 +91,8 @@ func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 
 func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	operator := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 
 	// A toleration that the API server refuses: the upgrade fails half-way.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
@@ -132,11 +129,8 @@ func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
 
 func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	operator := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	operator.kill()
 
 	// While no operator looks, somebody makes the Deployment anew with a selector

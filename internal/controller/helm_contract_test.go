@@ -35,11 +35,8 @@ func helmByHand(t *testing.T, namespace string) *action.Configuration {
 
 func TestHelmByHandSeesTheRelease(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	for _, level := range []v1alpha1.LogLevel{"warn", "error", "debug"} {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = level })
 		eventually(t, "the release", installed(namespace, "photos"))
@@ -70,11 +67,8 @@ func TestHelmByHandSeesTheRelease(t *testing.T) {
 
 func TestAReleaseRolledBackByHandIsUpgradedAgain(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "the upgrade", installed(namespace, "photos"))
 
@@ -101,10 +95,8 @@ func TestAReleaseRolledBackByHandIsUpgradedAgain(t *testing.T) {
 
 func TestAReleaseUninstalledByHandIsInstalledAgain(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	before := mustGet(t, &corev1.Service{}, namespace, "photos").UID
 	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
 		t.Fatal(err)
@@ -124,11 +116,8 @@ func TestAReleaseUninstalledByHandIsInstalledAgain(t *testing.T) {
 
 func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	operator := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	operator.kill()
 
 	// Somebody's `helm upgrade` is under way, or was interrupted.
@@ -164,10 +153,8 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 
 func TestHelmTemplateGivesWhatIsInstalled(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	stored, err := action.NewGet(helmByHand(t, namespace)).Run("photos")
 	if err != nil {
 		t.Fatal(err)

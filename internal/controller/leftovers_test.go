@@ -20,12 +20,8 @@ import (
 // more, whichever operator sees the end of the roll-out.
 func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	first := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Source = inlineSource("first")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	first, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Source = inlineSource("first") })
+	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	before := readAtStart(t, namespace)
 
@@ -63,11 +59,8 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 // they had, sees no end of a roll-out: its upgrade changes nothing any more.
 func TestOldConfigurationGoesIfTheRolloutEndedWhileNoOperatorRan(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	first := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	first, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	before := readAtStart(t, namespace)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
@@ -100,11 +93,8 @@ func TestOldConfigurationGoesIfTheRolloutEndedWhileNoOperatorRan(t *testing.T) {
 
 func TestDeletionDuringARolloutLeavesNothing(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	for _, level := range []string{"warn", "error", "debug"} {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = v1alpha1.LogLevel(level) })
 		eventually(t, "the upgrade", installed(namespace, "photos"))

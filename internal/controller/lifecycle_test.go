@@ -401,11 +401,8 @@ func mapsEqual(a, b map[string]string) bool {
 
 func TestGatewayTakesThePlaceOfTheIngress(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
 		d.Spec.SubDomains = []string{"img.photos"}
@@ -427,11 +424,8 @@ func TestGatewayTakesThePlaceOfTheIngress(t *testing.T) {
 
 func TestPausedDarkroomsAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 		d.Spec.LogLevel = "warn"

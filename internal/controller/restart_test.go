@@ -53,11 +53,8 @@ func mustRevision(t *testing.T, namespace, name string) *corev1.Secret {
 
 func TestARestartedOperatorWritesNothing(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	first := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	first, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "the upgrade", installed(namespace, "photos"))
@@ -178,10 +175,8 @@ func logLevelIs(want string) func(context.Context, string) error {
 // is verified, and the next operator needs no write.
 func TestAVerificationRecordsWhatIsThere(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	first := startOperator(t, namespace)
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "the release", installed(namespace, "photos"))
+	first, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	eventually(t, "rest", quiet(first))
 	first.kill()
@@ -220,12 +215,10 @@ func TestAVerificationRecordsWhatIsThere(t *testing.T) {
 // The status of an autoscaler is written several times a minute.
 func TestWhatAnAutoscalerReportsCostsNothing(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	operator := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 3}
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	operator, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) {
+		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 3}
+	})
+	namespace := darkroom.Namespace
 	eventually(t, "rest", quiet(operator))
 
 	asked := operator.requests.count.Load()

@@ -228,6 +228,21 @@ func webFolder(namespace, name string) *v1alpha1.Darkroom {
 	}
 }
 
+// startWithPhotos starts an operator for a namespace of its own, where it has installed
+// the Darkroom photos, of a web folder unless it is changed before it is created.
+func startWithPhotos(t testing.TB, changes ...func(*v1alpha1.Darkroom)) (*operator, *v1alpha1.Darkroom) {
+	t.Helper()
+	namespace := newNamespace(t)
+	started := startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	for _, change := range changes {
+		change(darkroom)
+	}
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	return started, darkroom
+}
+
 // eventually waits until a check finds nothing wrong.
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
