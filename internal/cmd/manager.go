@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"time"
@@ -108,13 +109,8 @@ func (o *managerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, namespace := range o.watchNamespaces {
-		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
-		}
-	}
-	if o.concurrency < 1 {
-		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
+	if err := o.validate(); err != nil {
+		return err
 	}
 	watch, err := loadWatch(o.watchesFile)
 	if err != nil {
@@ -148,9 +144,37 @@ func (o *managerOptions) run(ctx context.Context) error {
 	return nil
 }
 
+// validate tells which flag is wrong, and how it should be, before the cluster is asked.
+func (o *managerOptions) validate() error {
+	for _, namespace := range o.watchNamespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
+		}
+	}
+	switch {
+	case o.concurrency < 1:
+		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
+	case o.reconcilePeriod < 0:
+		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.reconcilePeriod)
+	case o.verifyPeriod < 0:
+		return fmt.Errorf("--verify-period=%s: must not be negative; 0 means never", o.verifyPeriod)
+	case o.maxHistory < 0:
+		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
+	}
+	return o.values().Validate()
+}
+
+// values are the options of the translation.
+func (o *managerOptions) values() values.Options {
+	return values.Options{BaseDomain: o.baseDomain, IngressClassName: o.ingressClass, Image: os.Getenv(envImage)}
+}
+
 // loadWatch reads the one entry of the watches file.
 func loadWatch(path string) (watches.Watch, error) {
 	entries, err := watches.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return watches.Watch{}, fmt.Errorf("--watches-file=%s: %w: name the file that comes with the operator, and run where the chart that it names is", path, err)
+	}
 	if err != nil {
 		return watches.Watch{}, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -175,12 +199,8 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		}
 	}
 	settings := controller.Options{
-		Chart: watch.Chart,
-		Values: values.Options{
-			BaseDomain:       o.baseDomain,
-			IngressClassName: o.ingressClass,
-			Image:            os.Getenv(envImage),
-		},
+		Chart:                   watch.Chart,
+		Values:                  o.values(),
 		Namespaces:              o.watchNamespaces,
 		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
 		ReconcilePeriod:         o.reconcilePeriod,
