@@ -11,7 +11,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
@@ -75,10 +74,8 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, namespace := range o.server.Namespaces {
-		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
-		}
+	if err := checkNamespaces(o.server.Namespaces); err != nil {
+		return err
 	}
 	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
 		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)

@@ -1,8 +1,11 @@
 package cmd
 
 import (
+	"fmt"
 	"os"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Environment variables that stand for flags which are not given.
@@ -30,4 +33,14 @@ func envList(name string) []string {
 		}
 	}
 	return list
+}
+
+// checkNamespaces tells which of the namespaces to watch cannot be one.
+func checkNamespaces(namespaces []string) error {
+	for _, namespace := range namespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
+		}
+	}
+	return nil
 }

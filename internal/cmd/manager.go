@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -146,10 +145,8 @@ func (o *managerOptions) run(ctx context.Context) error {
 
 // validate tells which flag is wrong, and how it should be, before the cluster is asked.
 func (o *managerOptions) validate() error {
-	for _, namespace := range o.watchNamespaces {
-		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
-		}
+	if err := checkNamespaces(o.watchNamespaces); err != nil {
+		return err
 	}
 	switch {
 	case o.concurrency < 1:

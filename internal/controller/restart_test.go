@@ -147,10 +147,8 @@ func TestWhatWasChangedWhileNoOperatorRanIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := newNamespace(t)
-			first := startOperator(t, namespace)
-			create(t, webFolder(namespace, "photos"))
-			eventually(t, "the release", installed(namespace, "photos"))
+			first, darkroom := startWithPhotos(t)
+			namespace := darkroom.Namespace
 			eventually(t, "rest", quiet(first))
 			first.kill()
 

@@ -37,6 +37,8 @@ func (b *builder) hosts(subDomains []string, baseDomain string, refused []string
 		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
+	// Plain already: names of DNS need no way through JSON and YAML, which each look at
+	// an unchanged Darkroom would pay for.
 	served := []any{}
 	for _, host := range hosts {
 		if !slices.Contains(refused, host) {
