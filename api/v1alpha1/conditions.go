@@ -31,6 +31,18 @@ const (
 	ConditionPaused = "Paused"
 )
 
+// ConditionContested is True while another writer keeps changing an object of the
+// Darkroom and the operator has stopped restoring it for a while. It is left out
+// otherwise.
+const ConditionContested = "Contested"
+
+// ReasonForeignWriter is the reason of the condition Contested.
+const ReasonForeignWriter = "ForeignWriter"
+
+// ReasonForeignRelease is a reason of the conditions Deployed and Ready: a Helm release
+// of the Darkroom's name exists and does not belong to the Darkroom.
+const ReasonForeignRelease = "ForeignRelease"
+
 // Reasons of the condition Ready.
 const (
 	// ReasonAllReplicasReady: True; every pod is ready.
@@ -91,12 +103,21 @@ const (
 	// AnnotationReconcilePeriod overrides the operator's resync period for one
 	// Darkroom; a Go duration such as 30s.
 	AnnotationReconcilePeriod = "deployments.example.com/reconcile-period"
+	// AnnotationAdoptRelease names an existing Helm release of the Darkroom's own chart
+	// that the Darkroom takes over, with its objects. Its value must be the Darkroom's
+	// name, which is also the name of its release.
+	AnnotationAdoptRelease = "deployments.example.com/adopt-release"
 )
 
 // LabelDarkroom is on every object that belongs to a Darkroom, Helm's release
 // Secrets included; its value is the Darkroom's name. The operator's caches are
 // limited to objects that carry it.
 const LabelDarkroom = "deployments.example.com/darkroom"
+
+// LabelDarkroomUID is on Helm's release Secrets beside LabelDarkroom; its value is the
+// Darkroom's UID. Helm clients keep it when they rewrite a Secret, while they drop owner
+// references.
+const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
 
 // FindCondition returns the condition of a type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {

@@ -21,7 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
-	"github.com/darkroom-operator/darkroom-operator/internal/release" //nolint:depguard // the test renders as the command does
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render" //nolint:depguard // the test renders as the command does
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -68,7 +68,7 @@ func preview(t *testing.T) func(*v1alpha1.Darkroom) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		rendered, err := release.Render(chrt, client.ObjectKeyFromObject(darkroom), vals, capabilities)
+		rendered, err := render.Render(chrt, client.ObjectKeyFromObject(darkroom), vals, capabilities)
 		if err != nil {
 			return "", err
 		}

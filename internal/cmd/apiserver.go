@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 	"github.com/darkroom-operator/darkroom-operator/web"
 )
@@ -121,18 +121,18 @@ func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), 
 		return nil, err
 	}
 	return func(darkroom *v1alpha1.Darkroom) (string, error) {
-		return render(translator, chrt, capabilities, darkroom)
+		return manifestOf(translator, chrt, capabilities, darkroom)
 	}, nil
 }
 
-// render returns the manifests of a Darkroom.
-func render(translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) (string, error) {
+// manifestOf returns the manifests of a Darkroom.
+func manifestOf(translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) (string, error) {
 	vals, err := translator.Values(darkroom)
 	if err != nil {
 		return "", err
 	}
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	rendered, err := release.Render(chrt, key, vals, capabilities)
+	rendered, err := render.Render(chrt, key, vals, capabilities)
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -121,7 +121,7 @@ func (o *templateOptions) print(out io.Writer, translator *values.Translator, ch
 		return err
 	}
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	rendered, err := release.Render(chrt, key, vals, capabilities)
+	rendered, err := render.Render(chrt, key, vals, capabilities)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (o *templateOptions) chart() (*chart.Chart, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load chart %s: %w", o.chartPath, err)
 	}
-	return chrt, release.CheckChart(chrt)
+	return chrt, render.CheckChart(chrt)
 }
 
 func (o *templateOptions) capabilities() (*chartutil.Capabilities, error) {

@@ -11,6 +11,10 @@ import (
 // until somebody changes it.
 const EventRefused = "Refused"
 
+// EventForeignRelease is the reason of the event on a Darkroom whose name is that of a Helm
+// release that does not belong to it.
+const EventForeignRelease = "ForeignRelease"
+
 // actionReconcile is the machine-readable action of all events.
 const actionReconcile = "Reconcile"
 

@@ -17,120 +17,166 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// deletionPatience is for how long a reconcile waits to see its Darkroom gone
-// after the last finalizer was removed.
-const deletionPatience = 10 * time.Second
+const (
+	// finalizer is that of the Helm reconciler.
+	finalizer = "uninstall-helm-release"
+	// namespaceRetry is the time between two attempts to reconcile a Darkroom whose
+	// namespace is being deleted.
+	namespaceRetry = 5 * time.Second
+	// staleRetry is the time until a Darkroom is reconciled again that the cache did not
+	// show in its present state.
+	staleRetry = 50 * time.Millisecond
+	// foreignRetry is the time between two checks whether a foreign Helm release is gone.
+	// Nothing is watched for that: Secrets of foreign releases are not cached.
+	foreignRetry = time.Minute
+)
 
-// namespacePatience is the time between two looks at a Darkroom whose namespace is
-// being deleted.
-const namespacePatience = 5 * time.Second
-
-// stalePatience is the time until a Darkroom is looked at again that was not what
-// the cache had shown.
-const stalePatience = 50 * time.Millisecond
-
-// helmReconciler drives the reconciler of helm-operator-plugins: it opens the
-// session for its client, reports once at the end, and decides on retries.
+// helmReconciler drives the reconciler of helm-operator-plugins: it opens a session for each
+// reconcile, reports once at the end, and decides on retries.
 type helmReconciler struct {
-	inner    reconcile.Reconciler
-	client   *helmClient
-	releases *release.Clients
-	claims   *claims.Ledger
-	// credentials are those that the Darkrooms reference.
-	credentials *credentials
-	recorder    release.Recorder
-	metrics     *metrics.Metrics
-	period      time.Duration
-	clock       clock.PassiveClock
+	client     client.Client
+	options    []reconciler.Option
+	translator *translator
+	releases   *release.Clients
+	recorder   release.Recorder
+	metrics    *metrics.Metrics
+	period     time.Duration
+	clock      clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, counters *metrics.Metrics, period time.Duration) (*helmReconciler, error) {
-	view := &helmClient{Client: c}
-	inner, err := reconciler.New(
-		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
-		// Without default values, which it would lay under each Darkroom's again and
-		// again: rendering does that where it is needed.
-		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
-		reconciler.WithClient(view),
-		reconciler.WithActionClientGetter(measured{releases, counters}),
-		reconciler.WithValueTranslator(translator),
-		//nolint:staticcheck // deprecated, and yet the reconciler calls it unasked: without one it panics
-		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
-		reconciler.WithMaxReleaseHistory(releases.MaxHistory),
-		reconciler.WithWaitForDeletionTimeout(deletionPatience),
-		reconciler.WithPauseReconcileHandler(isPaused),
-		reconciler.SkipPrimaryGVKSchemeRegistration(true),
-		// What happened is logged with its event; that nothing did is for debugging.
-		reconciler.WithLog(ctrl.Log.WithName("helm").V(1)),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("make Helm reconciler: %w", err)
-	}
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
 	return &helmReconciler{
-		inner:       inner,
-		client:      view,
-		releases:    releases,
-		claims:      translator.claims,
-		credentials: translator.credentials,
-		recorder:    releases.Recorder,
-		metrics:     counters,
-		period:      period,
-		clock:       clock.RealClock{},
-	}, nil
+		client: c,
+		options: []reconciler.Option{
+			reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
+			// Without default values, which it would merge into each Darkroom's values in each
+			// reconcile: rendering does that where it is needed.
+			reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
+			//nolint:staticcheck // deprecated, and yet the reconciler panics without one
+			reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
+			reconciler.WithMaxReleaseHistory(releases.MaxHistory),
+			reconciler.WithPauseReconcileHandler(isPaused),
+			reconciler.SkipPrimaryGVKSchemeRegistration(true),
+			// Operations are logged with their events; the rest is for debugging.
+			reconciler.WithLog(ctrl.Log.WithName("helm").V(1)),
+			// Never waited for: to the Helm reconciler a Darkroom is gone once its finalizer is.
+			reconciler.WithWaitForDeletionTimeout(time.Second),
+		},
+		translator: translator,
+		releases:   releases,
+		recorder:   releases.Recorder,
+		metrics:    counters,
+		period:     period,
+		clock:      clock.RealClock{},
+	}
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	ctx, session := withSession(ctx)
-	_, err := r.inner.Reconcile(ctx, request)
-	if settleErr := r.settleClaims(ctx, request.NamespacedName, session, err != nil); settleErr != nil {
-		err = errors.Join(err, settleErr)
-	}
-	if session.darkroom == nil {
+	darkroom := &v1alpha1.Darkroom{}
+	err := r.client.Get(ctx, request.NamespacedName, darkroom)
+	if apierrors.IsNotFound(err) {
 		r.releases.Forget(request.NamespacedName)
-		return reconcile.Result{}, err
-	}
-
-	var invalid *values.InvalidError
-	switch {
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The namespace goes, and the Darkroom with it: there is nothing to make anew.
-		return reconcile.Result{RequeueAfter: namespacePatience}, nil
-	case brokenOff(ctx, err):
-		// To be said to nobody: the next operator begins anew.
-		return reconcile.Result{}, err
-	case errors.Is(err, errStale):
-		return reconcile.Result{RequeueAfter: stalePatience}, nil
-	case errors.As(err, &invalid):
-		r.recorder.Event(session.darkroom, true, EventRefused, values.Redact(session.darkroom, invalid.Error()))
-		err = reconcile.TerminalError(err)
-	case err != nil && !errors.Is(err, release.ErrBusy):
-		r.recorder.Event(session.darkroom, true, release.EventFailed, values.Redact(session.darkroom, err.Error()))
-	}
-	if reportErr := r.client.report(ctx, session, err != nil, r.clock.Now()); reportErr != nil {
-		err = errors.Join(err, reportErr)
+		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, false)
 	}
 	if err != nil {
-		return reconcile.Result{}, redactedError{err: err, message: values.Redact(session.darkroom, err.Error())}
+		return reconcile.Result{}, err
 	}
-	r.metrics.Reconciled(r.clock.Now())
-	if session.released {
+	if darkroom.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
+		// Only the finalizers of others are left.
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: spread(reconcilePeriod(session.darkroom, r.period))}, nil
+
+	s := &session{Client: r.client, parts: r, darkroom: darkroom}
+	inner, err := reconciler.New(append([]reconciler.Option{
+		reconciler.WithClient(s),
+		reconciler.WithValueTranslator(s),
+		reconciler.WithActionClientGetter(s),
+	}, r.options...)...)
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("make Helm reconciler: %w", err)
+	}
+	_, err = inner.Reconcile(ctx, request)
+	settleErr := r.settleClaims(ctx, s, err != nil)
+	return r.conclude(ctx, s, err, settleErr)
 }
 
-// redactedError keeps credentials out of the log of controller-runtime, and the
-// error's nature for its decision on retries.
+// conclude reports the outcome of a reconcile and decides when the next one is due.
+func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleErr error) (reconcile.Result, error) {
+	var invalid *values.InvalidError
+	refused := false
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
+		return reconcile.Result{RequeueAfter: namespaceRetry}, settleErr
+	case brokenOff(ctx, err):
+		// Nothing to report: the next operator starts from the beginning.
+		return reconcile.Result{}, err
+	case errors.Is(err, errStale):
+		return reconcile.Result{RequeueAfter: staleRetry}, settleErr
+	case isForeignRelease(err):
+		refused = true
+		if !wasRefused(s.darkroom) {
+			r.recorder.Event(s.darkroom, true, EventForeignRelease, err.Error())
+		}
+	case errors.As(err, &invalid):
+		r.recorder.Event(s.darkroom, true, EventRefused, values.Redact(s.darkroom, invalid.Error()))
+	case err != nil && !errors.Is(err, release.ErrBusy):
+		r.recorder.Event(s.darkroom, true, release.EventFailed, values.Redact(s.darkroom, err.Error()))
+	}
+	reportErr := s.report(ctx, err, r.clock.Now())
+	switch retried := errors.Join(settleErr, reportErr); {
+	case refused && retried == nil:
+		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
+	case invalid != nil && retried == nil:
+		err = reconcile.TerminalError(err)
+	default:
+		err = errors.Join(err, retried)
+	}
+	if err != nil {
+		return reconcile.Result{}, redactedError{err: err, message: values.Redact(s.darkroom, err.Error())}
+	}
+	r.metrics.Reconciled(r.clock.Now())
+	if s.uninstalled {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: r.nextReconcile(s.darkroom)}, nil
+}
+
+// nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
+// its resync period, or earlier if an object may be restored again.
+func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
+	next := spread(reconcilePeriod(darkroom, r.period))
+	for _, contest := range r.releases.Contests(keyOf(darkroom)) {
+		if wait := contest.Until.Sub(r.clock.Now()) + time.Millisecond; next == 0 || wait < next {
+			next = wait
+		}
+	}
+	return next
+}
+
+// isForeignRelease reports whether an error says that a Helm release of the Darkroom's name
+// belongs to somebody else.
+func isForeignRelease(err error) bool { return errors.Is(err, storage.ErrForeignRelease) }
+
+// wasRefused reports whether the status says so already for the present generation.
+func wasRefused(darkroom *v1alpha1.Darkroom) bool {
+	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	return deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease && deployed.ObservedGeneration == darkroom.Generation
+}
+
+// redactedError keeps credentials out of the log of controller-runtime, and preserves the
+// error for its decision on retries.
 type redactedError struct {
 	err     error
 	message string
@@ -139,30 +185,31 @@ type redactedError struct {
 func (e redactedError) Error() string { return e.message }
 func (e redactedError) Unwrap() error { return e.err }
 
-// isPaused tells whether a Darkroom asks to be left alone.
+// isPaused reports whether a Darkroom must not be changed. Its deletion is not paused: it
+// would block that of its namespace.
 func isPaused(_ context.Context, resource *unstructured.Unstructured) (bool, error) {
-	return resource.GetAnnotations()[v1alpha1.AnnotationPaused] == "true", nil
+	return resource.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" && resource.GetDeletionTimestamp() == nil, nil
 }
 
 // reconcilePeriod is the resync period of a Darkroom: its annotation's if that is
 // a positive duration, else the operator's.
 func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Duration {
-	wanted, found := darkroom.Annotations[v1alpha1.AnnotationReconcilePeriod]
+	annotated, found := darkroom.Annotations[v1alpha1.AnnotationReconcilePeriod]
 	if !found {
 		return period
 	}
-	parsed, err := time.ParseDuration(wanted)
+	parsed, err := time.ParseDuration(annotated)
 	if err != nil || parsed < time.Second {
 		ctrl.Log.WithName("helm").Info("Ignoring annotation: it must be a duration of a second or more, such as 30s",
-			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", wanted,
+			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", annotated,
 			"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
 		return period
 	}
 	return parsed
 }
 
-// spread adds up to a tenth to a period, so that Darkrooms that started together
-// do not come back together.
+// spread adds up to a tenth to a period, so that Darkrooms that were reconciled together
+// are not reconciled together again.
 func spread(period time.Duration) time.Duration {
 	if period <= 0 {
 		return 0

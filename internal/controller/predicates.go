@@ -9,6 +9,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
 // wantedChanged lets through what changes what is wanted of a Darkroom: its
@@ -40,16 +41,16 @@ func helmReported() predicate.Predicate {
 	}
 }
 
-// objectTouched lets through objects of a release that were deleted, or edited in
-// more than their status, and Deployments that are rolled out, after which the
-// leftovers of earlier revisions can go. A new object is let through only if it is a
-// revision of the release that somebody made by hand.
+// objectTouched lets through objects of a release that were deleted or changed in more than
+// their status, and Deployments and routes that begin to serve, after which surplus objects
+// can be deleted. A new object is let through only if it is a revision of the release that
+// another Helm client made.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return release.WrittenByHand(e.Object) },
-		DeleteFunc: func(e event.DeleteEvent) bool { return release.Missed(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool { return storage.WrittenByHand(e.Object) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return !storage.IsHistory(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			return release.Touched(e.ObjectOld, e.ObjectNew) || release.RolloutEnded(e.ObjectOld, e.ObjectNew)
+			return release.Changed(e.ObjectOld, e.ObjectNew) || release.BeginsToServe(e.ObjectOld, e.ObjectNew)
 		},
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
@@ -62,6 +63,7 @@ var helmConditions = []string{
 	v1alpha1.ConditionReleaseFailed,
 	v1alpha1.ConditionIrreconcilable,
 	v1alpha1.ConditionPaused,
+	v1alpha1.ConditionContested,
 }
 
 // helmPart is the part of a status that the Helm reconciler owns.

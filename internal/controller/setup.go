@@ -7,11 +7,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -19,13 +19,23 @@ import (
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// The time before a failed reconcile is retried doubles from retryLeast to retryMost.
+const (
+	retryLeast = 200 * time.Millisecond
+	retryMost  = 5 * time.Minute
 )
 
 // Options are the settings of the controllers.
@@ -87,7 +97,7 @@ type parts struct {
 
 // assemble makes the parts, and lays the defaults under the options.
 func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*parts, error) {
-	if err := release.CheckChart(options.Chart); err != nil {
+	if err := render.CheckChart(options.Chart); err != nil {
 		return nil, err
 	}
 	if options.Values.BaseDomain == "" {
@@ -101,19 +111,19 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, fmt.Errorf("make Kubernetes client: %w", err)
 	}
-	capabilities, err := release.NewCapabilities(clientset.Discovery())
+	capabilities, err := render.NewCapabilities(clientset.Discovery())
 	if err != nil {
 		return nil, err
 	}
 	if err := mgr.Add(capabilities); err != nil {
 		return nil, err
 	}
-	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
-		return nil, err
-	}
 	kinds, err := watchedKinds(mgr.GetRESTMapper())
 	if err != nil {
 		return nil, fmt.Errorf("find out which kinds the cluster knows: %w", err)
+	}
+	if err := addIndexes(ctx, mgr.GetFieldIndexer(), kinds); err != nil {
+		return nil, err
 	}
 	ledger, err := newLedger(ctx, mgr, kinds, options.Values.BaseDomain)
 	if err != nil {
@@ -129,35 +139,30 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
-	releases := release.NewClients(release.Config{
+	releases := release.New(release.Config{
 		Chart:        options.Chart,
 		Client:       mgr.GetClient(),
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),
-		Store:        release.NewStore(clientset.CoreV1(), mgr.GetClient()),
-		Renderer:     release.NewRenderer(capabilities.Get),
+		Owned:        ownedLookup(mgr.GetClient(), kinds),
+		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{}),
+		Renderer:     render.NewRenderer(capabilities.Get),
 		Recorder:     countedEvents{recorder, counters},
+		Clock:        clock.RealClock{},
 		MaxHistory:   options.MaxHistory,
 		VerifyPeriod: options.VerifyPeriod,
 	})
 	translator := &translator{values: pure, claims: ledger, credentials: credentials}
-	helm, err := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, counters, options.ReconcilePeriod)
-	if err != nil {
-		return nil, err
-	}
+	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, counters, options.ReconcilePeriod)
 	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
-// addIndexes adds the indexes by which a release's objects are found in the caches
+// addIndexes adds the index by which the objects of a Darkroom are found in the caches
 // without going through those of all.
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	secrets := watched{kind: corev1.SchemeGroupVersion.WithKind("Secret")}.object()
-	if err := indexer.IndexField(ctx, secrets, release.IndexRelease, release.IndexReleaseFunc); err != nil {
-		return fmt.Errorf("index the Secrets of releases: %w", err)
-	}
-	for _, kind := range release.Kept {
-		if err := indexer.IndexField(ctx, watched{kind: kind}.object(), release.IndexKept, release.IndexKeptFunc); err != nil {
-			return fmt.Errorf("index %ss: %w", kind.Kind, err)
+func addIndexes(ctx context.Context, indexer client.FieldIndexer, kinds []watched) error {
+	for _, kind := range kinds {
+		if err := indexer.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
+			return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
 		}
 	}
 	return nil
@@ -186,14 +191,19 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, concurrency int) error {
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
-		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: concurrency}).
+		WithOptions(runtimecontroller.Options{
+			MaxConcurrentReconciles: concurrency,
+			// A failing install costs a dozen requests. With the default back-off, which
+			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
+		}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(wantedChanged()))
 	for _, kind := range kinds {
 		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
 	}
-	watchRivals(controller, reconciler.claims.Cache, kinds)
-	reconciler.credentials.watch(controller, mgr.GetCache())
-	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
+	watchRivals(controller, reconciler.translator.claims.Cache, kinds)
+	reconciler.translator.credentials.watch(controller, mgr.GetCache())
+	controller.WatchesRawSource(wakeBy(&reconciler.translator.claims.Wake))
 	return controller.Complete(stoppable{reconciler})
 }
 

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +23,8 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // Kinds that a cluster may lack.
@@ -44,6 +48,21 @@ func (w watched) object() client.Object {
 	}
 	metadata := &metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(w.kind)
+	return metadata
+}
+
+// list returns an empty list of this kind, as the caches fill it.
+func (w watched) list() client.ObjectList {
+	switch w.typed.(type) {
+	case *appsv1.Deployment:
+		return &appsv1.DeploymentList{}
+	case *networkingv1.Ingress:
+		return &networkingv1.IngressList{}
+	case *gatewayv1.HTTPRoute:
+		return &gatewayv1.HTTPRouteList{}
+	}
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(w.kind.GroupVersion().WithKind(w.kind.Kind + "List"))
 	return metadata
 }
 
@@ -124,22 +143,24 @@ func withoutManagedFields(object any) (any, error) {
 		return object, nil //nolint:nilerr // what has no metadata has no managed fields
 	}
 	var kept []metav1.ManagedFieldsEntry
-	if release.HasStatusWithoutGeneration(metadata) {
-		kept = release.SpecificationWriters(metadata)
+	if drift.HasStatusWithoutGeneration(metadata) {
+		kept = drift.SpecificationWriters(metadata)
 	}
 	metadata.SetManagedFields(kept)
 	return object, nil
 }
 
-// withoutPodSpec keeps of a Deployment's pods only their images: the rest is most of
-// its memory, and nothing reads it. Nor are its managed fields kept.
+// withoutPodSpec keeps of a Deployment's pods only their images and ServiceAccount: the
+// rest is most of its memory, and nothing reads it. Nor are its managed fields kept.
 func withoutPodSpec(object any) (any, error) {
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		var images []corev1.Container
 		for _, container := range deployment.Spec.Template.Spec.Containers {
 			images = append(images, corev1.Container{Name: container.Name, Image: container.Image})
 		}
-		deployment.Spec.Template.Spec = corev1.PodSpec{Containers: images}
+		deployment.Spec.Template.Spec = corev1.PodSpec{
+			Containers: images, ServiceAccountName: deployment.Spec.Template.Spec.ServiceAccountName,
+		}
 	}
 	return withoutManagedFields(object)
 }
@@ -159,11 +180,11 @@ func namespaceConfigs(namespaces []string) map[string]cache.Config {
 // liveLookup finds objects of the watched kinds in the caches, which are not copied:
 // they are only looked at.
 func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
-	prototypes := map[schema.GroupVersionKind]watched{}
+	prototypes := map[schema.GroupKind]watched{}
 	for _, kind := range kinds {
-		prototypes[kind.kind] = kind
+		prototypes[kind.kind.GroupKind()] = kind
 	}
-	return func(ctx context.Context, kind schema.GroupVersionKind, key types.NamespacedName) (metav1.Object, error) {
+	return func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
 		prototype, found := prototypes[kind]
 		if !found {
 			return nil, nil //nolint:nilnil // the contract of LiveLookup for kinds that are not cached
@@ -173,5 +194,30 @@ func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
 			return nil, err
 		}
 		return object, nil
+	}
+}
+
+// ownedLookup lists the objects of a Darkroom of the watched kinds in the caches, which are
+// not copied: they are only looked at.
+func ownedLookup(caches client.Reader, kinds []watched) release.OwnedLookup {
+	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
+		found := map[schema.GroupVersionKind][]metav1.Object{}
+		for _, kind := range kinds {
+			list := kind.list()
+			err := caches.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
+				client.MatchingFields{ownership.Index: string(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
+			if err != nil {
+				return nil, fmt.Errorf("list %ss: %w", kind.kind.Kind, err)
+			}
+			err = meta.EachListItem(list, func(item runtime.Object) error {
+				object, err := meta.Accessor(item)
+				found[kind.kind] = append(found[kind.kind], object)
+				return err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("list %ss: %w", kind.kind.Kind, err)
+			}
+		}
+		return found, nil
 	}
 }

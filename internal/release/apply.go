@@ -2,8 +2,10 @@ package release
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,61 +14,58 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // FieldManager owns the fields that the release sets in its objects.
 const FieldManager = "darkroom-operator"
 
-// Marks by which Helm knows the objects of a release; `helm upgrade` and
-// `helm uninstall` by hand check them.
-const (
-	labelManagedBy             = "app.kubernetes.io/managed-by"
-	managedByHelm              = "Helm"
-	annotationReleaseName      = "meta.helm.sh/release-name"
-	annotationReleaseNamespace = "meta.helm.sh/release-namespace"
-)
-
-// ErrForeignObject says that an object of the release's name and kind exists and
-// belongs to somebody else. It is never overwritten.
+// ErrForeignObject says that an object of the release's name and kind exists and does not
+// belong to the Darkroom. It is never changed.
 var ErrForeignObject = errors.New("exists and does not belong to this Darkroom")
 
-// errContended says that an object did not rest long enough to be put right.
-var errContended = errors.New("is written by others all the time: it is put right later")
+// errContended says that an object was written by others between all attempts to restore
+// it.
+var errContended = errors.New("is being written by others at this moment")
 
-// applyParallelism bounds the writes under way for one release.
-const applyParallelism = 8
+const (
+	// applyParallelism bounds the concurrent writes for one release.
+	applyParallelism = 8
+	// applyAttempts bounds the attempts to write an object that others write too.
+	applyAttempts = 5
+)
 
-// applier writes the objects of one release.
+// absent is a resourceVersion that no object has. An apply that carries it creates a
+// missing object, and fails with a conflict if the object exists: the API server compares
+// the version only with that of an existing object. So creating an object costs one
+// request and cannot overwrite anybody's.
+const absent = "1"
+
+// applier writes the objects of one release. An object is written only if the write itself
+// proves that it is the Darkroom's: either it must not exist yet, or it must have the UID
+// of an object that belongs to the Darkroom.
 type applier struct {
-	client client.Client
-	reader client.Reader // not cached
-	live   LiveLookup
-	drift  *drift
-	owner  client.Object
-	key    types.NamespacedName
+	client   client.Client
+	reader   client.Reader // not cached
+	live     LiveLookup
+	memory   *drift.Memory
+	darkroom client.Object
+	key      types.NamespacedName
 }
 
-// neverAVersion is a resourceVersion that no object has. An apply that carries it
-// creates a missing object, and fails with a conflict if the object exists: the API
-// server checks the version only of what is there. So a new object costs one
-// request, where looking first would cost two and leave a gap between them.
-const neverAVersion = "1"
-
-// apply writes objects by server-side apply. Those in trusted were applied for
-// this release before; the others are written only if nobody else has an object of
-// that name.
-func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured, trusted map[objectKey]bool) error {
-	for _, wave := range waves(objects) {
-		// One that fails does not cancel the others: they are wanted all the same.
+// apply writes objects, in the order of manifest.Waves.
+func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, wave := range manifest.Waves(objects) {
+		// An error does not cancel the other writes: they are needed all the same.
 		var group errgroup.Group
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
 			group.Go(func() error {
-				if trusted[keyOf(object)] {
-					_, err := a.applyAlone(ctx, object)
-					return err
-				}
-				return a.applyNew(ctx, object)
+				_, err := a.put(ctx, object)
+				return err
 			})
 		}
 		if err := group.Wait(); err != nil {
@@ -76,156 +75,181 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 	return nil
 }
 
-// applyNew writes an object that may be somebody else's.
-func (a *applier) applyNew(ctx context.Context, object *unstructured.Unstructured) error {
-	live := a.marked(object)
-	live.SetResourceVersion(neverAVersion)
-	err := a.write(ctx, live)
-	if err == nil {
-		a.drift.applied(a.key, object, live)
+// put writes an object and removes from it what others added (see drift.Reclaim). It
+// remembers and returns the object as it is then.
+func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	uid, err := a.knownUID(ctx, object)
+	if err != nil {
+		return nil, err
 	}
-	if !apierrors.IsConflict(err) {
-		return err
-	}
-	if err := a.checkOwnership(ctx, object); err != nil {
-		return err
-	}
-	_, err = a.applyAlone(ctx, object)
-	return err
-}
-
-// applyOne writes an object that is the release's. Where what somebody added by hand
-// makes the result invalid, that is taken away first.
-func (a *applier) applyOne(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	live := a.marked(object)
-	refused := a.write(ctx, live)
-	if !apierrors.IsInvalid(refused) {
-		return live, refused
-	}
-	now := &unstructured.Unstructured{}
-	now.SetGroupVersionKind(object.GroupVersionKind())
-	if err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
-		return nil, refused
-	}
-	if found, err := a.reclaim(ctx, now); err != nil || !found {
-		return nil, refused
-	}
-	live = a.marked(object)
-	return live, a.write(ctx, live)
-}
-
-// reclaimTries bounds the tries to take away what others added, while others write.
-const reclaimTries = 5
-
-// applyAlone is applyOne, and leaves nothing in the object that others added. Only
-// then is remembered how the object looks, which is what it returns.
-func (a *applier) applyAlone(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	for try := 1; ; try++ {
-		live, err := a.applyOne(ctx, object)
-		if err != nil {
-			return nil, err
-		}
-		found, err := a.reclaim(ctx, live)
-		if err == nil && !found {
-			a.drift.applied(a.key, object, live)
+	for range applyAttempts {
+		live, err := a.putOnce(ctx, object, uid)
+		if err == nil {
+			a.memory.Applied(a.key, object, live)
 			return live, nil
 		}
-		// A conflict says that the object, its status perhaps, was written meanwhile.
-		if err != nil && !apierrors.IsConflict(err) {
+		if !apierrors.IsConflict(err) {
 			return nil, err
 		}
-		if try == reclaimTries {
-			return nil, fmt.Errorf("%s %w", keyOf(object), errContended)
+		// The object is not what the cache shows, or was written in between.
+		if uid, err = a.liveUID(ctx, object); err != nil {
+			return nil, err
 		}
 	}
+	return nil, fmt.Errorf("%s %w", manifest.KeyOf(object), errContended)
 }
 
-// write applies live, the marked copy of an object, which then is what came back.
-func (a *applier) write(ctx context.Context, live *unstructured.Unstructured) error {
+// putOnce is put with the UID that the object must have; none if it must not exist.
+func (a *applier) putOnce(ctx context.Context, object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+	if uid != "" {
+		if err := a.releaseReplicas(ctx, object, uid); err != nil {
+			return nil, err
+		}
+	}
+	live, err := a.write(ctx, object, uid)
+	if apierrors.IsInvalid(err) && uid != "" {
+		// Perhaps because of what others added.
+		live, err = a.writeOverAdditions(ctx, object, uid, err)
+	}
+	if err != nil || uid == "" {
+		return live, err
+	}
+	if reclaimed, err := a.reclaim(ctx, live); err != nil || !reclaimed {
+		return live, err
+	}
+	return a.write(ctx, object, uid)
+}
+
+// writeOverAdditions removes what others added to an object before it is written; refused
+// is the error of writing it as it is.
+func (a *applier) writeOverAdditions(ctx context.Context, object *unstructured.Unstructured, uid types.UID, refused error) (*unstructured.Unstructured, error) {
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(object.GroupVersionKind())
+	if err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil || now.GetUID() != uid {
+		return nil, refused
+	}
+	if reclaimed, err := a.reclaim(ctx, now); err != nil || !reclaimed {
+		return nil, refused
+	}
+	return a.write(ctx, object, uid)
+}
+
+// write applies an object that must have a UID, or must not exist if uid is empty. It
+// returns the object as it came back.
+func (a *applier) write(ctx context.Context, object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+	live := a.marked(object)
+	if uid == "" {
+		live.SetResourceVersion(absent)
+	} else {
+		live.SetUID(uid)
+	}
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(live),
 		client.FieldOwner(FieldManager), client.ForceOwnership)
 	if meta.IsNoMatchError(err) {
-		return fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
-			keyOf(live), live.GetKind(), live.GetAPIVersion(), err)
+		return nil, fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
+			manifest.KeyOf(live), live.GetKind(), live.GetAPIVersion(), err)
 	}
 	if err != nil {
-		return fmt.Errorf("apply %s: %w", keyOf(live), err)
+		return nil, fmt.Errorf("apply %s: %w", manifest.KeyOf(live), err)
 	}
-	return nil
+	return live, nil
 }
 
 // marked returns a copy of an object with Helm's marks and the owner reference.
 func (a *applier) marked(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := object.DeepCopy()
-	labels := out.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[labelManagedBy] = managedByHelm
-	out.SetLabels(labels)
-	annotations := out.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[annotationReleaseName] = a.key.Name
-	annotations[annotationReleaseNamespace] = a.key.Namespace
-	out.SetAnnotations(annotations)
-	out.SetOwnerReferences([]metav1.OwnerReference{ownerReference(a.owner)})
+	out.SetLabels(with(out.GetLabels(), map[string]string{ownership.LabelManagedBy: ownership.ManagedByHelm}))
+	out.SetAnnotations(with(out.GetAnnotations(), map[string]string{
+		ownership.AnnotationReleaseName:      a.key.Name,
+		ownership.AnnotationReleaseNamespace: a.key.Namespace,
+	}))
+	out.SetOwnerReferences([]metav1.OwnerReference{ownership.Reference(a.darkroom)})
 	return out
 }
 
-// checkOwnership makes sure that an object is missing, or belongs to this release.
-func (a *applier) checkOwnership(ctx context.Context, object *unstructured.Unstructured) error {
+func with(values, added map[string]string) map[string]string {
+	if values == nil {
+		return added
+	}
+	maps.Copy(values, added)
+	return values
+}
+
+// knownUID returns the UID of an object of the Darkroom that the caches show; none if they
+// show no such object.
+func (a *applier) knownUID(ctx context.Context, object *unstructured.Unstructured) (types.UID, error) {
+	live, err := a.live(ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
+	switch {
+	case apierrors.IsNotFound(err), err == nil && live == nil:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+	case !ownership.Owns(a.darkroom, live):
+		return "", nil
+	}
+	return live.GetUID(), nil
+}
+
+// liveUID returns the UID of an object as the API server has it; none if it is missing. The
+// error is ErrForeignObject if it does not belong to the Darkroom.
+func (a *applier) liveUID(ctx context.Context, object *unstructured.Unstructured) (types.UID, error) {
 	existing := &metav1.PartialObjectMetadata{}
 	existing.SetGroupVersionKind(object.GroupVersionKind())
 	err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), existing)
 	switch {
 	case isGone(err):
-		return nil
+		return "", nil
 	case err != nil:
-		return fmt.Errorf("look for %s: %w", keyOf(object), err)
-	case a.owns(existing):
-		return nil
+		return "", fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+	case !metav1.IsControlledBy(existing, a.darkroom):
+		return "", fmt.Errorf("%s %w: %s: rename the Darkroom, or delete that object if nothing needs it",
+			manifest.KeyOf(object), ErrForeignObject, ownership.Owner(existing))
 	}
-	return fmt.Errorf("%s %w: rename the Darkroom, or delete that object if nobody needs it", keyOf(object), ErrForeignObject)
+	return existing.GetUID(), nil
 }
 
-func (a *applier) owns(object metav1.Object) bool {
-	annotations := object.GetAnnotations()
-	return annotations[annotationReleaseName] == a.key.Name && annotations[annotationReleaseNamespace] == a.key.Namespace
-}
-
-// remove deletes objects. Where the value is false the object is deleted only if
-// it belongs to this release.
-func (a *applier) remove(ctx context.Context, objects map[objectKey]bool) error {
-	var group errgroup.Group
-	group.SetLimit(applyParallelism)
-	for key, known := range objects {
-		group.Go(func() error {
-			object := &metav1.PartialObjectMetadata{}
-			object.SetGroupVersionKind(key.GroupVersionKind)
-			object.SetNamespace(a.key.Namespace)
-			object.SetName(key.name)
-			if !known {
-				err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), object)
-				if isGone(err) || err == nil && !a.owns(object) {
-					return nil
-				}
-				if err != nil {
-					return fmt.Errorf("look for %s: %w", key, err)
-				}
-			}
-			err := a.client.Delete(ctx, object, client.PropagationPolicy(metav1.DeletePropagationBackground))
-			if err != nil && !isGone(err) {
-				return fmt.Errorf("delete %s: %w", key, err)
-			}
-			return nil
-		})
+// reclaim makes the operator the owner of the fields that others added and that must go,
+// and reports whether there were any.
+func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
+	entries, found, err := drift.Reclaim(live.GroupVersionKind().GroupKind(), FieldManager, live.GetManagedFields())
+	if err != nil || !found {
+		return false, err
 	}
-	return group.Wait()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"managedFields":   entries,
+		"uid":             live.GetUID(),
+		"resourceVersion": live.GetResourceVersion(),
+	}})
+	if err != nil {
+		return false, fmt.Errorf("encode managed fields: %w", err)
+	}
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(live.GroupVersionKind())
+	object.SetNamespace(live.GetNamespace())
+	object.SetName(live.GetName())
+	if err := a.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return false, fmt.Errorf("reclaim fields of %s: %w", manifest.KeyOf(live), err)
+	}
+	return true, nil
 }
 
-// isGone tells that an object is missing, or that its very kind is.
+// remove deletes an object if it still has the UID by which it is known to be the
+// Darkroom's.
+func (a *applier) remove(ctx context.Context, object owned) error {
+	target := &metav1.PartialObjectMetadata{}
+	target.SetGroupVersionKind(object.Kind.GroupVersion().WithKind(object.Kind.Kind))
+	target.SetNamespace(a.key.Namespace)
+	target.SetName(object.Name)
+	err := a.client.Delete(ctx, target, client.Preconditions{UID: &object.UID},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil && !isGone(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete %s: %w", object, err)
+	}
+	a.memory.Removed(a.key, object.key())
+	return nil
+}
+
+// isGone reports whether an object, or its kind, does not exist.
 func isGone(err error) bool {
 	return apierrors.IsNotFound(err) || meta.IsNoMatchError(err)
 }

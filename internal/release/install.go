@@ -1,16 +1,19 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage/driver"
 	helmtime "helm.sh/helm/v3/pkg/time"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
 // Install installs the first revision of the release.
@@ -25,12 +28,12 @@ func (c *actionClient) Install(_, _ string, _ *chart.Chart, values map[string]an
 	if err != nil {
 		return nil, err
 	}
-	next.Info.FirstDeployed = helmtime.Now()
-	return c.deploy(next, nil, helmrelease.StatusPendingInstall, options.Description)
+	next.Info.FirstDeployed = helmtime.Time{Time: c.Clock.Now()}
+	return c.deploy(next, nil, c.Store.Create, options.Description)
 }
 
-// Upgrade makes a new revision of the release. With the option DryRun it only
-// returns what that would be.
+// Upgrade makes a new revision of the release. With the option DryRun it only returns the
+// summary of that revision.
 func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]any, opts ...helmclient.UpgradeOption) (*helmrelease.Release, error) {
 	options := action.NewUpgrade(&action.Configuration{})
 	for _, apply := range opts {
@@ -46,79 +49,84 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 		return nil, err
 	}
 
-	history, err := c.Store.History(c.ctx, c.key)
+	history, err := c.Store.History(c.ctx, c.darkroom)
 	if err != nil {
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 	}
-	next.Version = history[0].Version + 1
-	next.Info.FirstDeployed = history[0].Info.FirstDeployed
-	return c.deploy(next, history, helmrelease.StatusPendingUpgrade, options.Description)
+	last := history[0]
+	next.Info.FirstDeployed = last.Info.FirstDeployed
+	if isRetry(last, next) {
+		next.Version = last.Version
+		return c.deploy(next, history[1:], c.Store.Update, options.Description)
+	}
+	next.Version = last.Version + 1
+	return c.deploy(next, history, c.Store.Create, options.Description)
 }
 
-// deploy stores a revision as pending, applies its objects, removes those that
-// earlier revisions had and it has not, and stores how it went. The history is
-// that of the release, the newest first.
-func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.Release, pending helmrelease.Status, description string) (*helmrelease.Release, error) {
-	objects, err := parseManifest(next.Manifest, c.key.Namespace)
-	if err != nil {
-		return nil, fmt.Errorf("release %s: %w", c.key, err)
-	}
-	earlier, err := c.objectsOf(history)
+// isRetry reports whether next repeats the last revision, which failed. The retry takes
+// its place, so that retries neither fill the history nor push the last good revision out
+// of it.
+func isRetry(last, next *helmrelease.Release) bool {
+	return last.Info.Status == helmrelease.StatusFailed && last.Manifest == next.Manifest &&
+		digest.Of(last.Config) == digest.Of(next.Config)
+}
+
+// deploy stores a revision as pending, by Create or Update of the store, applies its
+// objects, removes those that the Darkroom owns besides them, and stores the outcome. The
+// history has the other revisions of the release, the newest first.
+func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.Release,
+	store func(context.Context, client.Object, *helmrelease.Release) error, description string,
+) (*helmrelease.Release, error) {
+	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
 	}
 
-	next.Info.LastDeployed = helmtime.Now()
-	next.SetStatus(pending, descriptionPending)
-	if err := c.Store.Create(c.ctx, c.darkroom, next); err != nil {
+	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
+	next.SetStatus(helmrelease.StatusPendingUpgrade, descriptionPending)
+	if next.Version == 1 {
+		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
+	}
+	if err := store(c.ctx, c.darkroom, next); err != nil {
 		return nil, err
 	}
-
-	applier := c.applier()
-	err = applier.apply(c.ctx, objects, earlier)
+	err = c.applier().apply(c.ctx, objects)
 	if err == nil {
-		for _, object := range objects {
-			delete(earlier, keyOf(object))
-		}
-		keep(earlier)
-		err = applier.remove(c.ctx, earlier)
+		desired := manifest.Keys(objects)
+		c.memory.Settle(c.key, digest.Identity(next.Manifest), desired)
+		// What has to wait for the roll-out is removed by a later reconcile, when the caches
+		// show what was applied.
+		_, err = c.removeSurplus(desired)
 	}
 	if err != nil {
-		return next, c.fail(next, pending, err)
+		return next, c.fail(next, err)
 	}
-	wanted := c.drift.settle(c.key, identityOf(next.Manifest), objects)
 	c.Renderer.Compact(c.key)
-	if err := c.succeed(next, history, description); err != nil {
-		return next, err
-	}
-	// If an interrupted revision had the same pods, they may be rolled out already, and
-	// nobody would tell. The caches may not show all yet, so it is looked at again.
-	_, err = c.removeLeftovers(wanted)
-	return next, err
+	return next, c.succeed(next, history, description)
 }
 
-// fail stores a revision as failed and returns the cause, with whatever went
-// wrong on the way.
-func (c *actionClient) fail(next *helmrelease.Release, pending helmrelease.Status, cause error) error {
-	verb := "install"
-	if pending == helmrelease.StatusPendingUpgrade {
-		verb = "upgrade"
+// fail stores a revision as failed and returns the cause, joined with the errors of doing
+// so.
+func (c *actionClient) fail(next *helmrelease.Release, cause error) error {
+	verb := "upgrade"
+	if next.Version == 1 {
+		verb = "install"
 	}
 	cause = fmt.Errorf("%s release %s: %w", verb, c.key, cause)
 	next.SetStatus(helmrelease.StatusFailed, cause.Error())
-	return errors.Join(cause, c.Store.Update(c.ctx, c.darkroom, next), c.Store.Prune(c.ctx, c.key, c.MaxHistory))
+	return errors.Join(cause, c.Store.Update(c.ctx, c.darkroom, next), c.Store.Prune(c.ctx, c.darkroom, c.MaxHistory))
 }
 
 // succeed stores a revision as deployed, and the one deployed before as superseded.
 func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease.Release, description string) error {
 	event, message := EventInstalled, fmt.Sprintf("Installed with chart %s", next.Chart.Metadata.Version)
-	if len(history) > 0 {
+	if next.Version > 1 {
 		event, message = EventUpgraded, fmt.Sprintf("Upgraded to revision %d with chart %s", next.Version, next.Chart.Metadata.Version)
 	}
 	if description == "" {
 		description = message
 	}
-	// In this order, so that an operator that dies in between leaves no two deployed.
+	// In this order, so that an operator that dies in between does not leave two deployed.
 	for _, earlier := range history {
 		if earlier.Info.Status != helmrelease.StatusDeployed {
 			continue
@@ -133,61 +141,5 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)
-	return c.Store.Prune(c.ctx, c.key, c.MaxHistory)
-}
-
-// objectsOf returns the objects that revisions, the newest first, may have left in
-// the cluster: those of the last deployed one and of all that were tried since.
-// The value tells whether an object is known to be the release's: what a failed
-// revision names may belong to somebody else, which may be why it failed.
-func (c *actionClient) objectsOf(history []*helmrelease.Release) (map[objectKey]bool, error) {
-	known := map[objectKey]bool{}
-	for _, revision := range history {
-		deployed := revision.Info.Status == helmrelease.StatusDeployed
-		objects, err := parseManifest(revision.Manifest, c.key.Namespace)
-		if err != nil {
-			return nil, fmt.Errorf("revision %d: %w", revision.Version, err)
-		}
-		for _, object := range objects {
-			known[keyOf(object)] = known[keyOf(object)] || deployed
-		}
-		if deployed {
-			break
-		}
-	}
-	return known, nil
-}
-
-// Uninstall deletes every object of the release and then the release itself. If
-// nothing is stored of it, the error is driver.ErrReleaseNotFound; objects that
-// may still be there go with their owner, the Darkroom.
-func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
-	history, err := c.Store.History(c.ctx, c.key)
-	if errors.Is(err, driver.ErrReleaseNotFound) {
-		c.Forget(c.key)
-		return nil, err
-	}
-	if err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	objects, err := c.objectsOf(history)
-	if err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	leftovers, err := c.leftovers(nil)
-	if err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	maps.Copy(objects, leftovers)
-	if err := c.applier().remove(c.ctx, objects); err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	if err := c.Store.Delete(c.ctx, c.key); err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	c.Forget(c.key)
-	c.Recorder.Event(c.darkroom, false, EventUninstalled, "Uninstalled with all its objects")
-	last := history[0]
-	last.SetStatus(helmrelease.StatusUninstalled, "Uninstallation complete")
-	return &helmrelease.UninstallReleaseResponse{Release: last}, nil
+	return c.Store.Prune(c.ctx, c.darkroom, c.MaxHistory)
 }

@@ -1,132 +1,199 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
-	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// LiveLookup returns an object as a cache has it: nil and no error for a kind
-// that is not cached, and the API's error NotFound for an object that is missing.
-// The object is the cache's own, and must not be changed.
-type LiveLookup func(ctx context.Context, kind schema.GroupVersionKind, key types.NamespacedName) (metav1.Object, error)
-
-// Reconcile makes the objects of a deployed release, of which it is given the summary,
-// what they should be. While nothing differs it costs no request.
+// Reconcile restores the objects of a deployed release, whose summary it receives, and
+// removes surplus ones. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
-	verifying := c.drift.expire(c.key, time.Now(), c.VerifyPeriod)
-	applier := c.applier()
-	wanted, settled, err := applier.settled(c.ctx, release.Manifest)
+	verifying := c.memory.Expire(c.key, c.VerifyPeriod)
+	desired, settled, err := c.settled(release.Manifest)
 	if err != nil {
 		return err
 	}
 	c.Renderer.Compact(c.key)
 	if settled {
-		return c.tidyUp(wanted)
+		return c.tidyUp(desired)
 	}
-	stored, err := c.Store.Read(c.ctx, c.key)
+	stored, err := c.Store.Read(c.ctx, c.darkroom)
 	if err != nil {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
-	if identityOf(stored.Manifest) != release.Manifest {
+	if digest.Identity(stored.Manifest) != release.Manifest {
 		return fmt.Errorf("repair release %s: it %w", c.key, ErrBusy)
 	}
-	objects, err := parseManifest(stored.Manifest, c.key.Namespace)
+	objects, err := manifest.Parse(stored.Manifest, c.key.Namespace)
 	if err != nil {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
 	var repaired []string
 	var errs []error
 	for _, object := range objects {
-		changed, err := applier.repair(c.ctx, object)
+		changed, err := c.repair(object)
 		if err != nil {
-			// One that cannot be repaired does not keep the others from it.
+			// An object that cannot be repaired does not stop the repair of the others.
 			errs = append(errs, fmt.Errorf("repair release %s: %w", c.key, err))
 		}
 		if changed {
-			repaired = append(repaired, keyOf(object).String())
+			repaired = append(repaired, manifest.KeyOf(object).String())
 		}
 	}
 	if len(errs) == 0 {
-		errs = append(errs, c.tidyUp(c.drift.settle(c.key, release.Manifest, objects)))
+		desired = manifest.Keys(objects)
+		c.memory.Settle(c.key, release.Manifest, desired)
+		errs = append(errs, c.tidyUp(desired))
 		if verifying {
-			errs = append(errs, c.recordAnew())
+			errs = append(errs, c.refreshRecord())
 		}
 	}
 	if len(repaired) > 0 {
-		c.Recorder.Event(c.darkroom, false, EventRepaired, "Repaired after a change by hand: "+strings.Join(repaired, ", "))
+		c.Recorder.Event(c.darkroom, false, EventRepaired, "Restored after a change by another client: "+strings.Join(repaired, ", "))
 	}
 	return errors.Join(errs...)
 }
 
-// settled tells whether all objects of a manifest are known to be as they should be,
-// and which those are.
-func (a *applier) settled(ctx context.Context, manifest string) ([]objectKey, bool, error) {
-	objects, known := a.drift.settledObjects(a.key, manifest)
+// refreshRecord stores what is remembered of a release that was verified, unless that is
+// stored already.
+func (c *actionClient) refreshRecord() error {
+	if err := c.Store.Record(c.ctx, c.darkroom, c.record(), drift.Same); err != nil {
+		return fmt.Errorf("release %s: record what was applied: %w", c.key, err)
+	}
+	return nil
+}
+
+// settled reports whether all objects of a manifest are known to be as they should be, or
+// are not to be restored now, and returns their keys.
+func (c *actionClient) settled(identity string) ([]manifest.Key, bool, error) {
+	desired, known := c.memory.Settled(c.key, identity)
 	if !known {
 		return nil, false, nil
 	}
-	for _, object := range objects {
-		live, err := a.live(ctx, object.GroupVersionKind, types.NamespacedName{Namespace: a.key.Namespace, Name: object.name})
-		if apierrors.IsNotFound(err) || err == nil && live == nil {
-			return nil, false, nil
+	for _, key := range desired {
+		live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: key.Name})
+		if client.IgnoreNotFound(err) != nil {
+			return nil, false, fmt.Errorf("look for %s: %w", key, err)
 		}
-		if err != nil {
-			return nil, false, fmt.Errorf("look for %s: %w", object, err)
+		if err == nil && live != nil {
+			if trace, found := c.memory.Trace(c.key, key); found && trace.Fits(live) {
+				continue
+			}
 		}
-		if trace, found := a.drift.trace(a.key, object); !found || !trace.fits(live) {
+		if !c.memory.Held(c.key, key) {
 			return nil, false, nil
 		}
 	}
-	return objects, true, nil
+	return desired, true, nil
 }
 
-// repair applies an object unless the cache shows it as it should be. It tells
-// whether the object was missing or other than wanted.
-func (a *applier) repair(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
-	key := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
-	live, err := a.live(ctx, object.GroupVersionKind(), key)
-	missing := apierrors.IsNotFound(err)
-	if err != nil && !missing {
-		return false, fmt.Errorf("look for %s: %w", keyOf(object), err)
+// repair applies an object unless it is as it should be, or is not to be restored now. It
+// reports whether the object was missing or different.
+func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
+	key := manifest.KeyOf(object)
+	live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKeyFromObject(object))
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("look for %s: %w", key, err)
 	}
-	if live != nil && !missing && a.drift.unchanged(a.key, object, live) {
+	missing := apierrors.IsNotFound(err)
+	trace, traced := c.memory.Trace(c.key, key)
+	if missing && traced {
+		// The cache may not show a new object yet.
+		if live, missing, err = c.stillThere(object, trace); err != nil {
+			return false, err
+		}
+	}
+	if live != nil && c.memory.Unchanged(c.key, object, live) {
 		return false, nil
 	}
-	now, err := a.applyAlone(ctx, object)
+	if c.memory.Held(c.key, key) {
+		return false, nil
+	}
+	writer := ""
+	if c.nearlyContested(key) {
+		writer = c.lastWriter(object)
+	}
+	now, err := c.applier().put(c.ctx, object)
 	if err != nil {
 		return false, err
 	}
-	return missing || live != nil && (live.GetUID() != now.GetUID() || stateOf(live) != stateOf(now)), nil
+	changed := missing
+	switch {
+	case live != nil && !(traced && trace.NewerThan(live)):
+		// What others may add makes an object look different, and the apply changes nothing.
+		changed = changed || drift.Differ(live, now)
+	case traced:
+		changed = changed || trace.Differs(now)
+	}
+	if changed {
+		c.brake(key, writer)
+	}
+	return changed, nil
 }
 
-// expire forgets what is remembered of a release once in a period, give or take
-// a tenth, so that it is verified against the API server and not the caches. It tells
-// whether it did.
-func (d *drift) expire(release types.NamespacedName, now time.Time, period time.Duration) bool {
-	if period <= 0 {
-		return false
+// stillThere looks past the cache for an object that was applied and that the cache does
+// not show. It reports whether the object is missing.
+func (c *actionClient) stillThere(object *unstructured.Unstructured, trace drift.Trace) (metav1.Object, bool, error) {
+	existing := &metav1.PartialObjectMetadata{}
+	existing.SetGroupVersionKind(object.GroupVersionKind())
+	err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), existing)
+	switch {
+	case isGone(err):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+	case existing.UID != trace.UID || !ownership.Owns(c.darkroom, existing):
+		return nil, true, nil
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	known := d.of(release)
-	if now.Before(known.verifyAt) {
-		return false
+	return existing, false, nil
+}
+
+// brake slows down the repairs of an object that another writer keeps changing, and records
+// an event when that begins.
+func (c *actionClient) brake(key manifest.Key, writer string) {
+	contest, contested := c.memory.Repaired(c.key, key, writer)
+	if !contested || contest.Repairs > drift.ContestedAfter {
+		return
 	}
-	expired := !known.verifyAt.IsZero()
-	if expired {
-		*known = memory{traces: map[objectKey]trace{}}
+	c.Recorder.Event(c.darkroom, true, EventContested, ContestMessage(contest))
+}
+
+// ContestMessage describes a contest to the users of a Darkroom.
+func ContestMessage(contest drift.Contest) string {
+	writer := "another writer"
+	if contest.Writer != "" {
+		writer = fmt.Sprintf("field manager %q", contest.Writer)
 	}
-	known.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
-	return expired
+	return fmt.Sprintf("%s is changed again and again by %s and was restored %d times; restoring it is suspended until %s. "+
+		"Configure that writer to ignore the object, or pause the Darkroom.",
+		contest.Object, writer, contest.Repairs, contest.Until.UTC().Format("15:04:05 MST"))
+}
+
+// nearlyContested reports whether the next repair of an object may begin or continue a
+// contest, so that it is worth a request to find out who the other writer is.
+func (c *actionClient) nearlyContested(key manifest.Key) bool {
+	return c.memory.Repairs(c.key, key) >= drift.ContestedAfter-1
+}
+
+// lastWriter returns the field manager that changed an object last; empty if that cannot be
+// found out.
+func (c *actionClient) lastWriter(object *unstructured.Unstructured) string {
+	existing := &metav1.PartialObjectMetadata{}
+	existing.SetGroupVersionKind(object.GroupVersionKind())
+	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), existing); err != nil {
+		return ""
+	}
+	return drift.LastWriter(FieldManager, existing.ManagedFields)
 }

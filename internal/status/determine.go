@@ -158,6 +158,9 @@ func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
 		if condition.Reason == reasonErrorGettingValues {
 			reason = v1alpha1.ReasonInvalid
 		}
+		if deployed := reported(darkroom, v1alpha1.ConditionDeployed); deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease {
+			reason = v1alpha1.ReasonForeignRelease
+		}
 		return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reason, condition.Message}, true
 	}
 	return verdict{}, false

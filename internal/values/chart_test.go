@@ -27,7 +27,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	releaserender "github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
@@ -214,7 +214,7 @@ var oldestKubernetes = &chartutil.Capabilities{
 var (
 	darkroomChart = sync.OnceValues(charts.Darkroom)
 	// renderer reads the schema of a chart once.
-	renderer      = release.NewRenderer(func() *chartutil.Capabilities { return oldestKubernetes })
+	renderer      = releaserender.NewRenderer(func() *chartutil.Capabilities { return oldestKubernetes })
 	strictDecoder = sync.OnceValue(func() runtime.Decoder {
 		scheme := runtime.NewScheme()
 		for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, gatewayv1.Install} {

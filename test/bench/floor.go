@@ -26,7 +26,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	operator "github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -94,7 +94,7 @@ func floorManifest(chart string) (string, error) {
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
-	rendered, err := release.Render(chrt, types.NamespacedName{Namespace: "default", Name: floorName}, vals, capabilities)
+	rendered, err := render.Render(chrt, types.NamespacedName{Namespace: "default", Name: floorName}, vals, capabilities)
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,6 @@
-package release
+// Package render renders the release of a Darkroom from the chart and its values, without
+// asking the cluster anything. The result equals the output of `helm template`.
+package render
 
 import (
 	"fmt"
@@ -8,8 +10,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // CheckChart refuses a chart that this package would not install as Helm does:
@@ -52,7 +52,6 @@ func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, val
 	install.SkipSchemaValidation = true // done above
 	install.KubeVersion = &capabilities.KubeVersion
 	install.APIVersions = capabilities.APIVersions
-	install.Labels = map[string]string{v1alpha1.LabelDarkroom: key.Name}
 
 	rendered, err := install.Run(chrt, values)
 	if err != nil {
@@ -74,12 +73,4 @@ func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, val
 // templates, schema and README with every revision would cost more than to render.
 func stored(chrt *chart.Chart) *chart.Chart {
 	return &chart.Chart{Metadata: chrt.Metadata, Values: chrt.Values}
-}
-
-// copyRelease copies the parts of a release that this package changes.
-func copyRelease(in *helmrelease.Release) *helmrelease.Release {
-	out := *in
-	info := *in.Info
-	out.Info = &info
-	return &out
 }

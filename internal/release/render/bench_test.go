@@ -1,4 +1,4 @@
-package release_test
+package render_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 )
 
 var benchKey = types.NamespacedName{Namespace: "photos", Name: "cats"}
@@ -54,14 +54,14 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-func rendererOf(tb testing.TB) (*release.Renderer, *chart.Chart) {
+func rendererOf(tb testing.TB) (*render.Renderer, *chart.Chart) {
 	tb.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	capabilities := kubernetes("v1.36.3")
-	return release.NewRenderer(func() *chartutil.Capabilities { return capabilities }), chrt
+	return render.NewRenderer(func() *chartutil.Capabilities { return capabilities }), chrt
 }
 
 // kubernetes are the capabilities of a cluster of some version.

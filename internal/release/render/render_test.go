@@ -1,4 +1,4 @@
-package release_test
+package render_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 )
 
 // What a rendering follows from is chart, capabilities and values: a change of any
@@ -18,7 +18,7 @@ func TestARenderingIsMadeAnewWhenWhatItFollowsFromChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	capabilities := kubernetes("v1.36.3")
-	renderer := release.NewRenderer(func() *chartutil.Capabilities { return capabilities })
+	renderer := render.NewRenderer(func() *chartutil.Capabilities { return capabilities })
 	values := benchValues()
 	manifest := func() string {
 		t.Helper()

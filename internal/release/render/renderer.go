@@ -1,4 +1,4 @@
-package release
+package render
 
 import (
 	"encoding/json"
@@ -9,9 +9,12 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 )
 
-// Renderer is Render with a memory of the last result of each release.
+// Renderer renders releases and remembers the last result of each.
 type Renderer struct {
 	capabilities func() *chartutil.Capabilities
 
@@ -20,12 +23,12 @@ type Renderer struct {
 	charts map[*chart.Chart]chartFacts
 	// digested are the capabilities that were digested last.
 	digested       *chartutil.Capabilities
-	digestedDigest digest
+	digestedDigest digest.Digest
 }
 
 // rendering is a release, and what it was rendered from.
 type rendering struct {
-	source  digest
+	source  digest.Digest
 	release *helmrelease.Release
 	// compact tells that the release is a summary.
 	compact bool
@@ -34,7 +37,7 @@ type rendering struct {
 // chartFacts are what is found out about a chart once.
 type chartFacts struct {
 	schema valueSchema
-	digest digest
+	digest digest.Digest
 }
 
 // NewRenderer returns a renderer for the cluster whose capabilities the function
@@ -54,7 +57,7 @@ func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values ma
 	if err != nil {
 		return nil, err
 	}
-	return copyRelease(rendered.release), nil
+	return revision.Copy(rendered.release), nil
 }
 
 // Preview returns the summary of what Render would return.
@@ -64,9 +67,9 @@ func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values m
 		return nil, err
 	}
 	if rendered.compact {
-		return copyRelease(rendered.release), nil
+		return revision.Copy(rendered.release), nil
 	}
-	return summary(rendered.release), nil
+	return revision.Summary(rendered.release), nil
 }
 
 // render returns the rendering of a release, which may be compact if it is for a preview.
@@ -102,14 +105,14 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 
 // sourceOf digests what a rendering follows from: chart, capabilities and values, and
 // this program, whose functions the templates call.
-func (r *Renderer) sourceOf(facts chartFacts, capabilities *chartutil.Capabilities, values []byte) digest {
+func (r *Renderer) sourceOf(facts chartFacts, capabilities *chartutil.Capabilities, values []byte) digest.Digest {
 	r.mu.Lock()
 	if r.digested != capabilities {
-		r.digested, r.digestedDigest = capabilities, digestOf(capabilities)
+		r.digested, r.digestedDigest = capabilities, digest.Of(capabilities)
 	}
 	cluster := r.digestedDigest
 	r.mu.Unlock()
-	return sum([]byte(buildID()), facts.digest[:], cluster[:], values)
+	return digest.Sum([]byte(buildID()), facts.digest[:], cluster[:], values)
 }
 
 func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
@@ -122,7 +125,7 @@ func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
 	if err != nil {
 		return chartFacts{}, err
 	}
-	facts := chartFacts{schema: schema, digest: digestOf([]any{chrt.Metadata, chrt.Values, chrt.Templates, chrt.Files})}
+	facts := chartFacts{schema: schema, digest: digest.Of([]any{chrt.Metadata, chrt.Values, chrt.Templates, chrt.Files})}
 	r.charts[chrt] = facts
 	return facts, nil
 }
@@ -136,13 +139,13 @@ func (r *Renderer) Compact(key types.NamespacedName) {
 	if !found || have.compact {
 		return
 	}
-	r.last[key] = rendering{source: have.source, release: summary(have.release), compact: true}
+	r.last[key] = rendering{source: have.source, release: revision.Summary(have.release), compact: true}
 }
 
-// source returns the digest of what a release with a manifest, given by its identity,
+// Source returns the digest of what a release with a manifest, given by its identity,
 // was rendered from; nil if that is not known, or the program has no identity by which
 // it would be known again.
-func (r *Renderer) source(key types.NamespacedName, manifest string) *digest {
+func (r *Renderer) Source(key types.NamespacedName, manifest string) *digest.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	have, found := r.last[key]
@@ -152,8 +155,8 @@ func (r *Renderer) source(key types.NamespacedName, manifest string) *digest {
 	return &have.source
 }
 
-// recall remembers a rendering of another process, unless something is remembered.
-func (r *Renderer) recall(key types.NamespacedName, source *digest, manifest string) {
+// Recall remembers a rendering of another process, unless something is remembered.
+func (r *Renderer) Recall(key types.NamespacedName, source *digest.Digest, manifest string) {
 	if source == nil || buildID() == "" {
 		return
 	}

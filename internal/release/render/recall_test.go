@@ -1,4 +1,4 @@
-package release
+package render
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 )
 
 // What another process recorded is believed while program, chart, capabilities and
@@ -42,11 +43,11 @@ func TestARecordedRenderingIsBelievedWhileItsSourceIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Compact(key)
-	source := first.source(key, identityOf(rendered.Manifest))
+	source := first.Source(key, digest.Identity(rendered.Manifest))
 	if source == nil {
 		t.Fatal("the rendering has no source")
 	}
-	if first.source(key, identityOf("another manifest")) != nil {
+	if first.Source(key, digest.Identity("another manifest")) != nil {
 		t.Error("a manifest that was not rendered has a source")
 	}
 
@@ -76,7 +77,7 @@ func TestARecordedRenderingIsBelievedWhileItsSourceIsTheSame(t *testing.T) {
 				test.values(usedValues)
 			}
 			next := rendererFor(version)
-			next.recall(key, source, recorded)
+			next.Recall(key, source, recorded)
 			preview, err := next.Preview(usedChart, key, usedValues)
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,502 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+)
+
+// foreignChart is a chart of somebody else with objects of the names that a Darkroom would
+// use, and a password.
+func foreignChart(t *testing.T) *chart.Chart {
+	t.Helper()
+	object := func(kind, apiVersion, rest string) string {
+		return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: {{ .Release.Name }}\n%s\n---\n", apiVersion, kind, rest)
+	}
+	manifests := object("ConfigMap", "v1", "data: {a: b}") +
+		object("Secret", "v1", "stringData: {password: precious}") +
+		object("Service", "v1", "spec: {ports: [{port: 80}]}") +
+		object("Deployment", "apps/v1", "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}")
+	loaded, err := loader.LoadFiles([]*loader.BufferedFile{
+		{Name: "Chart.yaml", Data: []byte("apiVersion: v2\nname: shop\nversion: 1.0.0\n")},
+		{Name: "templates/all.yaml", Data: []byte(manifests)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func installByHand(t *testing.T, namespace, name string, chrt *chart.Chart, values map[string]any) {
+	t.Helper()
+	install := action.NewInstall(helmByHand(t, namespace))
+	install.ReleaseName, install.Namespace = name, namespace
+	if _, err := install.Run(chrt, values); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything returns all objects of a namespace as JSON, by kind and name; Events, Darkrooms
+// and what Kubernetes makes in each namespace excepted.
+func everything(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, kind := range releaseKinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range list.Items {
+			raw, err := item.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[kind.Kind+" "+item.GetName()] = string(raw)
+		}
+	}
+	return found
+}
+
+func sameObjects(t *testing.T, before, after map[string]string) {
+	t.Helper()
+	for name, was := range before {
+		switch now, found := after[name]; {
+		case !found:
+			t.Errorf("%s is gone", name)
+		case now != was:
+			t.Errorf("%s was changed:\n%s\n%s", name, was, now)
+		}
+	}
+}
+
+func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
+	t.Parallel()
+	states := map[string]func(*testing.T, string){
+		"deployed": func(*testing.T, string) {},
+		"its first revision pruned": func(t *testing.T, namespace string) {
+			upgrade := action.NewUpgrade(helmByHand(t, namespace))
+			upgrade.Namespace = namespace
+			if _, err := upgrade.Run("photos", foreignChart(t), nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := kube.Delete(t.Context(), mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"its revisions damaged": func(t *testing.T, namespace string) {
+			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Data["release"] = []byte("junk") })
+		},
+		"pending": func(t *testing.T, namespace string) {
+			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Labels["status"] = "pending-upgrade" })
+		},
+		"with the label of the Darkroom": func(t *testing.T, namespace string) {
+			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Labels[v1alpha1.LabelDarkroom] = "photos" })
+		},
+	}
+	for name, prepare := range states {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := newNamespace(t)
+			installByHand(t, namespace, "photos", foreignChart(t), nil)
+			prepare(t, namespace)
+			before := everything(t, namespace)
+			startOperator(t, namespace)
+
+			darkroom := webFolder(namespace, "photos")
+			create(t, darkroom)
+			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+				if !strings.Contains(status.Message, "helm release photos exists") && !strings.Contains(status.Message, "Helm release photos exists") {
+					return fmt.Errorf("message is %q", status.Message)
+				}
+				return errors.Join(
+					condition(status, v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease),
+					condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
+			})
+			eventuallyEvent(t, namespace, "ForeignRelease")
+			sameObjects(t, before, everything(t, namespace))
+
+			if err := kube.Delete(t.Context(), darkroom); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is gone", func(ctx context.Context) error {
+				if _, err := get(ctx, &v1alpha1.Darkroom{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+					return fmt.Errorf("the Darkroom is still there (%w)", err)
+				}
+				return nil
+			})
+			sameObjects(t, before, everything(t, namespace))
+		})
+	}
+}
+
+func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	installByHand(t, namespace, "photos", chrt, map[string]any{
+		"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"},
+	})
+	before := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: "photos"}
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	eventuallyEvent(t, namespace, "Adopted")
+	history, err := action.NewHistory(helmByHand(t, namespace)).Run("photos")
+	if err != nil || len(history) != 2 {
+		t.Errorf("the history is %v (%v), want the adopted revision and the next", history, err)
+	}
+	// The old pods serve until the new ones do.
+	now := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
+	if now.UID != before.UID || !metav1.IsControlledBy(now, darkroom) {
+		t.Errorf("the old Deployment was not adopted: %+v", now.ObjectMeta)
+	}
+	becomeReady(t, namespace, "photos")
+	eventually(t, "the end of the old Deployment and Service", func(ctx context.Context) error {
+		_, deployment := get(ctx, &appsv1.Deployment{}, namespace, "photos-darkroom")
+		_, service := get(ctx, &corev1.Service{}, namespace, "photos-darkroom")
+		if !apierrors.IsNotFound(deployment) || !apierrors.IsNotFound(service) {
+			return fmt.Errorf("still there: %w, %w", deployment, service)
+		}
+		return nil
+	})
+}
+
+func TestAReleaseOfAnotherChartIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	installByHand(t, namespace, "photos", foreignChart(t), nil)
+	before := everything(t, namespace)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: "photos"}
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "not a release of the chart darkroom") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return nil
+	})
+	sameObjects(t, before, everything(t, namespace))
+}
+
+// A Deployment that somebody made under the name after ours was deleted is not ours.
+func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
+	operator.kill()
+	ours := mustGet(t, &corev1.Service{}, namespace, "photos")
+	if err := kube.Delete(t.Context(), ours); err != nil {
+		t.Fatal(err)
+	}
+	theirs := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "photos",
+			// Copied from ours, as by `kubectl get -o yaml | kubectl apply`, but for the owner.
+			Labels: ours.Labels, Annotations: ours.Annotations,
+		},
+		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 9999}}},
+	}
+	create(t, theirs)
+	startOperator(t, namespace)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, "Service photos exists and does not belong to this Darkroom") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return nil
+	})
+	if now := mustGet(t, &corev1.Service{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
+		t.Errorf("it was changed: %+v", now)
+	}
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the Darkroom's end", func(ctx context.Context) error {
+		_, err := get(ctx, &v1alpha1.Darkroom{}, namespace, "photos")
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("still there: %w", err)
+		}
+		return nil
+	})
+	mustGet(t, &corev1.Service{}, namespace, "photos")
+}
+
+func TestAPausedDarkroomCanBeDeleted(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
+	eventuallyStatus(t, darkroom, "paused", func(status v1alpha1.DarkroomStatus) error {
+		if status.Phase != v1alpha1.PhasePaused {
+			return fmt.Errorf("phase is %s", status.Phase)
+		}
+		return nil
+	})
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", gone(darkroom))
+}
+
+// With two workers, each of which used to wait ten seconds for each of them.
+func TestForeignFinalizersBlockNobody(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	const stuck = 8
+	for i := range stuck {
+		darkroom := webFolder(namespace, fmt.Sprintf("stuck-%d", i))
+		darkroom.Finalizers = []string{"example.com/never"}
+		create(t, darkroom)
+		eventually(t, "the release", installed(namespace, darkroom.Name))
+	}
+	began := time.Now()
+	for i := range stuck {
+		if err := kube.Delete(t.Context(), webFolder(namespace, fmt.Sprintf("stuck-%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range stuck {
+		eventually(t, "nothing left of it", func(ctx context.Context) error {
+			left, err := belongings(ctx, webFolder(namespace, fmt.Sprintf("stuck-%d", i)))
+			if err == nil && len(left) > 0 {
+				return fmt.Errorf("left: %v", names(left))
+			}
+			return err
+		})
+	}
+	create(t, webFolder(namespace, "photos"))
+	eventually(t, "another tenant's release", installed(namespace, "photos"))
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// Server-side apply drops a field that its only owner leaves out, and a Deployment without
+// replicas has one.
+func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(int32(5)) })
+	namespace := darkroom.Namespace
+	watched, err := client.NewWithWatch(cluster, client.Options{Scheme: kube.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := watched.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Stop()
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Replicas = nil
+		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To(int32(5)), MaxReplicas: 9}
+	})
+	eventually(t, "the autoscaler", func(ctx context.Context) error {
+		_, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
+		return errors.Join(err, installed(namespace, "photos")(ctx))
+	})
+	// The autoscaler sets what it likes, and the operator leaves it.
+	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+	scaleTo(t, deployment, 7)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	if got := *mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Replicas; got != 7 {
+		t.Errorf("the autoscaler's %d replicas became %d", 7, got)
+	}
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Replicas = ptr.To(int32(6))
+		d.Spec.Autoscaling = nil
+	})
+	eventually(t, "the end of the autoscaler", func(ctx context.Context) error {
+		if _, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("still there (%w)", err)
+		}
+		now, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
+		if err == nil && *now.Spec.Replicas != 6 {
+			return fmt.Errorf("%d replicas", *now.Spec.Replicas)
+		}
+		return err
+	})
+	for {
+		select {
+		case event := <-events.ResultChan():
+			if seen, ok := event.Object.(*appsv1.Deployment); ok && *seen.Spec.Replicas < 5 {
+				t.Fatalf("at some time it had %d replicas", *seen.Spec.Replicas)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// scaleTo plays the autoscaler.
+func scaleTo(t *testing.T, deployment *appsv1.Deployment, replicas int32) {
+	t.Helper()
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+	err := kube.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale), client.FieldOwner("kube-controller-manager"))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAdditionsOfOtherControllersStay(t *testing.T) {
+	t.Parallel()
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
+	account := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
+	change(t, account, func(s *corev1.ServiceAccount) {
+		s.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
+		s.Secrets = []corev1.ObjectReference{{Name: "photos-dockercfg"}}
+	})
+	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+	change(t, deployment, func(d *appsv1.Deployment) {
+		d.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "2026-11-21T00:00:00Z"}
+	})
+	eventually(t, "rest", quiet(operator))
+	// Whatever makes the operator apply them again.
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(operator))
+	account = mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
+	if len(account.ImagePullSecrets) != 1 || len(account.Secrets) != 1 {
+		t.Errorf("the ServiceAccount lost what was added: %+v", account)
+	}
+	if got := mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"]; got == "" {
+		t.Error("kubectl rollout restart was reverted")
+	}
+	if repaired := events(t, namespace, "Repaired"); len(repaired) > 0 {
+		t.Errorf("an event tells of a repair: %s", repaired[0].Note)
+	}
+}
+
+func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
+	t.Parallel()
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
+	before := operator.requests.writes.Load()
+	// Another controller insists on its own port.
+	stop := time.Now().Add(20 * time.Second)
+	for time.Now().Before(stop) {
+		service := mustGet(t, &corev1.Service{}, namespace, "photos")
+		if service.Spec.Ports[0].Port != 8080 {
+			service.Spec.Ports[0].Port = 8080
+			if err := kube.Update(t.Context(), service, client.FieldOwner("rival")); err != nil && !apierrors.IsConflict(err) {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	// Five repairs, of an apply each; and some events, and a status that tells of it.
+	if writes := operator.requests.writes.Load() - before; writes > 25 {
+		t.Errorf("%d writes in 20 seconds", writes)
+	}
+	eventuallyEvent(t, namespace, "Contested")
+	eventuallyStatus(t, darkroom, "who it is", func(status v1alpha1.DarkroomStatus) error {
+		contested := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionContested)
+		if contested == nil || !strings.Contains(contested.Message, `"rival"`) || !strings.Contains(contested.Message, "Service photos") {
+			raw, err := json.Marshal(status.Conditions)
+			return fmt.Errorf("conditions are %s (%w)", raw, err)
+		}
+		return nil
+	})
+}
+
+func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
+	t.Parallel()
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
+	becomeReady(t, namespace, "photos")
+	t.Run("the chart's own is kept while pods use it", func(t *testing.T) {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
+		eventually(t, "the upgrade", installed(namespace, "photos"))
+		becomeReady(t, namespace, "photos")
+		eventually(t, "rest", quiet(operator))
+		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
+	})
+	t.Run("it goes when no pod uses it any more", func(t *testing.T) {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"} })
+		eventually(t, "the upgrade", installed(namespace, "photos"))
+		eventually(t, "rest", quiet(operator))
+		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // old pods may be recreated
+		becomeReady(t, namespace, "photos")
+		eventually(t, "its end", func(ctx context.Context) error {
+			if _, err := get(ctx, &corev1.ServiceAccount{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("still there (%w)", err)
+			}
+			return nil
+		})
+	})
+	t.Run("a user's own is never deleted", func(t *testing.T) {
+		own := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}
+		create(t, own)
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
+		eventually(t, "the upgrade", installed(namespace, "photos"))
+		becomeReady(t, namespace, "photos")
+		eventually(t, "rest", quiet(operator))
+		if now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos"); now.ResourceVersion != own.ResourceVersion {
+			t.Errorf("it was changed: %+v", now)
+		}
+	})
+}
+
+func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 3}
+		d.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: "none-allowed"}}}
+	})
+	eventually(t, "several attempts", func(context.Context) error {
+		attempts := 0
+		for _, event := range events(t, namespace, "ReleaseFailed") {
+			attempts++
+			if event.Series != nil {
+				attempts += int(event.Series.Count)
+			}
+		}
+		if attempts < 3 {
+			return fmt.Errorf("%d attempts", attempts)
+		}
+		return nil
+	})
+	history, err := action.NewHistory(helmByHand(t, namespace)).Run("photos")
+	if err != nil || len(history) != 2 || history[0].Info.Status != "deployed" {
+		t.Errorf("the history is %v (%v), want the deployed revision and one that failed", history, err)
+	}
+	// What the failed revision left is surplus, though no deployed revision ever had it.
+	mustGet(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.PodTemplate = nil, nil })
+	eventually(t, "the end of the autoscaler", func(ctx context.Context) error {
+		if _, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("still there (%w)", err)
+		}
+		return installed(namespace, "photos")(ctx)
+	})
+}

@@ -1,0 +1,118 @@
+package drift
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+// The brake slows down a fight with another writer. The first repairs of an object are
+// made at once: a person who edits it by mistake should see that at once. From then on
+// each repair doubles the time until the next one.
+const (
+	// ContestedAfter is the number of immediate repairs; the last of them begins a contest.
+	ContestedAfter = 4
+	// brakeLeast and brakeMost bound the time between two repairs from then on.
+	brakeLeast = 15 * time.Second
+	brakeMost  = 10 * time.Minute
+	// brakeRelease is how long an object must rest to be repaired at once again.
+	brakeRelease = 20 * time.Minute
+)
+
+// brake is what is remembered of the repairs of one object.
+type brake struct {
+	repairs int
+	last    time.Time
+	until   time.Time
+	writer  string
+}
+
+// Contest is an object that another writer keeps changing.
+type Contest struct {
+	// Object is the object.
+	Object manifest.Key
+	// Writer is the field manager that changed it; empty if that is not known.
+	Writer string
+	// Repairs is how often the object was restored in a row.
+	Repairs int
+	// Until is when it will be restored next if it still differs.
+	Until time.Time
+}
+
+// Repaired remembers that an object was restored after a change by a writer, which may be
+// unknown. It returns the contest that this begins or continues; false if the next repair
+// would be immediate.
+func (m *Memory) Repaired(key types.NamespacedName, object manifest.Key, writer string) (Contest, bool) {
+	now := m.clock.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(key)
+	if known.brakes == nil {
+		known.brakes = map[manifest.Key]*brake{}
+	}
+	b := known.brakes[object]
+	if b == nil || now.Sub(b.last) > brakeRelease {
+		b = &brake{}
+		known.brakes[object] = b
+	}
+	b.repairs++
+	b.last = now
+	if writer != "" {
+		b.writer = writer
+	}
+	if b.repairs < ContestedAfter {
+		return Contest{}, false
+	}
+	delay := brakeMost
+	if doublings := b.repairs - ContestedAfter; doublings < 6 {
+		delay = min(brakeLeast<<doublings, brakeMost)
+	}
+	b.until = now.Add(delay)
+	return Contest{object, b.writer, b.repairs, b.until}, true
+}
+
+// Repairs returns how often an object was restored in a row.
+func (m *Memory) Repairs(key types.NamespacedName, object manifest.Key) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.releases[key]; known != nil && known.brakes[object] != nil {
+		return known.brakes[object].repairs
+	}
+	return 0
+}
+
+// Held reports whether an object is not to be restored now.
+func (m *Memory) Held(key types.NamespacedName, object manifest.Key) bool {
+	now := m.clock.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	if known == nil {
+		return false
+	}
+	b := known.brakes[object]
+	return b != nil && now.Before(b.until)
+}
+
+// Contests returns the contested objects of a release, ordered by kind and name.
+func (m *Memory) Contests(key types.NamespacedName) []Contest {
+	now := m.clock.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	if known == nil {
+		return nil
+	}
+	var contests []Contest
+	for object, b := range known.brakes {
+		if now.Before(b.until) {
+			contests = append(contests, Contest{object, b.writer, b.repairs, b.until})
+		}
+	}
+	slices.SortFunc(contests, func(a, b Contest) int { return strings.Compare(a.Object.String(), b.Object.String()) })
+	return contests
+}

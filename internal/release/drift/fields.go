@@ -1,0 +1,164 @@
+package drift
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Server-side apply removes a field only if no other manager owns it, so additions that
+// change what runs (a key of the ConfigMap, a variable of the Deployment, a port of the
+// Service) would stay. Such fields are first made the operator's own, and are then removed
+// by the next apply.
+//
+// What others legitimately add stays:
+//   - all metadata: labels, annotations, finalizers, owner references;
+//   - everything on ServiceAccounts besides the fields that the chart sets, such as the
+//     imagePullSecrets and secrets that OpenShift and pull-secret controllers add;
+//   - labels and annotations of the pod template, such as the time of
+//     `kubectl rollout restart`;
+//   - the number of replicas where the chart sets none, which belongs to an autoscaler.
+
+// trustedManagers write to objects of a release by right.
+var trustedManagers = []string{"kube-controller-manager", "cloud-controller-manager"}
+
+// keptFields are the paths, by kind, at which additions stay; "" is for every kind.
+var keptFields = map[schema.GroupKind][]fieldpath.Path{
+	{}: {
+		fieldpath.MakePathOrDie("apiVersion"),
+		fieldpath.MakePathOrDie("kind"),
+		fieldpath.MakePathOrDie("metadata"),
+		fieldpath.MakePathOrDie("status"),
+	},
+	{Kind: "ServiceAccount"}: {{}},
+	{Group: "apps", Kind: "Deployment"}: {
+		fieldpath.MakePathOrDie("spec", "replicas"),
+		fieldpath.MakePathOrDie("spec", "template", "metadata"),
+	},
+}
+
+// keeps reports whether an addition at a path of an object of a kind stays.
+func keeps(kind schema.GroupKind, path fieldpath.Path) bool {
+	for _, kept := range slices.Concat(keptFields[schema.GroupKind{}], keptFields[kind]) {
+		if len(path) >= len(kept) && path[:len(kept)].Equals(kept) {
+			return true
+		}
+	}
+	return false
+}
+
+// Reclaim moves the fields that other managers added to an object, and that must go, to
+// the entry of the operator's own applies. It returns the changed managed fields, and
+// false if there is nothing to move.
+func Reclaim(kind schema.GroupKind, manager string, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
+	isOwn := func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+	}
+	own := slices.IndexFunc(entries, isOwn)
+	if own < 0 || !slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return isIntruder(e, manager, entries[own].APIVersion) }) {
+		return nil, false, nil
+	}
+	fields, err := fieldsOf(entries[own])
+	if err != nil {
+		return nil, false, err
+	}
+	var out []metav1.ManagedFieldsEntry
+	found := false
+	for i, entry := range entries {
+		if i == own || !isIntruder(entry, manager, entries[own].APIVersion) {
+			out = append(out, entry)
+			continue
+		}
+		theirs, err := fieldsOf(entry)
+		if err != nil {
+			return nil, false, err
+		}
+		taken := fieldpath.NewSet()
+		theirs.Iterate(func(path fieldpath.Path) {
+			if !keeps(kind, path) {
+				taken.Insert(path.Copy())
+			}
+		})
+		if taken.Empty() {
+			out = append(out, entry)
+			continue
+		}
+		found = true
+		fields = fields.Union(taken)
+		if rest := theirs.Difference(taken); !rest.Empty() {
+			if entry.FieldsV1, err = encodeFields(rest); err != nil {
+				return nil, false, err
+			}
+			out = append(out, entry)
+		}
+	}
+	if !found {
+		return nil, false, nil
+	}
+	encoded, err := encodeFields(fields)
+	if err != nil {
+		return nil, false, err
+	}
+	out[slices.IndexFunc(out, isOwn)].FieldsV1 = encoded
+	return out, true, nil
+}
+
+// OwnsField reports whether a manager's applies own a field of an object.
+func OwnsField(manager string, entries []metav1.ManagedFieldsEntry, path fieldpath.Path) (bool, error) {
+	for _, entry := range entries {
+		if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" {
+			continue
+		}
+		fields, err := fieldsOf(entry)
+		if err != nil {
+			return false, err
+		}
+		if fields.Has(path) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// LastWriter returns the field manager besides the operator's that changed the
+// specification of an object last; empty if there is none.
+func LastWriter(manager string, entries []metav1.ManagedFieldsEntry) string {
+	writer, last := "", time.Time{}
+	for _, entry := range entries {
+		if entry.Manager == manager || entry.Subresource == "status" || entry.Time == nil || entry.Time.Time.Before(last) {
+			continue
+		}
+		writer, last = entry.Manager, entry.Time.Time
+	}
+	return writer
+}
+
+// isIntruder reports whether an entry is of a manager that has no right to add anything.
+func isIntruder(entry metav1.ManagedFieldsEntry, manager, apiVersion string) bool {
+	return entry.Subresource == "" && entry.Manager != manager &&
+		entry.APIVersion == apiVersion && !slices.Contains(trustedManagers, entry.Manager)
+}
+
+func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
+	set := fieldpath.NewSet()
+	if entry.FieldsV1 == nil {
+		return set, nil
+	}
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return nil, fmt.Errorf("read fields of manager %s: %w", entry.Manager, err)
+	}
+	return set, nil
+}
+
+func encodeFields(set *fieldpath.Set) (*metav1.FieldsV1, error) {
+	raw, err := set.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encode fields: %w", err)
+	}
+	return metav1.NewFieldsV1(string(raw)), nil
+}

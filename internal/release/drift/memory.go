@@ -1,0 +1,223 @@
+package drift
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+// Memory is what is remembered of the objects of all releases. It is safe for concurrent
+// use.
+type Memory struct {
+	clock clock.PassiveClock
+
+	mu       sync.Mutex
+	releases map[types.NamespacedName]*release
+}
+
+// release is what is remembered of one release.
+type release struct {
+	traces map[manifest.Key]Trace
+	// settled is the identity of the manifest whose objects were all found or made as
+	// they should be, and objects are their keys.
+	settled string
+	objects []manifest.Key
+	// tidy is set when the Darkroom owns nothing besides the settled objects.
+	tidy bool
+	// verifyAt is when all this is to be forgotten.
+	verifyAt time.Time
+	// brakes are those of objects that had to be restored lately.
+	brakes map[manifest.Key]*brake
+}
+
+// Trace is what is remembered of one object.
+type Trace struct {
+	// APIVersion is the one that the object was applied with.
+	APIVersion string
+	// UID and ResourceVersion are those of the object as it came back.
+	UID             types.UID
+	ResourceVersion string
+
+	desired digest.Digest // of the object as it was applied
+	state   digest.Digest // of the object as it came back
+}
+
+// New returns an empty memory.
+func New(clock clock.PassiveClock) *Memory {
+	return &Memory{clock: clock, releases: map[types.NamespacedName]*release{}}
+}
+
+// Applied remembers that desired was applied and came back as live.
+func (m *Memory) Applied(key types.NamespacedName, desired *unstructured.Unstructured, live metav1.Object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(key)
+	// The object may be of another manifest than the settled one.
+	known.objects = nil
+	known.traces[manifest.KeyOf(desired)] = Trace{
+		APIVersion:      desired.GetAPIVersion(),
+		UID:             live.GetUID(),
+		ResourceVersion: live.GetResourceVersion(),
+		desired:         digest.Of(desired),
+		state:           stateOf(live),
+	}
+}
+
+// of returns what is remembered of a release. The caller holds the lock.
+func (m *Memory) of(key types.NamespacedName) *release {
+	known := m.releases[key]
+	if known == nil {
+		known = &release{traces: map[manifest.Key]Trace{}}
+		m.releases[key] = known
+	}
+	return known
+}
+
+// Settle remembers that all objects of the manifest with an identity are as they should
+// be.
+func (m *Memory) Settle(key types.NamespacedName, identity string, objects []manifest.Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(key)
+	known.settled, known.objects, known.tidy = identity, objects, false
+}
+
+// Settled returns the objects of the manifest with an identity if it was settled.
+func (m *Memory) Settled(key types.NamespacedName, identity string) ([]manifest.Key, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	if known == nil || len(known.objects) == 0 || known.settled != identity {
+		return nil, false
+	}
+	return known.objects, true
+}
+
+// Surplus returns the traces of objects that were applied and are not in desired. The
+// caches may not show them yet.
+func (m *Memory) Surplus(key types.NamespacedName, desired []manifest.Key) map[manifest.Key]Trace {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	if known == nil {
+		return nil
+	}
+	var surplus map[manifest.Key]Trace
+	for object, trace := range known.traces {
+		if slices.Contains(desired, object) {
+			continue
+		}
+		if surplus == nil {
+			surplus = map[manifest.Key]Trace{}
+		}
+		surplus[object] = trace
+	}
+	return surplus
+}
+
+// Removed forgets an object that was deleted.
+func (m *Memory) Removed(key types.NamespacedName, object manifest.Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.releases[key]; known != nil {
+		delete(known.traces, object)
+	}
+}
+
+// SetTidy remembers that the Darkroom owns nothing besides the settled objects.
+func (m *Memory) SetTidy(key types.NamespacedName) {
+	m.mu.Lock()
+	m.of(key).tidy = true
+	m.mu.Unlock()
+}
+
+// Tidy reports whether SetTidy was called since the last Settle.
+func (m *Memory) Tidy(key types.NamespacedName) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.of(key).tidy
+}
+
+// Forget drops what is remembered of a release.
+func (m *Memory) Forget(key types.NamespacedName) {
+	m.mu.Lock()
+	delete(m.releases, key)
+	m.mu.Unlock()
+}
+
+// Unchanged reports whether live, an object from a cache, is known to be as desired.
+func (m *Memory) Unchanged(key types.NamespacedName, desired *unstructured.Unstructured, live metav1.Object) bool {
+	trace, found := m.Trace(key, manifest.KeyOf(desired))
+	return found && trace.desired == digest.Of(desired) && trace.Fits(live)
+}
+
+// Trace returns what is remembered of an object.
+func (m *Memory) Trace(key types.NamespacedName, object manifest.Key) (Trace, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	if known == nil {
+		return Trace{}, false
+	}
+	found, ok := known.traces[object]
+	return found, ok
+}
+
+// Fits reports whether an object from a cache is as it was after it was applied. A cache
+// that does not show that write yet counts as unchanged: an event will follow.
+func (t Trace) Fits(live metav1.Object) bool {
+	if t.UID != live.GetUID() {
+		return false
+	}
+	return t.NewerThan(live) || t.state == stateOf(live)
+}
+
+// NewerThan reports whether an object from a cache is not newer than the object as it
+// came back.
+func (t Trace) NewerThan(live metav1.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), t.ResourceVersion)
+	return err == nil && order <= 0
+}
+
+// Differs reports whether an object that was just applied looks different from what was
+// remembered, so that the apply changed something.
+func (t Trace) Differs(now metav1.Object) bool {
+	return t.UID != now.GetUID() || t.state != stateOf(now)
+}
+
+// Differ reports whether two objects differ in more than their status.
+func Differ(before, after metav1.Object) bool {
+	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
+}
+
+// Expire forgets what is remembered of a release once in a period, give or take a tenth,
+// so that it is verified against the API server instead of the caches. It reports whether
+// it did.
+func (m *Memory) Expire(key types.NamespacedName, period time.Duration) bool {
+	if period <= 0 {
+		return false
+	}
+	now := m.clock.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of(key)
+	if now.Before(known.verifyAt) {
+		return false
+	}
+	expired := !known.verifyAt.IsZero()
+	if expired {
+		*known = release{traces: map[manifest.Key]Trace{}, brakes: known.brakes}
+	}
+	known.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
+	return expired
+}

@@ -1,0 +1,128 @@
+package drift
+
+import (
+	"cmp"
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+// A restarted operator would have to apply every object of every release to know that it
+// is as it should be, and to render every release to know that it is up to date. So what
+// is remembered of a release is recorded in the Secret of its deployed revision, beside
+// Helm's own data. It is data rather than an annotation because it contains digests of
+// Secrets. Helm clients write the Secret without it, so a record always describes what
+// the operator itself applied.
+
+// Record is what is remembered of a release, as it is stored.
+type Record struct {
+	// Manifest is the identity of the manifest that was applied, and Source the digest
+	// of what it was rendered from; nil if that is not known.
+	Manifest string         `json:"manifest"`
+	Source   *digest.Digest `json:"source,omitempty"`
+	Objects  []objectRecord `json:"objects"`
+}
+
+// objectRecord is the trace of one object.
+type objectRecord struct {
+	APIVersion      string        `json:"apiVersion"`
+	Kind            string        `json:"kind"`
+	Name            string        `json:"name"`
+	UID             types.UID     `json:"uid"`
+	ResourceVersion string        `json:"resourceVersion,omitempty"`
+	Desired         digest.Digest `json:"wanted"`
+	State           digest.Digest `json:"state"`
+}
+
+// Encode returns the record's stored form.
+func (r Record) Encode() []byte {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		// It consists of strings.
+		panic(err)
+	}
+	return raw
+}
+
+// Decode returns the record in its stored form, or an error if it cannot be decoded.
+func Decode(raw []byte) (Record, error) {
+	var read Record
+	err := json.Unmarshal(raw, &read)
+	return read, err
+}
+
+// Same reports whether two stored records are equal. Resource versions change with the
+// status of an object and do not count.
+func Same(a, b []byte) bool {
+	var read [2]Record
+	for i, raw := range [][]byte{a, b} {
+		var err error
+		if read[i], err = Decode(raw); err != nil {
+			return false
+		}
+		for j := range read[i].Objects {
+			read[i].Objects[j].ResourceVersion = ""
+		}
+	}
+	return reflect.DeepEqual(read[0], read[1])
+}
+
+// Record returns what is remembered of a release that is settled.
+func (m *Memory) Record(key types.NamespacedName) (_ Record, settled bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	if known == nil || len(known.objects) == 0 {
+		return Record{}, false
+	}
+	out := Record{Manifest: known.settled}
+	for _, object := range known.objects {
+		trace := known.traces[object]
+		out.Objects = append(out.Objects, objectRecord{
+			APIVersion: trace.APIVersion, Kind: object.Kind, Name: object.Name,
+			UID: trace.UID, ResourceVersion: trace.ResourceVersion, Desired: trace.desired, State: trace.state,
+		})
+	}
+	slices.SortFunc(out.Objects, func(a, b objectRecord) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return out, true
+}
+
+// Recall remembers what was recorded of a release, unless something is remembered
+// already. The release will be verified past the caches at some time within a period, so
+// that neither all releases are verified at once, nor is one left out because the operator
+// restarts too often.
+func (m *Memory) Recall(key types.NamespacedName, recorded Record, period time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.releases[key] != nil {
+		return
+	}
+	known := m.of(key)
+	known.settled = recorded.Manifest
+	for _, object := range recorded.Objects {
+		version, err := schema.ParseGroupVersion(object.APIVersion)
+		if err != nil {
+			continue
+		}
+		name := manifest.Key{GroupKind: version.WithKind(object.Kind).GroupKind(), Name: object.Name}
+		known.objects = append(known.objects, name)
+		known.traces[name] = Trace{
+			APIVersion: object.APIVersion, UID: object.UID, ResourceVersion: object.ResourceVersion,
+			desired: object.Desired, state: object.State,
+		}
+	}
+	if period > 0 {
+		known.verifyAt = m.clock.Now().Add(rand.N(period)) //nolint:gosec // spreads load, keeps no secret
+	}
+}

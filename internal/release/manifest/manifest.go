@@ -1,0 +1,90 @@
+// Package manifest turns the rendered manifest of a release into objects, and names them.
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// Key identifies an object within the namespace of its release. The API version is not
+// part of it: an object keeps its identity when a chart moves to another version.
+type Key struct {
+	schema.GroupKind
+	Name string
+}
+
+// KeyOf returns the key of an object.
+func KeyOf(object *unstructured.Unstructured) Key {
+	return Key{object.GroupVersionKind().GroupKind(), object.GetName()}
+}
+
+// Keys returns the keys of objects, in their order.
+func Keys(objects []*unstructured.Unstructured) []Key {
+	keys := make([]Key, len(objects))
+	for i, object := range objects {
+		keys[i] = KeyOf(object)
+	}
+	return keys
+}
+
+// String is "Kind name", the form that messages use.
+func (k Key) String() string {
+	return k.Kind + " " + k.Name
+}
+
+// Parse returns the objects of a rendered manifest, in its order, each with the
+// namespace of the release. It refuses an object that names another namespace, so that a
+// Darkroom cannot reach out of its own, and two objects with one key.
+func Parse(manifest, namespace string) ([]*unstructured.Unstructured, error) {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096)
+	var objects []*unstructured.Unstructured
+	for {
+		raw := map[string]any{}
+		err := decoder.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("parse manifest: %w", err)
+		}
+		if len(raw) == 0 {
+			continue
+		}
+		object := &unstructured.Unstructured{Object: raw}
+		switch object.GetNamespace() {
+		case "", namespace:
+			object.SetNamespace(namespace)
+		default:
+			return nil, fmt.Errorf("parse manifest: %s is in namespace %s, outside the release's namespace %s",
+				KeyOf(object), object.GetNamespace(), namespace)
+		}
+		if slices.Contains(Keys(objects), KeyOf(object)) {
+			return nil, fmt.Errorf("parse manifest: %s is defined twice", KeyOf(object))
+		}
+		objects = append(objects, object)
+	}
+}
+
+// workloads are the kinds that start pods.
+var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod"}
+
+// Waves splits objects into those that pods depend on, such as ServiceAccounts and
+// configuration, and the workloads that start pods and are applied after them.
+func Waves(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
+	var first, second []*unstructured.Unstructured
+	for _, object := range objects {
+		if slices.Contains(workloads, object.GetKind()) {
+			second = append(second, object)
+		} else {
+			first = append(first, object)
+		}
+	}
+	return [][]*unstructured.Unstructured{first, second}
+}

@@ -1,0 +1,78 @@
+// Package ownership decides which objects in the cluster belong to a Darkroom.
+//
+// An object belongs to a Darkroom if it carries the label LabelDarkroom with the
+// Darkroom's name and a controller owner reference with the Darkroom's UID. Both are
+// facts in the cluster: neither the name of an object, nor a Helm annotation, nor the
+// history of a release makes an object a Darkroom's.
+package ownership
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Annotations and the label by which Helm recognises the objects of a release.
+const (
+	LabelManagedBy             = "app.kubernetes.io/managed-by"
+	ManagedByHelm              = "Helm"
+	AnnotationReleaseName      = "meta.helm.sh/release-name"
+	AnnotationReleaseNamespace = "meta.helm.sh/release-namespace"
+)
+
+// Index is the name of the index of objects by the UID of the Darkroom that they belong
+// to. Every kind that a release can contain has it.
+const Index = "darkroom-uid"
+
+// IndexFunc is the function of the index Index.
+func IndexFunc(object client.Object) []string {
+	if uid := UID(object); uid != "" {
+		return []string{string(uid)}
+	}
+	return nil
+}
+
+// UID returns the UID of the Darkroom that an object names as its owner: that of its
+// controller, or, for Secrets of Helm that lost their owner reference because a Helm
+// client rewrote them, that of the label LabelDarkroomUID. It is empty if there is none.
+func UID(object metav1.Object) types.UID {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		if controller.Kind == v1alpha1.Kind && controller.APIVersion == v1alpha1.GroupVersion.String() {
+			return controller.UID
+		}
+		return ""
+	}
+	return types.UID(object.GetLabels()[v1alpha1.LabelDarkroomUID])
+}
+
+// Owns reports whether an object belongs to a Darkroom.
+func Owns(darkroom, object metav1.Object) bool {
+	return object.GetLabels()[v1alpha1.LabelDarkroom] == darkroom.GetName() && metav1.IsControlledBy(object, darkroom)
+}
+
+// OwnsRevision reports whether a Secret of Helm is a revision of the Darkroom's own
+// release. Helm clients drop owner references from the Secrets that they rewrite and keep
+// labels, so the label LabelDarkroomUID counts where there is no controller.
+func OwnsRevision(darkroom, secret metav1.Object) bool {
+	return secret.GetLabels()[v1alpha1.LabelDarkroom] == darkroom.GetName() && UID(secret) == darkroom.GetUID()
+}
+
+// Reference returns the owner reference of the objects of a Darkroom.
+func Reference(darkroom metav1.Object) metav1.OwnerReference {
+	return *metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)
+}
+
+// Owner describes who an object belongs to, for a message to the users of a Darkroom.
+func Owner(object metav1.Object) string {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)
+	}
+	if release := object.GetAnnotations()[AnnotationReleaseName]; release != "" {
+		return fmt.Sprintf("it belongs to the Helm release %s", release)
+	}
+	return "it has no controller"
+}

@@ -1,0 +1,278 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+)
+
+// Reasons of the events that are recorded on a Darkroom.
+const (
+	// EventInstalled: the first revision of the release was installed.
+	EventInstalled = "Installed"
+	// EventUpgraded: a new revision of the release was applied.
+	EventUpgraded = "Upgraded"
+	// EventRepaired: objects that were deleted or changed were restored.
+	EventRepaired = "Repaired"
+	// EventContested: an object is changed by another writer again and again.
+	EventContested = "Contested"
+	// EventRecovered: an interrupted operation is retried.
+	EventRecovered = "Recovered"
+	// EventAdopted: an existing Helm release was taken over.
+	EventAdopted = "Adopted"
+	// EventUninstalled: the release and its objects were deleted.
+	EventUninstalled = "Uninstalled"
+	// EventFailed: an install, upgrade, repair or uninstall failed.
+	EventFailed = "ReleaseFailed"
+)
+
+// pendingTimeout is how long a release that another Helm client left pending is assumed
+// to be in progress.
+const pendingTimeout = 2 * time.Minute
+
+// descriptionPending marks the revisions that this operator is working on. One that is
+// found with it was left by an operator that died: one operator leads, and it handles one
+// Darkroom once at a time.
+const descriptionPending = "Under way by the Darkroom Operator"
+
+// ErrBusy says that another Helm client is changing the release at this moment.
+var ErrBusy = errors.New("is being changed by another Helm client")
+
+// Recorder records an event on a Darkroom.
+type Recorder interface {
+	// Event records an event. Warning marks failures.
+	Event(darkroom client.Object, warning bool, reason, message string)
+}
+
+// LiveLookup returns an object as a cache has it: nil and no error for a kind that is not
+// cached, and the API's error NotFound for an object that is missing. The object is the
+// cache's own and must not be changed.
+type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error)
+
+// OwnedLookup returns all objects that have a Darkroom's UID in the index ownership.Index,
+// by kind, as the caches have them. They are the caches' own and must not be changed.
+type OwnedLookup func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error)
+
+// Config is the configuration of Clients. All fields but the last two are required.
+type Config struct {
+	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
+	// rendered: it has no default values.
+	Chart *chart.Chart
+	// Client writes objects.
+	Client client.Client
+	// Reader reads past the caches.
+	Reader client.Reader
+	// Live looks an object up in the caches.
+	Live LiveLookup
+	// Owned lists the objects of a Darkroom in the caches.
+	Owned OwnedLookup
+	// Store keeps the releases.
+	Store *storage.Store
+	// Renderer renders them.
+	Renderer *render.Renderer
+	// Recorder records events.
+	Recorder Recorder
+	// Clock measures waits.
+	Clock clock.PassiveClock
+	// MaxHistory is the number of revisions kept of each release; 0 keeps all.
+	MaxHistory int
+	// VerifyPeriod is the time between two uncached verifications of a release;
+	// 0 means never.
+	VerifyPeriod time.Duration
+}
+
+// Clients makes an action client for each Darkroom.
+type Clients struct {
+	Config
+	memory *drift.Memory
+
+	mu   sync.Mutex
+	uids map[types.NamespacedName]types.UID
+}
+
+// New returns a maker of action clients.
+func New(config Config) *Clients {
+	return &Clients{Config: config, memory: drift.New(config.Clock), uids: map[types.NamespacedName]types.UID{}}
+}
+
+// ActionClientFor implements helmclient.ActionClientGetter.
+func (c *Clients) ActionClientFor(ctx context.Context, darkroom client.Object) (helmclient.ActionInterface, error) {
+	key := client.ObjectKeyFromObject(darkroom)
+	c.identify(key, darkroom.GetUID())
+	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key}, nil
+}
+
+// identify forgets what is remembered of an earlier Darkroom of the same name.
+func (c *Clients) identify(key types.NamespacedName, uid types.UID) {
+	c.mu.Lock()
+	before, known := c.uids[key]
+	c.uids[key] = uid
+	c.mu.Unlock()
+	if known && before != uid {
+		c.forget(key)
+	}
+}
+
+// Forget drops what is remembered of a Darkroom that is gone.
+func (c *Clients) Forget(key types.NamespacedName) {
+	c.mu.Lock()
+	delete(c.uids, key)
+	c.mu.Unlock()
+	c.forget(key)
+}
+
+func (c *Clients) forget(key types.NamespacedName) {
+	c.Store.Forget(key)
+	c.Renderer.Forget(key)
+	c.memory.Forget(key)
+}
+
+// Contests returns the objects of a Darkroom that another writer keeps changing, and that
+// are therefore not restored for a while.
+func (c *Clients) Contests(key types.NamespacedName) []drift.Contest {
+	return c.memory.Contests(key)
+}
+
+// Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as
+// what the operator applied last. It is true if the operator has not applied it in this
+// process.
+func (c *Clients) Shown(key types.NamespacedName, object manifest.Key, live metav1.Object) bool {
+	trace, applied := c.memory.Trace(key, object)
+	if !applied || trace.UID != live.GetUID() {
+		return !applied
+	}
+	return trace.ResourceVersion == live.GetResourceVersion() || !trace.NewerThan(live)
+}
+
+// actionClient acts for one Darkroom during one reconcile. The interface that it
+// implements knows no context, so it holds the reconcile's.
+type actionClient struct {
+	*Clients
+	ctx      context.Context
+	darkroom client.Object
+	key      types.NamespacedName
+	// absent is set once the API server was asked for the release and had none.
+	absent bool
+}
+
+var _ helmclient.ActionInterface = (*actionClient)(nil)
+
+// Config implements helmclient.ActionInterface. This client does not use Helm's
+// configuration.
+func (c *actionClient) Config() *action.Configuration {
+	return &action.Configuration{}
+}
+
+// Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is
+// a *storage.ForeignError if the release does not belong to the Darkroom. A revision that
+// an operator left pending, or that was uninstalled with its history kept, is returned as
+// failed, so that the reconciler makes a new one.
+func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
+	if c.absent {
+		return nil, driver.ErrReleaseNotFound
+	}
+	last, err := c.Store.Last(c.ctx, c.darkroom)
+	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
+		if err := c.adopt(); err != nil {
+			return nil, err
+		}
+		last, err = c.Store.Last(c.ctx, c.darkroom)
+	}
+	if err != nil {
+		c.absent = errors.Is(err, driver.ErrReleaseNotFound)
+		return nil, err
+	}
+	c.recall()
+	status := last.Info.Status
+	switch {
+	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
+		last.SetStatus(helmrelease.StatusFailed, last.Info.Description)
+		return last, nil
+	case !status.IsPending() && status != helmrelease.StatusUninstalling:
+		return last, nil
+	case last.Info.Description != descriptionPending && c.inProgress(last):
+		return nil, fmt.Errorf("release %s %w (%s, revision %d); it will be taken over if it still is in %s",
+			c.key, ErrBusy, status, last.Version, pendingTimeout)
+	}
+	if last, err = c.Store.Read(c.ctx, c.darkroom); err != nil {
+		return nil, err
+	}
+	c.Recorder.Event(c.darkroom, true, EventRecovered,
+		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
+	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
+	if err := c.Store.Update(c.ctx, c.darkroom, last); err != nil {
+		return nil, err
+	}
+	return last, nil
+}
+
+// inProgress reports whether another Helm client may be working on a pending release. Its
+// clock may be ahead of ours, so the time since the release was first seen counts too.
+func (c *actionClient) inProgress(pending *helmrelease.Release) bool {
+	began := pending.Info.LastDeployed.Time
+	if pending.Info.Deleted.After(pending.Info.LastDeployed) {
+		began = pending.Info.Deleted.Time
+	}
+	now := c.Clock.Now()
+	if seen := c.Store.Seen(c.key); began.After(seen) {
+		began = seen
+	}
+	return now.Sub(began) < pendingTimeout
+}
+
+// History returns all revisions of the release, the newest first.
+func (c *actionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
+	releases, err := c.Store.History(c.ctx, c.darkroom)
+	if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil, fmt.Errorf("history of release %s: %w", c.key, err)
+	}
+	return releases, err
+}
+
+func (c *actionClient) applier() *applier {
+	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: c.memory, darkroom: c.darkroom, key: c.key}
+}
+
+// record returns what is remembered of the release, as it is stored; nil if it is not
+// settled.
+func (c *actionClient) record() []byte {
+	out, settled := c.memory.Record(c.key)
+	if !settled {
+		return nil
+	}
+	out.Source = c.Renderer.Source(c.key, out.Manifest)
+	return out.Encode()
+}
+
+// recall remembers what was recorded of the release, if nothing is remembered of it. A
+// record that cannot be decoded is ignored.
+func (c *actionClient) recall() {
+	raw := c.Store.TakeRecord(c.key)
+	if len(raw) == 0 {
+		return
+	}
+	recorded, err := drift.Decode(raw)
+	if err != nil {
+		return
+	}
+	c.memory.Recall(c.key, recorded, c.VerifyPeriod)
+	c.Renderer.Recall(c.key, recorded.Source, recorded.Manifest)
+}

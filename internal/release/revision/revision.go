@@ -1,0 +1,28 @@
+// Package revision holds what the parts of internal/release have in common about Helm's
+// releases: how one is copied, and what of it is kept in memory.
+package revision
+
+import (
+	helmrelease "helm.sh/helm/v3/pkg/release"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+)
+
+// Copy copies the parts of a release that this operator changes. Everything below the
+// top level except Info is shared and must not be changed.
+func Copy(in *helmrelease.Release) *helmrelease.Release {
+	out := *in
+	info := *in.Info
+	out.Info = &info
+	return &out
+}
+
+// Summary returns the fields of a release that are needed to detect changes. It has no
+// values and no hooks, and the identity of its manifest in place of the manifest. Those
+// are most of a release's memory, and are read again when something must be written.
+func Summary(release *helmrelease.Release) *helmrelease.Release {
+	out := Copy(release)
+	out.Config, out.Hooks = nil, nil
+	out.Manifest = digest.Identity(release.Manifest)
+	return out
+}

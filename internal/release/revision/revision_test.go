@@ -1,0 +1,24 @@
+package revision
+
+import (
+	"testing"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+)
+
+func TestASummaryKeepsNoValuesAndNoManifest(t *testing.T) {
+	whole := &helmrelease.Release{
+		Name: "photos", Version: 3, Manifest: "kind: Secret", Config: map[string]any{"secretKey": "s"},
+		Hooks: []*helmrelease.Hook{{}}, Info: &helmrelease.Info{Status: helmrelease.StatusDeployed},
+	}
+	summary := Summary(whole)
+	if summary.Config != nil || summary.Hooks != nil || summary.Manifest != digest.Identity("kind: Secret") {
+		t.Errorf("the summary is %+v", summary)
+	}
+	summary.SetStatus(helmrelease.StatusFailed, "")
+	if whole.Info.Status != helmrelease.StatusDeployed || whole.Config == nil {
+		t.Error("the release was changed with its summary")
+	}
+}

@@ -1,0 +1,107 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+var (
+	ingresses  = schema.GroupKind{Group: networkingv1.GroupName, Kind: "Ingress"}
+	httpRoutes = schema.GroupKind{Group: gatewayv1.GroupName, Kind: "HTTPRoute"}
+)
+
+func isRoute(kind schema.GroupKind) bool { return kind == ingresses || kind == httpRoutes }
+
+// neededRoutes returns the surplus routes that have to stay for a while: a Darkroom that
+// moves from an Ingress to an HTTPRoute, or back, keeps the old route until the new one is
+// accepted. A route with a host that the new one lacks goes at once, because that host may
+// have been given to another Darkroom.
+func (c *actionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]manifest.Key, error) {
+	var needed []manifest.Key
+	for _, object := range surplus {
+		if !isRoute(object.Kind.GroupKind()) || object.live == nil {
+			continue
+		}
+		replaced, err := c.isReplaced(desired, hostsOf(object.live))
+		if err != nil {
+			return nil, err
+		}
+		if !replaced {
+			needed = append(needed, object.key())
+		}
+	}
+	return needed, nil
+}
+
+// isReplaced reports whether a surplus route with some hosts is of no use any more.
+func (c *actionClient) isReplaced(desired []manifest.Key, hosts []string) (bool, error) {
+	for _, key := range desired {
+		if !isRoute(key.GroupKind) {
+			continue
+		}
+		live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
+		switch {
+		case apierrors.IsNotFound(err), err == nil && live == nil:
+			return false, nil // the cache does not show it yet
+		case err != nil:
+			return false, fmt.Errorf("look for %s: %w", key, err)
+		}
+		if !c.Shown(c.key, key, live) {
+			return false, nil
+		}
+		next := hostsOf(live)
+		lacks := slices.ContainsFunc(hosts, func(host string) bool { return !slices.Contains(next, host) })
+		return lacks || isAccepted(live), nil
+	}
+	return true, nil
+}
+
+// hostsOf returns the hosts of an Ingress or HTTPRoute.
+func hostsOf(route metav1.Object) []string {
+	var hosts []string
+	switch typed := route.(type) {
+	case *networkingv1.Ingress:
+		for _, rule := range typed.Spec.Rules {
+			hosts = append(hosts, rule.Host)
+		}
+	case *gatewayv1.HTTPRoute:
+		for _, host := range typed.Spec.Hostnames {
+			hosts = append(hosts, string(host))
+		}
+	}
+	return hosts
+}
+
+// isAccepted reports whether a route serves, as far as its kind tells: an HTTPRoute was
+// accepted, in its present generation, by each of its Gateways; for an Ingress nothing
+// says so.
+func isAccepted(route metav1.Object) bool {
+	typed, ok := route.(*gatewayv1.HTTPRoute)
+	if !ok {
+		return true
+	}
+	for _, ref := range typed.Spec.ParentRefs {
+		accepted := slices.ContainsFunc(typed.Status.Parents, func(parent gatewayv1.RouteParentStatus) bool {
+			return parent.ParentRef.Name == ref.Name && slices.ContainsFunc(parent.Conditions, func(condition metav1.Condition) bool {
+				return condition.Type == string(gatewayv1.RouteConditionAccepted) &&
+					condition.Status == metav1.ConditionTrue && condition.ObservedGeneration >= typed.Generation
+			})
+		})
+		if !accepted {
+			return false
+		}
+	}
+	return true
+}
+
+func cmpOwned(a, b owned) int { return strings.Compare(a.String(), b.String()) }

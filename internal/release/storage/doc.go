@@ -1,0 +1,9 @@
+// Package storage keeps the releases of Darkrooms where Helm keeps them: each revision in
+// a Secret of the release's namespace, encoded by Helm's own driver, so that `helm ls`,
+// `history`, `get manifest`, `rollback` and `uninstall` work on them.
+//
+// Only revisions that belong to the Darkroom are read, pruned and deleted; package
+// ownership defines which those are. Revisions of the same name that belong to somebody
+// else make every access fail with a *ForeignError before anything is written (store.go),
+// unless the Darkroom adopts them on purpose (adopt.go).
+package storage

@@ -1,0 +1,107 @@
+package storage
+
+import (
+	"context"
+	"maps"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+)
+
+// annotationOperator marks the Secrets of revisions that the operator wrote. Helm clients
+// replace a Secret's annotations when they write it, so their writes can be recognised.
+// Without the mark the operator's own writes would trigger reconciles, and a failing
+// upgrade would be retried at once, without end.
+const annotationOperator = "deployments.example.com/written-by-operator"
+
+// dataRecord is the key of the operator's record in a revision's Secret.
+const dataRecord = "applied"
+
+// secretClient adds to the Secrets that Helm's driver writes what makes them a Darkroom's.
+// It also passes the context of the reconcile, where the driver passes
+// context.Background().
+type secretClient struct {
+	corev1client.SecretInterface
+	ctx      context.Context
+	darkroom client.Object
+	// record is written beside the release, unless it is nil.
+	record []byte
+
+	// resourceVersion is that of the Secret written last.
+	resourceVersion string
+}
+
+// secretClient returns the client by which Helm's driver writes, so that releases are
+// encoded as Helm does.
+func (s *Store) secretClient(ctx context.Context, darkroom client.Object) *secretClient {
+	return &secretClient{SecretInterface: s.secrets.Secrets(darkroom.GetNamespace()), ctx: ctx, darkroom: darkroom}
+}
+
+// Create implements corev1client.SecretInterface.
+func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts metav1.CreateOptions) (*corev1.Secret, error) {
+	c.own(secret)
+	return c.written(c.SecretInterface.Create(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
+}
+
+// Update implements corev1client.SecretInterface.
+func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
+	c.own(secret)
+	return c.written(c.SecretInterface.Update(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
+}
+
+func (c *secretClient) written(secret *corev1.Secret, err error) (*corev1.Secret, error) {
+	if err == nil {
+		c.resourceVersion = secret.ResourceVersion
+	}
+	return secret, err
+}
+
+func (c *secretClient) own(secret *corev1.Secret) {
+	labels := maps.Clone(secret.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[v1alpha1.LabelDarkroom] = c.darkroom.GetName()
+	labels[v1alpha1.LabelDarkroomUID] = string(c.darkroom.GetUID())
+	secret.Labels = labels
+	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(c.darkroom)}
+	secret.Annotations = map[string]string{annotationOperator: "true"}
+	if c.record != nil {
+		secret.Data[dataRecord] = c.record
+	}
+}
+
+// oneSecret shows Helm's driver a Secret that was read already.
+type oneSecret struct {
+	corev1client.SecretInterface
+	secret *corev1.Secret
+}
+
+// List implements corev1client.SecretInterface.
+func (c *oneSecret) List(context.Context, metav1.ListOptions) (*corev1.SecretList, error) {
+	return &corev1.SecretList{Items: []corev1.Secret{*c.secret}}, nil
+}
+
+// IsRevision reports whether an object is a Secret of Helm.
+func IsRevision(object metav1.Object) bool {
+	return object.GetLabels()[labelOwner] == ownerHelm
+}
+
+// WrittenByHand reports whether an object is the Secret of a revision that another Helm
+// client wrote.
+func WrittenByHand(object metav1.Object) bool {
+	return IsRevision(object) && object.GetAnnotations()[annotationOperator] == ""
+}
+
+// IsHistory reports whether an object is the Secret of an old or failed revision, which
+// the operator deletes by itself.
+func IsHistory(object metav1.Object) bool {
+	status := helmrelease.Status(object.GetLabels()[labelStatus])
+	return IsRevision(object) && (status == helmrelease.StatusSuperseded || status == helmrelease.StatusFailed)
+}

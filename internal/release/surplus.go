@@ -1,0 +1,183 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+)
+
+// Whatever a Darkroom owns and its release does not contain is surplus, and is deleted:
+// objects of earlier and of failed revisions alike, whether or not Helm's history still
+// has them. What serves requests stays until its replacement does (see keepers), so that a
+// roll-out that is stuck, or an operator that dies on the way, takes nothing from the pods
+// that serve.
+
+var deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
+
+// owned is an object that belongs to the Darkroom.
+type owned struct {
+	Kind schema.GroupVersionKind
+	Name string
+	UID  types.UID
+	// live is the object as the caches have it; nil if they do not show it yet.
+	live metav1.Object
+}
+
+func (o owned) key() manifest.Key { return manifest.Key{GroupKind: o.Kind.GroupKind(), Name: o.Name} }
+func (o owned) String() string    { return o.key().String() }
+
+// inventory returns all objects that belong to the Darkroom besides Helm's Secrets: those
+// that the caches show, and those that were applied so lately that they do not.
+func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
+	cached, err := c.Owned(c.ctx, c.darkroom)
+	if err != nil {
+		return nil, fmt.Errorf("list the objects of release %s: %w", c.key, err)
+	}
+	var found []owned
+	shown := map[manifest.Key]bool{}
+	for kind, objects := range cached {
+		for _, object := range objects {
+			if !ownership.Owns(c.darkroom, object) || storage.IsRevision(object) {
+				continue
+			}
+			item := owned{kind, object.GetName(), object.GetUID(), object}
+			shown[item.key()] = true
+			if !slices.Contains(besides, item.key()) {
+				found = append(found, item)
+			}
+		}
+	}
+	for key, trace := range c.memory.Surplus(c.key, besides) {
+		version, err := schema.ParseGroupVersion(trace.APIVersion)
+		if err == nil && !shown[key] {
+			found = append(found, owned{Kind: version.WithKind(key.Kind), Name: key.Name, UID: trace.UID})
+		}
+	}
+	slices.SortFunc(found, func(a, b owned) int { return cmpOwned(a, b) })
+	return found, nil
+}
+
+// removeSurplus deletes the surplus objects that nothing needs any more. It costs no
+// request while there is nothing to do, and reports whether nothing is left.
+func (c *actionClient) removeSurplus(desired []manifest.Key) (bool, error) {
+	if c.memory.Tidy(c.key) {
+		return true, nil
+	}
+	surplus, err := c.inventory(desired)
+	if err != nil || len(surplus) == 0 {
+		return err == nil, err
+	}
+	needed, err := c.neededStill(desired, surplus)
+	if err != nil {
+		return false, fmt.Errorf("release %s: %w", c.key, err)
+	}
+	kept := false
+	for _, object := range surplus {
+		switch {
+		case !needed(object):
+			if err := c.applier().remove(c.ctx, object); err != nil {
+				return false, fmt.Errorf("release %s: %w", c.key, err)
+			}
+		case !c.isPodIdentity(desired, object):
+			kept = true
+		}
+	}
+	return !kept, nil
+}
+
+// tidyUp is removeSurplus, and remembers that nothing is left.
+func (c *actionClient) tidyUp(desired []manifest.Key) error {
+	done, err := c.removeSurplus(desired)
+	if done {
+		c.memory.SetTidy(c.key)
+	}
+	return err
+}
+
+// neededStill returns a function that reports whether a surplus object is needed by what
+// serves at this moment.
+func (c *actionClient) neededStill(desired []manifest.Key, surplus []owned) (func(owned) bool, error) {
+	rolledOut, err := c.rolledOut(desired)
+	if err != nil {
+		return nil, err
+	}
+	routes, err := c.neededRoutes(desired, surplus)
+	if err != nil {
+		return nil, err
+	}
+	return func(object owned) bool {
+		switch object.Kind.GroupKind() {
+		case ingresses, httpRoutes:
+			return slices.Contains(routes, object.key())
+		case schema.GroupKind{Kind: "Service"}:
+			return !rolledOut || len(routes) > 0
+		case schema.GroupKind{Kind: "ServiceAccount"}:
+			return !rolledOut || c.isPodIdentity(desired, object)
+		case schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Kind: "Secret"}, deployments.GroupKind():
+			// Pods of the old template may be recreated until the new one is rolled out.
+			return !rolledOut
+		}
+		return false
+	}, nil
+}
+
+// isPodIdentity reports whether an object is the ServiceAccount of the release's own pods:
+// one that the release created before, and that the Darkroom now names as its own.
+func (c *actionClient) isPodIdentity(desired []manifest.Key, object owned) bool {
+	if object.Kind.Kind != "ServiceAccount" {
+		return false
+	}
+	for _, key := range desired {
+		if key.GroupKind != deployments.GroupKind() {
+			continue
+		}
+		live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
+		deployment, cached := live.(*appsv1.Deployment)
+		if err == nil && cached && deployment.Spec.Template.Spec.ServiceAccountName == object.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// rolledOut reports whether the caches show that all pods of the release have the template
+// that was applied last, and serve.
+func (c *actionClient) rolledOut(desired []manifest.Key) (bool, error) {
+	for _, key := range desired {
+		if key.GroupKind != deployments.GroupKind() {
+			continue
+		}
+		live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("look for %s: %w", key, err)
+		}
+		deployment, cached := live.(*appsv1.Deployment)
+		if err != nil || !cached || !c.Shown(c.key, key, deployment) || !RolledOut(deployment) {
+			return false, nil //nolint:nilerr // a Deployment that is missing has no pods that serve
+		}
+	}
+	return true, nil
+}
+
+// RolledOut reports whether all pods of a Deployment have its present template, and as
+// many are available as are desired.
+func RolledOut(deployment *appsv1.Deployment) bool {
+	desired := int32(1)
+	if deployment.Spec.Replicas != nil {
+		desired = *deployment.Spec.Replicas
+	}
+	status := deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.UpdatedReplicas == status.Replicas &&
+		status.AvailableReplicas == status.Replicas &&
+		status.Replicas >= desired
+}
