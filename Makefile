@@ -39,6 +39,7 @@ GOLANGCI_LINT := $(TOOLS)/golangci-lint
 GORELEASER := $(TOOLS)/goreleaser
 HELM := $(TOOLS)/helm
 GOTESTSUM := $(TOOLS)/gotestsum
+GOVULNCHECK := $(TOOLS)/govulncheck
 # An own kubectl is used if there is one, else that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
@@ -146,6 +147,17 @@ endif
 .PHONY: verify
 verify: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Check that generated files and go.mod are fresh, and that config/ builds.
 	@BUNDLE_VERSION=$(BUNDLE_VERSION) IMAGE_BASE=$(IMAGE_BASE) hack/verify.sh $(MODULES)
+
+.PHONY: cover
+cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -short -coverpkg=./api/...,./internal/... -coverprofile=$(BIN)/cover.out $$($(list-packages))
+	go tool cover -html $(BIN)/cover.out -o $(BIN)/cover.html
+	@go tool cover -func $(BIN)/cover.out | tail -n 1
+
+.PHONY: audit
+audit: $(GOVULNCHECK) ## Look for known vulnerabilities in what is shipped: govulncheck and npm audit.
+	$(GOVULNCHECK) ./...
+	cd web && npm audit --omit=dev
 
 .PHONY: e2e
 e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on a real node of their own (root, Linux).
@@ -399,8 +411,9 @@ tool-package.controller-gen = sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-package.kustomize = sigs.k8s.io/kustomize/kustomize/v5
 tool-package.actionlint = github.com/rhysd/actionlint/cmd/actionlint
 tool-package.gotestsum = gotest.tools/gotestsum
+tool-package.govulncheck = golang.org/x/vuln/cmd/govulncheck
 tool-package.helm = helm.sh/helm/v3/cmd/helm
-$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOTESTSUM) $(HELM): hack/tools/go.mod hack/tools/go.sum
+$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
 	@echo "building $(@F)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
 
