@@ -102,8 +102,16 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
+# Documents that are not yet in the style that CONTRIBUTING.md describes.
+PROSE_PENDING := $(patsubst %,docs/%.md,api architecture conditions page performance rest-api security)
+
+.PHONY: lint-prose
+lint-prose: ## Check the style of the documents.
+	@echo "prose: *.md docs/*.md"
+	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md))
+
 .PHONY: lint
-lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint, by the rules in .golangci.yml, and actionlint for the workflows.
+lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, and lint-prose.
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "golangci-lint: $$module"; \
@@ -166,7 +174,7 @@ e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
 
 .PHONY: chaos
-chaos: build $(CLUSTER) $(GOTESTSUM) ## Break API server, etcd, operator and records; all must heal (see docs/reliability.md).
+chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage (see docs/reliability.md).
 	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -timeout 25m ./test/chaos/...
 
@@ -226,7 +234,7 @@ assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes a
 ##@ Try it here, with a cluster of its own
 
 .PHONY: demo
-demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves pictures.
+demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves images.
 	@NODE=$(NODE) hack/demo.sh start
 
 .PHONY: demo-stop
