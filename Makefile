@@ -38,19 +38,21 @@ ACTIONLINT := $(TOOLS)/actionlint
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
 GORELEASER := $(TOOLS)/goreleaser
 HELM := $(TOOLS)/helm
-TESTSUM := $(TOOLS)/testsum
+GOTESTSUM := $(TOOLS)/gotestsum
+GOVULNCHECK := $(TOOLS)/govulncheck
 # An own kubectl is used if there is one, else that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules besides the main one: with tests, and all that `go mod tidy` is checked for.
 TEST_MODULES := test/darkroom test/sources test/cluster test/olm
-MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/helm hack/operator-sdk
+MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
 DESCRIPTORS := config/manifests/descriptors.yaml
-# Counts of passed and failed tests are added to this file; see hack/testsum.
-TALLY ?=
+# An absolute path of a directory: each test run writes a JUnit report there, and
+# hack/results.sh sums them up.
+RESULTS ?=
 
 # The web page: built when npm is there. Without it Go builds all the same, and the API
 # server says how to build the page.
@@ -59,6 +61,8 @@ PAGE := web/dist/index.html
 
 # $(call go-build,MODULE) builds static programs of a module.
 go-build = CGO_ENABLED=0 go -C $(1) build -trimpath -buildvcs=false
+# $(call gotestsum,FORMAT) runs the `go test -json` command that follows it.
+gotestsum = $(GOTESTSUM) --format $(1) $(if $(RESULTS),--junitfile "$$(mktemp "$(RESULTS)/go-XXXXXX.xml")") --raw-command --
 LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$(VERSION)
 
 SHELL := /usr/bin/env bash -o pipefail
@@ -98,8 +102,16 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
+# Documents that are not yet in the style that CONTRIBUTING.md describes.
+PROSE_PENDING := $(patsubst %,docs/%.md,api architecture conditions page performance rest-api security)
+
+.PHONY: lint-prose
+lint-prose: ## Check the style of the documents.
+	@echo "prose: *.md docs/*.md"
+	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md))
+
 .PHONY: lint
-lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint, by the rules in .golangci.yml, and actionlint for the workflows.
+lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, and lint-prose.
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "golangci-lint: $$module"; \
@@ -122,10 +134,10 @@ SHORT ?= 1
 test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffle=on) -parallel 8
 
 .PHONY: test-go
-test-go: assets $(TESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
+test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
-		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(TESTSUM) $(if $(VERBOSE),-v) -tally "$(TALLY)" -- \
+		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
 			go test -json $(RACE) $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
@@ -137,22 +149,33 @@ else
 	@echo "page: types made of the OpenAPI document, and those of the page"
 	@cd web && npm run --silent check:types && npm run --silent check
 	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
-	@cd web && TALLY="$(TALLY)" npm run --silent test
+	@cd web && npm run --silent test -- $(if $(RESULTS),--reporter=default --reporter=junit --outputFile.junit="$(RESULTS)/page.xml")
 endif
 
 .PHONY: verify
 verify: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Check that generated files and go.mod are fresh, and that config/ builds.
 	@BUNDLE_VERSION=$(BUNDLE_VERSION) IMAGE_BASE=$(IMAGE_BASE) hack/verify.sh $(MODULES)
 
+.PHONY: cover
+cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -short -coverpkg=./api/...,./internal/... -coverprofile=$(BIN)/cover.out $$($(list-packages))
+	go tool cover -html $(BIN)/cover.out -o $(BIN)/cover.html
+	@go tool cover -func $(BIN)/cover.out | tail -n 1
+
+.PHONY: audit
+audit: $(GOVULNCHECK) ## Look for known vulnerabilities in what is shipped: govulncheck and npm audit.
+	$(GOVULNCHECK) ./...
+	cd web && npm audit --omit=dev
+
 .PHONY: e2e
-e2e: build build-testdata $(CLUSTER) $(TESTSUM) ## Run the end-to-end tests on a real node of their own (root, Linux).
+e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on a real node of their own (root, Linux).
 	@test -d test/e2e || { echo "there is no test/e2e"; exit 1; }
-	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
 
 .PHONY: chaos
-chaos: build $(CLUSTER) $(TESTSUM) ## Break API server, etcd, operator and records; all must heal (see docs/reliability.md).
-	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage (see docs/reliability.md).
+	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -timeout 25m ./test/chaos/...
 
 # The seeds take up to forty seconds of it; the rest is for new texts.
@@ -163,21 +186,21 @@ fuzz: ## Fuzz what becomes of a Darkroom's texts for FUZZTIME. What fails is kep
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 
 .PHONY: e2e-olm
-e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(TESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
+e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
 	@$(CLUSTER) build olm
 	@hack/previous.sh $(BUNDLE_VERSION) $(PREVIOUS)
 	@cd $(BIN)/previous/source && $(CLUSTER) image --output $(BIN)/previous/image.tar $(image-flags) \
 		$(IMAGE_BASE):v$$(cat ../version)=$(BIN)/previous/darkroom-operator
 	@$(CLUSTER) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
-	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
 
 .PHONY: test-docs
-test-docs: build-testdata $(HELM) $(CLUSTER) $(TESTSUM) ## Run every command of the documents as it is written, in a clean checkout (root, Linux).
+test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents as it is written, in a clean checkout (root, Linux).
 	@$(CLUSTER) build simulated real
-	DOCS=machine BIN_DIR=$(BIN) $(TESTSUM) -v -tally "$(TALLY)" -- \
+	DOCS=machine BIN_DIR=$(BIN) $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
-	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(TESTSUM) -v -tally "$(TALLY)" -- \
+	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
 
 # Which tests e2e-olm runs.
@@ -211,7 +234,7 @@ assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes a
 ##@ Try it here, with a cluster of its own
 
 .PHONY: demo
-demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves pictures.
+demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves images.
 	@NODE=$(NODE) hack/demo.sh start
 
 .PHONY: demo-stop
@@ -250,8 +273,8 @@ sbom: image $(GORELEASER) ## Write what the image IMG is made of to bin/sbom.spd
 	@echo "wrote bin/sbom.spdx.json"
 
 .PHONY: test-images
-test-images: image $(OPM) $(TESTSUM) ## Build all images with buildah and podman, where they are, and compare them with `make image`.
-	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(TESTSUM) -v -tally "$(TALLY)" -- \
+test-images: image $(OPM) $(GOTESTSUM) ## Build all images with buildah and podman, where they are, and compare them with `make image`.
+	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(call gotestsum,standard-verbose) \
 		go -C test/olm test -json -count=1 -tags images -timeout 30m ./images
 
 # The same image as the Dockerfile makes, but with the certificates of this machine.
@@ -386,13 +409,21 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 ##@ Tools (built when needed; the versions are in hack/*/go.mod)
 
 .PHONY: tools
-tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(TESTSUM) $(CLUSTER) ## Build all tools.
+tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER) ## Build all tools.
 
-# One build makes all three, by the recipe of the first.
-$(KUSTOMIZE) $(ACTIONLINT): $(CONTROLLER_GEN)
-$(CONTROLLER_GEN): hack/tools/go.mod hack/tools/go.sum
-	@echo "building controller-gen, kustomize and actionlint"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) -o $(TOOLS)/ tool && touch $(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT)
+# The Kubernetes that `helm template` renders for is that of its libraries.
+$(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
+	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37'
+
+tool-package.controller-gen = sigs.k8s.io/controller-tools/cmd/controller-gen
+tool-package.kustomize = sigs.k8s.io/kustomize/kustomize/v5
+tool-package.actionlint = github.com/rhysd/actionlint/cmd/actionlint
+tool-package.gotestsum = gotest.tools/gotestsum
+tool-package.govulncheck = golang.org/x/vuln/cmd/govulncheck
+tool-package.helm = helm.sh/helm/v3/cmd/helm
+$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
+	@echo "building $(@F)"
+	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
 
 $(GOLANGCI_LINT): hack/golangci/go.mod hack/golangci/go.sum
 	@echo "building golangci-lint (about a minute)"
@@ -411,20 +442,9 @@ $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -o $(TOOLS)/ \
 		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.33.0' tool && touch $@
 
-# The Kubernetes that `helm template` renders for is that of its libraries.
-helm-flags = -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
-	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37
-
-$(HELM): hack/helm/go.mod hack/helm/go.sum
-	@echo "building helm"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/helm) -mod=readonly -ldflags '-s -w $(helm-flags)' -o $(TOOLS)/ tool && touch $@
-
 # opm is built like the programs of the test cluster, which have their versions there.
 $(OPM): $(CLUSTER)
 	@$(CLUSTER) build opm
-
-$(TESTSUM): $(wildcard hack/testsum/*.go)
-	@mkdir -p $(TOOLS) && $(call go-build,.) -o $@ ./hack/testsum && touch $@
 
 # Built each time: the build cache knows better what has changed.
 .PHONY: $(CLUSTER)

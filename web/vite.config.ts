@@ -48,7 +48,6 @@ export default defineConfig({
     environment: "node",
     setupFiles: ["test/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
-    reporters: ["default", "./test/tally.ts"],
     css: false,
     restoreMocks: true,
     server: { deps: { inline: [/@patternfly/] } },

@@ -47,7 +47,7 @@ func Pages(checkout string) ([]string, error) {
 	for i, page := range pages {
 		pages[i] = filepath.Join("docs", filepath.Base(page))
 	}
-	return append([]string{"README.md", "SECURITY.md"}, pages...), nil
+	return append([]string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}, pages...), nil
 }
 
 // Blocks returns the blocks of all pages, in their order.

@@ -18,9 +18,9 @@ func push(ctx context.Context, s *Scene) error {
 	return err
 }
 
-// manifest is the Darkroom with which the README begins.
+// manifest is the Darkroom that the README explains.
 func (s *Scene) manifest() (string, error) {
-	blocks, err := find(s.blocks, readme+"#Darkroom Operator/1")
+	blocks, err := find(s.blocks, readme+"#A Darkroom explained/1")
 	if err != nil {
 		return "", err
 	}

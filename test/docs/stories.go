@@ -27,20 +27,20 @@ const (
 	first   = "docs/first-darkroom.md"
 	restAPI = "docs/rest-api.md"
 
-	installing = install + "#Installing, upgrading, removing"
-	forgotten  = install + "#Darkrooms that were left"
+	installing = install + "#Installing, upgrading, uninstalling"
+	forgotten  = install + "#Darkrooms left behind"
 	quick      = first + "#A first Darkroom in five minutes"
 )
 
 // Stories are told in this order.
 var Stories = []Story{
 	{"ADemonstration", Machine, []Step{
-		Read{readme + "#Try it"},
+		Read{readme + "#Quick start"},
 	}},
 	{"ALookAtWhatWouldBeInstalled", Machine, []Step{
-		Read{install + "#Seeing beforehand what is installed"},
+		Read{install + "#Previewing the installation"},
 		Do{"darkroom.yaml", writeManifest},
-		Read{readme + "#Use it on your cluster/3"},
+		Read{readme + "#Installing/2"},
 	}},
 
 	{"TheImageWithoutAnEngine", Node, []Step{
@@ -48,13 +48,13 @@ var Stories = []Story{
 		Do{"push bin/image.tar", push},
 	}},
 	{"TheReadme", Node, []Step{
-		Read{readme + "#Use it on your cluster/1"},
+		Read{readme + "#Installing/1"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
 	{"Kubectl", Node, []Step{
 		Read{install + "#kubectl/1"},
 		Do{"bad.yaml", writeBadManifest},
-		Read{readme + "#Use it on your cluster/2"},
+		Read{readme + "#A Darkroom explained/3"},
 		Read{quick + "/1"},
 		Do{"the host serves", hostServes},
 		Read{quick + "/2"},
@@ -62,17 +62,16 @@ var Stories = []Story{
 		Read{quick + "/3"},
 		Read{quick + "/4"},
 		Do{"the README's Darkroom", applyReadme},
-		Read{readme + "#Darkroom Operator/2"},
-		Read{first + "#Pictures in S3"},
+		Read{readme + "#A Darkroom explained/2"},
+		Read{first + "#Images in S3"},
 		Read{"docs/runbooks.md"},
 		Asides{"docs/runbooks.md"},
-		Asides{"docs/troubleshooting.md"},
 		Read{install + "#kubectl/2"},
 		Do{"remove the namespace", removePhotos},
 		Do{"nothing is left", nothingIsLeft},
 	}},
 	{"TheChartAlone", Node, []Step{
-		Read{readme + "#Use it on your cluster/4"},
+		Read{readme + "#Installing/3"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
 	{"KubectlAndKeepTheDefinition", Node, []Step{
@@ -127,9 +126,8 @@ var Stories = []Story{
 
 // notRun are the blocks that no story has, and why.
 var notRun = map[string]string{
-	installing + "/1":                    "needs a container engine and a registry: make test-images runs its targets",
-	readme + "#Work on it/1":             "the targets are the steps of .ci/run",
-	"docs/page.md#Work on it/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
-	"docs/release.md#Making a release/1": "needs a published release",
-	"docs/release.md#Trying it/1":        "a job of its own in ci.yaml, and steps of .ci/run",
+	installing + "/1":                     "needs a container engine and a registry: make test-images runs its targets",
+	"docs/page.md#Work on it/1":           "the targets are steps of .ci/run; the last command is a server for a browser",
+	"docs/release.md#Making a release/1":  "needs a published release",
+	"docs/release.md#Testing a release/1": "a job of its own in ci.yaml, and steps of .ci/run",
 }
