@@ -109,6 +109,11 @@ const (
 	AnnotationAdoptRelease = "deployments.example.com/adopt-release"
 )
 
+// AnnotationInstallation names the installation of the operator that handles a Darkroom. The
+// operator sets it on a Darkroom that has none; change it to move the Darkroom to another
+// installation.
+const AnnotationInstallation = "deployments.example.com/installation"
+
 // LabelDarkroom is on every object that belongs to a Darkroom, Helm's release
 // Secrets included; its value is the Darkroom's name. The operator's caches are
 // limited to objects that carry it.

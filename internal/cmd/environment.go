@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
 // Environment variables that stand for flags which are not given.
@@ -16,6 +18,18 @@ const (
 	// envImage is set by OLM bundles, so that mirrors can replace the image.
 	envImage = "RELATED_IMAGE_DARKROOM"
 )
+
+// namespaceFile has the namespace of a pod with a ServiceAccount.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// defaultInstallation names an installation after the namespace that it runs in.
+func defaultInstallation() string {
+	namespace, err := os.ReadFile(namespaceFile)
+	if err != nil || len(namespace) == 0 {
+		return controller.DefaultInstallation
+	}
+	return strings.TrimSpace(string(namespace))
+}
 
 func envOr(name, otherwise string) string {
 	if value, found := os.LookupEnv(name); found && value != "" {

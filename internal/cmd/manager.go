@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -46,6 +49,7 @@ type managerOptions struct {
 	watchesFile     string
 	watchNamespaces []string
 	selector        string
+	installation    string
 	baseDomain      string
 	ingressClass    string
 
@@ -85,6 +89,8 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.watchNamespaces, "watch-namespaces", envList(envWatchNamespace),
 		"namespaces whose Darkrooms are handled; none means all (environment: "+envWatchNamespace+")")
 	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms that are handled, to split a fleet between operators; empty means all")
+	flags.StringVar(&o.installation, "installation", defaultInstallation(),
+		"name of this installation of the operator, shared by its shards; each Darkroom is handled by one installation (default: the operator's namespace, or local outside a cluster)")
 	flags.StringVar(&o.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain),
 		"domain that is appended to each sub-domain (environment: "+envBaseDomain+")")
 	flags.StringVar(&o.ingressClass, "ingress-class", os.Getenv(envIngressClass),
@@ -149,6 +155,8 @@ func (o *managerOptions) validate() error {
 		return err
 	}
 	switch {
+	case len(validation.IsValidLabelValue(o.installation)) > 0 || o.installation == "":
+		return fmt.Errorf("--installation=%q: must consist of at most 63 letters, digits, '-', '_' and '.', such as darkroom-system", o.installation)
 	case o.concurrency < 1:
 		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
 	case o.reconcilePeriod < 0:
@@ -204,12 +212,24 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
 		Version:                 version(),
+		Installation:            o.installation,
 		Metrics:                 metrics.Registry,
 	}
 	if watch.ReconcilePeriod != nil {
 		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration
 	}
 	return settings, selector, nil
+}
+
+// leaderElectionID is the name of the lease. Shards in one namespace have one each, so that
+// each of them has a leader.
+func leaderElectionID(darkrooms labels.Selector) string {
+	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
+	if darkrooms.Empty() {
+		return id
+	}
+	sum := sha256.Sum256([]byte(darkrooms.String()))
+	return "shard-" + hex.EncodeToString(sum[:4]) + "." + id
 }
 
 func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Selector) (manager.Manager, error) {
@@ -231,7 +251,7 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 		MapperProvider:                func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Logger:                        ctrl.Log,
 		LeaderElection:                o.leaderElect,
-		LeaderElectionID:              "darkroom-operator." + v1alpha1.GroupVersion.Group,
+		LeaderElectionID:              leaderElectionID(darkrooms),
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       o.metrics(),

@@ -47,14 +47,16 @@ type helmReconciler struct {
 	client     client.Client
 	options    []reconciler.Option
 	translator *translator
-	releases   *release.Clients
-	recorder   release.Recorder
-	metrics    *metrics.Metrics
-	period     time.Duration
-	clock      clock.PassiveClock
+	// installation is the one that this operator belongs to.
+	installation *installation
+	releases     *release.Clients
+	recorder     release.Recorder
+	metrics      *metrics.Metrics
+	period       time.Duration
+	clock        clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
 	return &helmReconciler{
 		client: c,
 		options: []reconciler.Option{
@@ -72,12 +74,13 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 			// Never waited for: to the Helm reconciler a Darkroom is gone once its finalizer is.
 			reconciler.WithWaitForDeletionTimeout(time.Second),
 		},
-		translator: translator,
-		releases:   releases,
-		recorder:   releases.Recorder,
-		metrics:    counters,
-		period:     period,
-		clock:      clock.RealClock{},
+		translator:   translator,
+		installation: installation,
+		releases:     releases,
+		recorder:     releases.Recorder,
+		metrics:      counters,
+		period:       period,
+		clock:        clock.RealClock{},
 	}
 }
 
@@ -97,6 +100,10 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, nil
 	}
 
+	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
+		return r.leave(ctx, request, err)
+	}
+
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
 	inner, err := reconciler.New(append([]reconciler.Option{
 		reconciler.WithClient(s),
@@ -109,6 +116,20 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	_, err = inner.Reconcile(ctx, request)
 	settleErr := r.settleClaims(ctx, s, err != nil)
 	return r.conclude(ctx, s, err, settleErr)
+}
+
+// leave ends a reconcile of a Darkroom that this installation does not handle, or could not
+// claim.
+func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, err error) (reconcile.Result, error) {
+	switch {
+	case errors.Is(err, errStale):
+		return reconcile.Result{RequeueAfter: staleRetry}, nil
+	case err != nil:
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	r.releases.Forget(request.NamespacedName)
+	// Its hosts stay with it while it is routed there.
+	return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -58,8 +59,16 @@ type Options struct {
 	MaxHistory int
 	// Version is the operator's own.
 	Version string
+	// Installation is the name of the installation that the operator belongs to; empty means
+	// DefaultInstallation. Operators that split one fleet by labels share it.
+	Installation string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
 	Metrics prometheus.Registerer
+}
+
+// installation is the name of the installation, with its default.
+func (o Options) installation() string {
+	return cmp.Or(o.Installation, DefaultInstallation)
 }
 
 // NewScheme returns a scheme with all types that the controllers read.
@@ -81,7 +90,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := addHelm(mgr, parts.helm, parts.kinds, options.MaxConcurrentReconciles); err != nil {
 		return fmt.Errorf("add Helm controller: %w", err)
 	}
-	if err := addStatus(mgr, parts.kinds, parts.translator, parts.recorder, options); err != nil {
+	if err := addStatus(mgr, parts, options); err != nil {
 		return fmt.Errorf("add status controller: %w", err)
 	}
 	return nil
@@ -152,8 +161,9 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		MaxHistory:   options.MaxHistory,
 		VerifyPeriod: options.VerifyPeriod,
 	})
+	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
 	translator := &translator{values: pure, claims: ledger, credentials: credentials}
-	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, releases, counters, options.ReconcilePeriod)
+	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
 	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
@@ -174,7 +184,7 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 	if options.Metrics == nil {
 		return counters, nil
 	}
-	fleet := &metrics.Fleet{Darkrooms: mgr.GetClient(), Leads: func() bool {
+	fleet := &metrics.Fleet{Darkrooms: mgr.GetClient(), Installation: options.installation(), Leads: func() bool {
 		select {
 		case <-mgr.Elected():
 			return true
@@ -207,10 +217,12 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, c
 	return controller.Complete(stoppable{reconciler})
 }
 
-func addStatus(mgr manager.Manager, kinds []watched, translator *translator, recorder *recorder, options Options) error {
+func addStatus(mgr manager.Manager, parts *parts, options Options) error {
+	kinds, translator, recorder := parts.kinds, parts.translator, parts.recorder
 	claims := translator.claims.Cache
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
+		Handles:    parts.helm.installation.handles,
 		Pods:       mgr.GetAPIReader(),
 		Refusals:   claims.Refusals,
 		HasSecret:  translator.credentials.exists,

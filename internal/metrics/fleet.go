@@ -23,6 +23,8 @@ var (
 		"Darkrooms that claim a host which belongs to another.", nil, nil)
 	credentialsDesc = prometheus.NewDesc(namespace+"_credentials_missing",
 		"Darkrooms whose referenced Secret, or a key in it, is missing.", nil, nil)
+	othersDesc = prometheus.NewDesc(namespace+"_other_installation_darkrooms",
+		"Darkrooms that another installation of the operator handles.", nil, nil)
 )
 
 // Fleet counts Darkrooms when it is scraped, from the cache and without a copy.
@@ -32,11 +34,14 @@ type Fleet struct {
 	// Leads tells whether this process is the one that handles them. One that stands
 	// by sees the same Darkrooms, and sums over all would count them twice.
 	Leads func() bool
+	// Installation is the name of the operator's installation. Darkrooms of others are only
+	// counted.
+	Installation string
 }
 
 // Describe implements prometheus.Collector.
 func (*Fleet) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{darkroomsDesc, readyDesc, conflictsDesc, credentialsDesc} {
+	for _, desc := range []*prometheus.Desc{darkroomsDesc, readyDesc, conflictsDesc, credentialsDesc, othersDesc} {
 		descs <- desc
 	}
 }
@@ -53,7 +58,7 @@ func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	if err := f.Darkrooms.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return
 	}
-	tally := count(list.Items)
+	tally := count(list.Items, f.Installation)
 	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
 	}
@@ -63,6 +68,7 @@ func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	gauge(readyDesc, tally.ready)
 	gauge(conflictsDesc, tally.conflicts)
 	gauge(credentialsDesc, tally.credentials)
+	gauge(othersDesc, tally.others)
 }
 
 type kind struct {
@@ -73,12 +79,17 @@ type kind struct {
 type tally struct {
 	kinds                         map[kind]int
 	ready, conflicts, credentials int
+	others                        int
 }
 
 // count goes once over Darkrooms, which it only reads.
-func count(darkrooms []v1alpha1.Darkroom) tally {
+func count(darkrooms []v1alpha1.Darkroom, installation string) tally {
 	t := tally{kinds: map[kind]int{}}
 	for i := range darkrooms {
+		if claimed := darkrooms[i].Annotations[v1alpha1.AnnotationInstallation]; claimed != "" && claimed != installation {
+			t.others++
+			continue
+		}
 		status, source := &darkrooms[i].Status, darkrooms[i].Spec.Source.Type
 		of := kind{status.Phase, source}
 		if of.phase == "" {

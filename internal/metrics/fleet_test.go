@@ -30,10 +30,13 @@ func TestDarkroomsAreCountedByPhaseAndSource(t *testing.T) {
 	}).Obj()
 	missing.Status.Phase = v1alpha1.PhaseDegraded
 	seen := darkrooms.New("seen", "b").Obj()
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(ready, conflict, missing, seen).Build()
+	ready.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "own"}
+	others := darkrooms.New("others", "c").Obj()
+	others.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "another"}
+	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(ready, conflict, missing, seen, others).Build()
 
 	leads := false
-	fleet := &Fleet{Darkrooms: reader, Leads: func() bool { return leads }}
+	fleet := &Fleet{Darkrooms: reader, Leads: func() bool { return leads }, Installation: "own"}
 	if got := figures(t, fleet); len(got) != 0 {
 		t.Errorf("one that stands by tells %v", got)
 	}
@@ -46,6 +49,7 @@ func TestDarkroomsAreCountedByPhaseAndSource(t *testing.T) {
 		"darkroom_operator_darkrooms phase=Ready source_type=WebFolder":    1,
 		"darkroom_operator_darkrooms_ready":                                1,
 		"darkroom_operator_domain_conflicts":                               1,
+		"darkroom_operator_other_installation_darkrooms":                   1,
 	}
 	if diff := cmp.Diff(want, figures(t, fleet)); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)

@@ -54,6 +54,9 @@ type Reconciler struct {
 	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
 	// and writes status.
 	Client client.Client
+	// Handles reports whether this installation of the operator handles a Darkroom. Those of
+	// others are left alone.
+	Handles func(*v1alpha1.Darkroom) bool
 	// Pods lists pods past the caches, and only those of a Darkroom that is not ready.
 	Pods client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
@@ -85,6 +88,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
 		r.behind.Delete(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !r.Handles(darkroom) {
+		r.behind.Delete(request.NamespacedName)
+		return reconcile.Result{}, nil
 	}
 	if wait := r.waitForHelm(darkroom); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil

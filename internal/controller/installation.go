@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+)
+
+// EventOtherInstallation is the reason of the event on a Darkroom that another installation
+// of the operator handles.
+const EventOtherInstallation = "OtherInstallation"
+
+// DefaultInstallation is the name of an installation that was given none.
+const DefaultInstallation = "local"
+
+// installation keeps several installations of the operator in one cluster apart. The first
+// one that reconciles a Darkroom writes its name into the annotation
+// AnnotationInstallation, and the others leave the Darkroom alone from then on. Shards of
+// one installation share its name. Whoever changes the annotation moves the Darkroom: the
+// installation named then takes over what the other one made, as after a restart.
+type installation struct {
+	name     string
+	client   client.Client
+	recorder release.Recorder
+
+	mu sync.Mutex
+	// told has the Darkrooms of others for which there was an event, with their owner.
+	told map[types.UID]string
+}
+
+func newInstallation(name string, c client.Client, recorder release.Recorder) *installation {
+	return &installation{name: name, client: c, recorder: recorder, told: map[types.UID]string{}}
+}
+
+// handles reports whether this installation has claimed a Darkroom.
+func (i *installation) handles(darkroom *v1alpha1.Darkroom) bool {
+	return darkroom.Annotations[v1alpha1.AnnotationInstallation] == i.name
+}
+
+// claim reports whether this installation handles a Darkroom, and claims one that nobody
+// has claimed, together with the finalizer: that costs no more than the finalizer alone.
+// The error is errStale if the Darkroom is not as the cache shows it.
+func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (bool, error) {
+	switch owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]; owner {
+	case i.name:
+		return true, nil
+	case "":
+		return true, i.write(ctx, darkroom)
+	default:
+		i.tell(darkroom, owner)
+		return false, nil
+	}
+}
+
+// write writes the claim, and the finalizer unless the Darkroom is being deleted, if the
+// Darkroom still is as the cache shows it.
+func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	patch := []operation{
+		{"test", "/metadata/uid", string(darkroom.UID)},
+		{"test", "/metadata/resourceVersion", darkroom.ResourceVersion},
+	}
+	if len(darkroom.Annotations) == 0 {
+		patch = append(patch, operation{"add", "/metadata/annotations", map[string]string{v1alpha1.AnnotationInstallation: i.name}})
+	} else {
+		patch = append(patch, operation{"add", "/metadata/annotations/" + strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name})
+	}
+	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
+		patch = append(patch, operation{"add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)})
+	}
+	raw, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("encode claim: %w", err)
+	}
+	patched := darkroom.DeepCopy()
+	switch err := i.client.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw)); {
+	case apierrors.IsInvalid(err):
+		return fmt.Errorf("%w: %w", errStale, err)
+	case err != nil:
+		return fmt.Errorf("claim Darkroom %s: %w", keyOf(darkroom), err)
+	}
+	darkroom.ObjectMeta = patched.ObjectMeta
+	return nil
+}
+
+// tell records once that a Darkroom is left to another installation.
+func (i *installation) tell(darkroom *v1alpha1.Darkroom, owner string) {
+	i.mu.Lock()
+	known := i.told[darkroom.UID] == owner
+	i.told[darkroom.UID] = owner
+	i.mu.Unlock()
+	if known {
+		return
+	}
+	i.recorder.Event(darkroom, false, EventOtherInstallation, fmt.Sprintf(
+		"Handled by the installation %q of the operator, not by %q. To move it: kubectl annotate darkroom %s -n %s %s=%s --overwrite",
+		owner, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name))
+	ctrl.Log.WithName("helm").Info("Leaving a Darkroom to another installation", "installation", owner,
+		"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
+}

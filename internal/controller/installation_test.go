@@ -1,0 +1,95 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// as gives an operator the name of an installation, and settings by which its work can be
+// told from another's.
+func as(installation, domain string) operatorOption {
+	return func(o *controller.Options, _ *rest.Config) {
+		o.Installation = installation
+		o.Values = values.Options{BaseDomain: domain}
+	}
+}
+
+// Two installations with different settings would upgrade each Darkroom back and forth.
+func TestEachDarkroomHasOneInstallation(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	first := startOperator(t, namespace, as("first", "first.example.com"))
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(first))
+	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+
+	second := startOperator(t, namespace, as("second", "second.example.com"))
+	eventuallyEvent(t, namespace, controller.EventOtherInstallation)
+	note := events(t, namespace, controller.EventOtherInstallation)[0].Note
+	if !strings.Contains(note, `installation "first"`) || !strings.Contains(note, v1alpha1.AnnotationInstallation+"=second --overwrite") {
+		t.Errorf("the event says %q", note)
+	}
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	eventually(t, "rest", func(ctx context.Context) error { return errors.Join(quiet(first)(ctx), quiet(second)(ctx)) })
+	// One write only: the event.
+	if writes := second.requests.writes.Load(); writes > 2 {
+		t.Errorf("the second installation made %d writes", writes)
+	}
+
+	t.Run("and can be moved to another", func(t *testing.T) {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationInstallation] = "second" })
+		eventuallyStatus(t, darkroom, "the host of the second installation", func(status v1alpha1.DarkroomStatus) error {
+			if fmt.Sprint(status.Domains) != "[photos.second.example.com]" {
+				return fmt.Errorf("domains are %v", status.Domains)
+			}
+			return nil
+		})
+		eventually(t, "rest", func(ctx context.Context) error { return errors.Join(quiet(first)(ctx), quiet(second)(ctx)) })
+		if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.UID != deployment.UID {
+			t.Error("the Deployment was replaced")
+		}
+	})
+	t.Run("which deletes it", func(t *testing.T) {
+		if err := kube.Delete(t.Context(), darkroom); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is gone", gone(darkroom))
+	})
+}
+
+// The finalizer and the claim are one write.
+func TestADarkroomIsClaimedWithoutARequestOfItsOwn(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t)
+	now := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, "photos")
+	if now.Annotations[v1alpha1.AnnotationInstallation] != controller.DefaultInstallation || len(now.Finalizers) != 1 {
+		t.Errorf("the metadata is %+v", now.ObjectMeta)
+	}
+}
+
+// One of an operator that knew no claims, or whose annotations were replaced.
+func TestAnUnclaimedDarkroomIsClaimed(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
+	eventually(t, "the claim", func(ctx context.Context) error {
+		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, "photos")
+		if err == nil && now.Annotations[v1alpha1.AnnotationInstallation] == "" {
+			return errors.New("there is none")
+		}
+		return err
+	})
+}
