@@ -1,0 +1,295 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	helmtime "helm.sh/helm/v3/pkg/time"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+)
+
+var (
+	kube  client.Client
+	clock = clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
+	typed *kubernetes.Clientset
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
+		typed = kubernetes.NewForConfigOrDie(administrator)
+		kube, err = client.New(administrator, client.Options{})
+		return err
+	}))
+}
+
+// uncached answers as a cache with the index of owners would that never lags behind.
+type uncached struct{ client.Reader }
+
+func (u uncached) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	options := (&client.ListOptions{}).ApplyOptions(opts)
+	all, ok := list.(*metav1.PartialObjectMetadataList)
+	if !ok || options.FieldSelector == nil {
+		return u.Reader.List(ctx, list, opts...)
+	}
+	uid, _ := options.FieldSelector.RequiresExactMatch(ownership.Index)
+	if err := u.Reader.List(ctx, all, client.InNamespace(options.Namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
+		return err
+	}
+	var own []metav1.PartialObjectMetadata
+	for _, item := range all.Items {
+		if string(ownership.UID(&item)) == uid {
+			own = append(own, item)
+		}
+	}
+	all.Items = own
+	return nil
+}
+
+func newStore() *storage.Store {
+	return storage.New(typed.CoreV1(), uncached{kube}, kube, clock)
+}
+
+// darkroom returns one in a namespace of its own.
+func darkroom(t *testing.T) *v1alpha1.Darkroom {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	if err := kube.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "photos", UID: "uid-1"}}
+}
+
+func revisionOf(darkroom client.Object, version int, status helmrelease.Status) *helmrelease.Release {
+	return &helmrelease.Release{
+		Name: darkroom.GetName(), Namespace: darkroom.GetNamespace(), Version: version,
+		Info:     &helmrelease.Info{Status: status, LastDeployed: helmtime.Time{Time: clock.Now()}},
+		Chart:    &chart.Chart{Metadata: &chart.Metadata{Name: "darkroom", Version: "1.0.0"}},
+		Manifest: "kind: Service",
+	}
+}
+
+// byHand stores a revision as a Helm client does.
+func byHand(t *testing.T, release *helmrelease.Release) {
+	t.Helper()
+	name := "sh.helm.release.v1." + release.Name + ".v" + string(rune('0'+release.Version))
+	if err := driver.NewSecrets(typed.CoreV1().Secrets(release.Namespace)).Create(name, release); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustCreate(t *testing.T, store *storage.Store, darkroom client.Object, release *helmrelease.Release) {
+	t.Helper()
+	if err := store.Create(t.Context(), darkroom, release); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func secretsOf(t *testing.T, darkroom client.Object) []corev1.Secret {
+	t.Helper()
+	list, err := typed.CoreV1().Secrets(darkroom.GetNamespace()).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list.Items
+}
+
+func TestAReleaseOfNobodyIsNotFound(t *testing.T) {
+	for name, read := range map[string]func(*storage.Store, context.Context, client.Object) (*helmrelease.Release, error){
+		"Last": (*storage.Store).Last, "Read": (*storage.Store).Read,
+	} {
+		if _, err := read(newStore(), t.Context(), darkroom(t)); !errors.Is(err, driver.ErrReleaseNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
+	for name, status := range map[string]helmrelease.Status{
+		"deployed": helmrelease.StatusDeployed, "failed": helmrelease.StatusFailed,
+		"pending": helmrelease.StatusPendingInstall, "uninstalled": helmrelease.StatusUninstalled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, store := darkroom(t), newStore()
+			byHand(t, revisionOf(d, 7, status)) // its first revisions were pruned
+			before := secretsOf(t, d)
+			_, last := store.Last(t.Context(), d)
+			_, read := store.Read(t.Context(), d)
+			_, history := store.History(t.Context(), d)
+			for what, err := range map[string]error{"Last": last, "Read": read, "History": history} {
+				if !errors.Is(err, storage.ErrForeignRelease) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			found, err := store.Delete(t.Context(), d)
+			if err != nil || found {
+				t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
+			}
+			if err := store.Prune(t.Context(), d, 1); err != nil {
+				t.Error(err)
+			}
+			after := secretsOf(t, d)
+			if len(after) != 1 || after[0].ResourceVersion != before[0].ResourceVersion {
+				t.Errorf("the foreign revision was changed: %v", after)
+			}
+		})
+	}
+}
+
+func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
+	if _, err := store.History(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) {
+		t.Errorf("History: %v", err)
+	}
+	if found, err := store.Delete(t.Context(), d); err != nil || !found {
+		t.Errorf("Delete: %t, %v", found, err)
+	}
+	if left := secretsOf(t, d); len(left) != 1 || left[0].Labels["version"] != "2" {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestRevisionsOfADeletedDarkroomOfTheNameAreWaitedFor(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	predecessor := d.DeepCopy()
+	predecessor.UID = "uid-0"
+	mustCreate(t, store, predecessor, revisionOf(d, 1, helmrelease.StatusDeployed))
+	if _, err := newStore().Last(t.Context(), d); !errors.Is(err, storage.ErrPredecessor) {
+		t.Errorf("Last: %v", err)
+	}
+}
+
+// Helm clients write a Secret without its owner references, and keep its labels.
+func TestARevisionThatAHelmClientRewroteIsStillOurs(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	secrets := driver.NewSecrets(typed.CoreV1().Secrets(d.Namespace))
+	const name = "sh.helm.release.v1.photos.v1"
+	rewritten, err := secrets.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewritten.SetStatus(helmrelease.StatusSuperseded, "")
+	if err := secrets.Update(name, rewritten); err != nil {
+		t.Fatal(err)
+	}
+	if stored := secretsOf(t, d)[0]; len(stored.OwnerReferences) > 0 {
+		t.Fatal("the driver kept the owner reference, so this test shows nothing")
+	}
+	last, err := newStore().Last(t.Context(), d)
+	if err != nil || last.Info.Status != helmrelease.StatusSuperseded {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
+func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	secret := secretsOf(t, d)[0]
+	secret.Data["release"] = []byte("junk")
+	if err := kube.Update(t.Context(), &secret); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newStore().History(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
+		t.Errorf("History: %v", err)
+	}
+	if _, err := newStore().Read(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
+		t.Errorf("Read: %v", err)
+	}
+	if left := secretsOf(t, d); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestPruningKeepsTheDeployedRevision(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	for version := 2; version <= 5; version++ {
+		mustCreate(t, store, d, revisionOf(d, version, helmrelease.StatusFailed))
+	}
+	if err := store.Prune(t.Context(), d, 2); err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]bool{}
+	for _, secret := range secretsOf(t, d) {
+		kept[secret.Labels["version"]] = true
+	}
+	if !kept["1"] || !kept["5"] {
+		t.Errorf("kept: %v, want the deployed revision and the newest among them", kept)
+	}
+}
+
+func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	began := clock.Now()
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusPendingUpgrade))
+	clock.SetTime(began.Add(time.Hour))
+	if _, err := store.Read(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	key := types.NamespacedName{Namespace: d.Namespace, Name: d.Name}
+	if seen := store.Seen(key); !seen.Equal(began) {
+		t.Errorf("seen at %s, want %s", seen, began)
+	}
+	if err := store.Update(t.Context(), d, revisionOf(d, 1, helmrelease.StatusFailed)); err != nil {
+		t.Fatal(err)
+	}
+	if seen := store.Seen(key); !seen.Equal(clock.Now()) {
+		t.Errorf("after another write seen at %s, want %s", seen, clock.Now())
+	}
+}
+
+func TestAdoption(t *testing.T) {
+	t.Run("takes the revisions over", func(t *testing.T) {
+		d, store := darkroom(t), newStore()
+		byHand(t, revisionOf(d, 1, helmrelease.StatusSuperseded))
+		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
+		deployed, err := store.Foreign(t.Context(), d, "darkroom")
+		if err != nil || deployed.Version != 2 {
+			t.Fatalf("%+v, %v", deployed, err)
+		}
+		if err := store.Adopt(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		history, err := store.History(t.Context(), d)
+		if err != nil || len(history) != 2 {
+			t.Errorf("history: %v, %v", history, err)
+		}
+	})
+	for name, test := range map[string]struct {
+		status helmrelease.Status
+		chart  string
+	}{
+		"refuses another chart":            {helmrelease.StatusDeployed, "nginx"},
+		"refuses a pending release":        {helmrelease.StatusPendingUpgrade, "darkroom"},
+		"refuses one that is not deployed": {helmrelease.StatusFailed, "darkroom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := darkroom(t)
+			foreign := revisionOf(d, 1, test.status)
+			foreign.Chart.Metadata.Name = test.chart
+			byHand(t, foreign)
+			if _, err := newStore().Foreign(t.Context(), d, "darkroom"); err == nil {
+				t.Error("it was accepted")
+			}
+		})
+	}
+}

@@ -1,0 +1,270 @@
+package release
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+)
+
+// cached is the content of a cache.
+type cached map[schema.GroupVersionKind][]metav1.Object
+
+func photos() *v1alpha1.Darkroom {
+	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "photos", UID: "uid-1"}}
+}
+
+// ownedMeta is the metadata of an object of the Darkroom photos.
+func ownedMeta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), ResourceVersion: "5",
+		Labels:          map[string]string{v1alpha1.LabelDarkroom: "photos"},
+		OwnerReferences: []metav1.OwnerReference{ownership.Reference(photos())},
+	}
+}
+
+func clientWith(objects cached) *actionClient {
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
+	config := Config{
+		Clock: clock,
+		Live: func(_ context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
+			for have, list := range objects {
+				for _, object := range list {
+					if have.GroupKind() == kind && object.GetName() == key.Name {
+						return object, nil
+					}
+				}
+			}
+			return nil, apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
+		},
+		Owned: func(context.Context, client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
+			return objects, nil
+		},
+	}
+	return &actionClient{
+		Clients: &Clients{Config: config, memory: drift.New(clock)},
+		ctx:     context.Background(), darkroom: photos(), key: types.NamespacedName{Namespace: "shop", Name: "photos"},
+	}
+}
+
+func keyOf(kind schema.GroupVersionKind, name string) manifest.Key {
+	return manifest.Key{GroupKind: kind.GroupKind(), Name: name}
+}
+
+func surplusOf(t *testing.T, c *actionClient, desired ...manifest.Key) []string {
+	t.Helper()
+	found, err := c.inventory(desired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range found {
+		names = append(names, object.String())
+	}
+	return names
+}
+
+var (
+	services    = corev1.SchemeGroupVersion.WithKind("Service")
+	configMaps  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	accounts    = corev1.SchemeGroupVersion.WithKind("ServiceAccount")
+	secretsKind = corev1.SchemeGroupVersion.WithKind("Secret")
+	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
+	ingressKind = networkingv1.SchemeGroupVersion.WithKind("Ingress")
+	routeKind   = gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")
+)
+
+func metadata(name string, change func(*metav1.ObjectMeta)) metav1.Object {
+	object := &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta(name)}
+	if change != nil {
+		change(&object.ObjectMeta)
+	}
+	return object
+}
+
+func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
+	c := clientWith(cached{
+		services: {
+			metadata("photos", nil),
+			metadata("old", nil),
+			metadata("copied", func(o *metav1.ObjectMeta) { o.OwnerReferences = nil }),
+			metadata("of-the-predecessor", func(o *metav1.ObjectMeta) { o.OwnerReferences[0].UID = "uid-0" }),
+			metadata("unlabelled", func(o *metav1.ObjectMeta) { o.Labels = nil }),
+		},
+		secretsKind: {metadata("sh.helm.release.v1.photos.v1", func(o *metav1.ObjectMeta) { o.Labels["owner"] = "helm" })},
+	})
+	if got := surplusOf(t, c, keyOf(services, "photos")); !slices.Equal(got, []string{"Service old"}) {
+		t.Errorf("surplus is %q, want Service old alone", got)
+	}
+}
+
+// The key of an object had its version, and the object was deleted right after it was
+// applied in a new one.
+func TestAnObjectThatMovesToAnotherAPIVersionIsNotSurplus(t *testing.T) {
+	c := clientWith(cached{autoscalers: {metadata("photos", nil)}})
+	next := autoscalers
+	next.Version = "v3"
+	if got := surplusOf(t, c, keyOf(next, "photos")); len(got) > 0 {
+		t.Errorf("surplus is %q", got)
+	}
+}
+
+// An upgrade right after an install must find what the caches do not show yet.
+func TestWhatWasJustAppliedIsInTheInventoryThoughNoCacheShowsIt(t *testing.T) {
+	c := clientWith(cached{})
+	applied := &unstructured.Unstructured{}
+	applied.SetGroupVersionKind(autoscalers)
+	applied.SetName("photos")
+	live := applied.DeepCopy()
+	live.SetUID("uid-of-it")
+	c.memory.Applied(c.key, applied, live)
+	found, err := c.inventory([]manifest.Key{keyOf(services, "photos")})
+	if err != nil || len(found) != 1 || found[0].UID != "uid-of-it" || found[0].Kind != autoscalers {
+		t.Fatalf("the inventory is %+v (%v)", found, err)
+	}
+	c.memory.Removed(c.key, found[0].key())
+	if got := surplusOf(t, c); len(got) > 0 {
+		t.Errorf("after its deletion the inventory has %q", got)
+	}
+}
+
+func deploymentOf(rolledOut bool, account string) *appsv1.Deployment {
+	deployment := &appsv1.Deployment{ObjectMeta: ownedMeta("photos"), Spec: appsv1.DeploymentSpec{Replicas: ptr.To(int32(1))}}
+	deployment.Spec.Template.Spec.ServiceAccountName = account
+	if rolledOut {
+		deployment.Status = appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}
+	}
+	return deployment
+}
+
+func ingressOf(hosts ...string) *networkingv1.Ingress {
+	ingress := &networkingv1.Ingress{ObjectMeta: ownedMeta("photos")}
+	for _, host := range hosts {
+		ingress.Spec.Rules = append(ingress.Spec.Rules, networkingv1.IngressRule{Host: host})
+	}
+	return ingress
+}
+
+func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
+	route := &gatewayv1.HTTPRoute{ObjectMeta: ownedMeta("photos"), Spec: gatewayv1.HTTPRouteSpec{Hostnames: hosts}}
+	route.Generation = 2
+	route.Spec.ParentRefs = []gatewayv1.ParentReference{{Name: "public"}}
+	generation := int64(1) // an answer to the route as it was before
+	if accepted {
+		generation = 2
+	}
+	route.Status.Parents = []gatewayv1.RouteParentStatus{{
+		ParentRef: gatewayv1.ParentReference{Name: "public"},
+		Conditions: []metav1.Condition{{
+			Type: string(gatewayv1.RouteConditionAccepted), Status: metav1.ConditionTrue, ObservedGeneration: generation,
+		}},
+	}}
+	return route
+}
+
+func TestWhatServesStaysUntilItsReplacementDoes(t *testing.T) {
+	deployment := keyOf(deployments, "photos")
+	for name, test := range map[string]struct {
+		cached  cached
+		desired []manifest.Key
+		object  schema.GroupVersionKind
+		needed  bool
+	}{
+		"a ConfigMap during the roll-out":       {cached{deployments: {deploymentOf(false, "")}, configMaps: {metadata("photos", nil)}}, nil, configMaps, true},
+		"a ConfigMap after it":                  {cached{deployments: {deploymentOf(true, "")}, configMaps: {metadata("photos", nil)}}, nil, configMaps, false},
+		"an autoscaler during the roll-out":     {cached{deployments: {deploymentOf(false, "")}, autoscalers: {metadata("photos", nil)}}, nil, autoscalers, false},
+		"a ServiceAccount during the roll-out":  {cached{deployments: {deploymentOf(false, "team")}, accounts: {metadata("photos", nil)}}, nil, accounts, true},
+		"a ServiceAccount after it":             {cached{deployments: {deploymentOf(true, "team")}, accounts: {metadata("photos", nil)}}, nil, accounts, false},
+		"the ServiceAccount that the pods have": {cached{deployments: {deploymentOf(true, "photos")}, accounts: {metadata("photos", nil)}}, nil, accounts, true},
+		"an Ingress without a successor":        {cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}}, nil, ingressKind, false},
+		"an Ingress before its route is known": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}},
+			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, true,
+		},
+		"an Ingress before its route is accepted": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(false, "a")}},
+			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, true,
+		},
+		"an Ingress after that": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a", "b")}},
+			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, false,
+		},
+		"an Ingress with a host that the route lacks": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}},
+			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, false,
+		},
+		"a route that an Ingress replaces": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a")}},
+			[]manifest.Key{keyOf(ingressKind, "photos")}, routeKind, false,
+		},
+		"the Service of an Ingress that stays": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, services: {metadata("photos", nil)}},
+			[]manifest.Key{keyOf(routeKind, "photos")}, services, true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := clientWith(test.cached)
+			desired := append(test.desired, deployment)
+			surplus, err := c.inventory(desired)
+			if err != nil {
+				t.Fatal(err)
+			}
+			needed, err := c.neededStill(desired, surplus)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(surplus, func(o owned) bool { return o.Kind == test.object })
+			if at < 0 {
+				t.Fatalf("it is not surplus: %v", surplus)
+			}
+			if got := needed(surplus[at]); got != test.needed {
+				t.Errorf("needed: %t, want %t", got, test.needed)
+			}
+		})
+	}
+}
+
+// A Deployment that the cache shows as it was before the last apply says nothing about the
+// roll-out of that apply.
+func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
+	c := clientWith(cached{deployments: {deploymentOf(true, "")}})
+	applied := &unstructured.Unstructured{}
+	applied.SetGroupVersionKind(deployments)
+	applied.SetName("photos")
+	live := applied.DeepCopy()
+	live.SetUID("uid-of-photos")
+	live.SetResourceVersion("9")
+	c.memory.Applied(c.key, applied, live)
+	done, err := c.rolledOut([]manifest.Key{keyOf(deployments, "photos")})
+	if err != nil || done {
+		t.Errorf("rolled out: %t (%v)", done, err)
+	}
+}
+
+func TestContestsAreDescribed(t *testing.T) {
+	message := ContestMessage(drift.Contest{Object: keyOf(services, "photos"), Writer: "rival", Repairs: 4, Until: time.Unix(0, 0)})
+	for _, part := range []string{"Service photos", `"rival"`, "4 times", "00:00:00 UTC"} {
+		if !strings.Contains(message, part) {
+			t.Errorf("%q lacks %q", message, part)
+		}
+	}
+}
