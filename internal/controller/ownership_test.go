@@ -500,3 +500,20 @@ func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
 		return installed(namespace, "photos")(ctx)
 	})
 }
+
+// The caches lag behind the operator's own writes, which is no change by anybody.
+func TestAnInstallIsNotFollowedByRepairs(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace, withPeriod(time.Second))
+	for i := range 10 {
+		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
+	}
+	for i := range 10 {
+		eventually(t, "the release", installed(namespace, fmt.Sprintf("photos-%d", i)))
+	}
+	eventually(t, "rest", quiet(operator))
+	if repaired := events(t, namespace, "Repaired"); len(repaired) > 0 {
+		t.Errorf("%d events tell of repairs: %s", len(repaired), repaired[0].Note)
+	}
+}

@@ -208,7 +208,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 		return last, nil
 	case !status.IsPending() && status != helmrelease.StatusUninstalling:
 		return last, nil
-	case last.Info.Description != descriptionPending && c.inProgress(last):
+	case last.Info.Description != descriptionPending && inProgress(last, c.Store.Seen(c.key), c.Clock.Now()):
 		return nil, fmt.Errorf("release %s %w (%s, revision %d); it will be taken over if it still is in %s",
 			c.key, ErrBusy, status, last.Version, pendingTimeout)
 	}
@@ -224,15 +224,15 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	return last, nil
 }
 
-// inProgress reports whether another Helm client may be working on a pending release. Its
-// clock may be ahead of ours, so the time since the release was first seen counts too.
-func (c *actionClient) inProgress(pending *helmrelease.Release) bool {
+// inProgress reports whether another Helm client may be working on a pending release, which
+// this process first saw at some time. The other client's clock may be ahead of ours, so
+// neither time alone counts.
+func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 	began := pending.Info.LastDeployed.Time
 	if pending.Info.Deleted.After(pending.Info.LastDeployed) {
 		began = pending.Info.Deleted.Time
 	}
-	now := c.Clock.Now()
-	if seen := c.Store.Seen(c.key); began.After(seen) {
+	if began.After(seen) {
 		began = seen
 	}
 	return now.Sub(began) < pendingTimeout
