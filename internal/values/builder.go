@@ -2,6 +2,7 @@ package values
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"regexp"
 
@@ -39,18 +40,31 @@ func (b *builder) build(name string) (chartutil.Values, error) {
 	return b.values, nil
 }
 
-// set puts a value at a path of keys, making the maps on the way.
+// set puts a value at a path of keys and creates the maps on the way. Each value has
+// one place in this package that decides it: to overwrite one is a programming error,
+// and is reported instead of the values.
 func (b *builder) set(value any, path ...string) {
-	at := b.values
-	for _, key := range path[:len(path)-1] {
-		next, ok := at[key].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			at[key] = next
+	at, last := b.values, len(path)-1
+	for i, key := range path[:last] {
+		if _, found := at[key]; !found {
+			at[key] = map[string]any{}
+		}
+		next, isMap := at[key].(map[string]any)
+		if !isMap {
+			b.setTwice(path[:i+1])
+			return
 		}
 		at = next
 	}
-	at[path[len(path)-1]] = value
+	if _, found := at[path[last]]; found {
+		b.setTwice(path)
+		return
+	}
+	at[path[last]] = value
+}
+
+func (b *builder) setTwice(path []string) {
+	b.errs = append(b.errs, field.InternalError(field.NewPath("values", path...), errors.New("set twice by the translator")))
 }
 
 // setString is set for a string that is left out when empty.

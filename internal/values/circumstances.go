@@ -1,8 +1,6 @@
 package values
 
 import (
-	"maps"
-
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -62,18 +60,4 @@ func CredentialsKeys(source *v1alpha1.Source) []string {
 // Circumstances.CredentialsVersion they were made with.
 func CredentialsVersion(podAnnotations map[string]string) string {
 	return podAnnotations[annotationCredentials]
-}
-
-// credentialsVersion has the pods rolled when the referenced Secret changes. It
-// comes after podTemplate, whose annotations it is added to.
-func (b *builder) credentialsVersion(spec *v1alpha1.DarkroomSpec, version string) {
-	if version == "" || CredentialsSecret(&spec.Source) == "" {
-		return
-	}
-	annotations := map[string]string{}
-	if spec.PodTemplate != nil {
-		maps.Copy(annotations, spec.PodTemplate.Annotations)
-	}
-	annotations[annotationCredentials] = version
-	b.setPlain(annotations, specPath.Child("podTemplate", "annotations"), "podAnnotations")
 }

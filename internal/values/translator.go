@@ -48,8 +48,7 @@ func (t *Translator) ValuesUnder(darkroom *v1alpha1.Darkroom, circumstances Circ
 	b.resources(darkroom.Spec.Resources)
 	b.serving(&darkroom.Spec)
 	b.routing(&darkroom.Spec, t.options)
-	b.podTemplate(darkroom.Spec.PodTemplate)
-	b.credentialsVersion(&darkroom.Spec, circumstances.CredentialsVersion)
+	b.podTemplate(&darkroom.Spec, circumstances.CredentialsVersion)
 	b.environment(&darkroom.Spec)
 	return b.build(darkroom.Name)
 }

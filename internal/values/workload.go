@@ -101,19 +101,17 @@ func (b *builder) resources(resources *corev1.ResourceRequirements) {
 	}
 }
 
-// podTemplate passes on what the Darkroom has no field for.
-func (b *builder) podTemplate(template *v1alpha1.PodTemplate) {
+// podTemplate passes on settings that have no dedicated field.
+func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion string) {
+	b.podAnnotations(spec, credentialsVersion)
+	template := spec.PodTemplate
 	if template == nil {
 		return
 	}
 	path := specPath.Child("podTemplate")
 	b.objectName(path.Child("serviceAccountName"), template.ServiceAccountName, "a ServiceAccount")
-	b.annotations(path.Child("annotations"), template.Annotations)
 	b.labels(path.Child("labels"), template.Labels)
 	b.labels(path.Child("nodeSelector"), template.NodeSelector)
-	if len(template.Annotations) > 0 {
-		b.setPlain(template.Annotations, path.Child("annotations"), "podAnnotations")
-	}
 	if len(template.Labels) > 0 {
 		b.setPlain(template.Labels, path.Child("labels"), "podLabels")
 	}
@@ -132,5 +130,22 @@ func (b *builder) podTemplate(template *v1alpha1.PodTemplate) {
 	if template.ServiceAccountName != "" {
 		b.set(false, "serviceAccount", "create")
 		b.set(template.ServiceAccountName, "serviceAccount", "name")
+	}
+}
+
+// podAnnotations are those of the Darkroom and the version of the Secret that it
+// references: a change of the version rolls the pods.
+func (b *builder) podAnnotations(spec *v1alpha1.DarkroomSpec, credentialsVersion string) {
+	annotations := map[string]string{}
+	path := specPath.Child("podTemplate", "annotations")
+	if spec.PodTemplate != nil {
+		maps.Copy(annotations, spec.PodTemplate.Annotations)
+		b.annotations(path, spec.PodTemplate.Annotations)
+	}
+	if credentialsVersion != "" && CredentialsSecret(&spec.Source) != "" {
+		annotations[annotationCredentials] = credentialsVersion
+	}
+	if len(annotations) > 0 {
+		b.setPlain(annotations, path, "podAnnotations")
 	}
 }
