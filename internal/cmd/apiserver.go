@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,8 +27,7 @@ type apiServerOptions struct {
 	server  apiserver.Options
 	auth    string
 
-	baseDomain   string
-	ingressClass string
+	translation translation
 }
 
 func newAPIServer() *cobra.Command {
@@ -61,8 +59,7 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "key of the certificate (PEM)")
 	flags.StringSliceVar(&o.server.AllowedOrigins, "allowed-origin", nil, "origin whose pages may call the API besides its own, for example https://console.example.com; may be given several times")
 	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", envList(envWatchNamespace), "namespaces whose Darkrooms are served; none means all (environment: "+envWatchNamespace+")")
-	flags.StringVar(&o.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain), "base domain of the operator, for the manifests (environment: "+envBaseDomain+")")
-	flags.StringVar(&o.ingressClass, "ingress-class", os.Getenv(envIngressClass), "default IngressClass of the operator, for the manifests (environment: "+envIngressClass+")")
+	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "requests that one caller may send in the long run")
 	flags.IntVar(&o.server.Burst, "burst", 60, "requests that one caller may send at a time")
 	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "for how long the cluster's answer about a token is believed; 0 means 10s")
@@ -106,7 +103,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 // preview returns the function that renders a Darkroom as the operator does, and as
 // the command template does.
 func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), error) {
-	translator, err := values.New(values.Options{BaseDomain: o.baseDomain, IngressClassName: o.ingressClass, Image: os.Getenv(envImage)})
+	translator, err := values.New(o.translation.options)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +111,7 @@ func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), 
 	if err != nil {
 		return nil, err
 	}
-	o.server.BaseDomain, o.server.DarkroomVersion = o.baseDomain, chrt.AppVersion()
+	o.server.BaseDomain, o.server.DarkroomVersion = o.translation.options.BaseDomain, chrt.AppVersion()
 	template := &templateOptions{kubeVersion: defaultKubeVersion}
 	capabilities, err := template.capabilities()
 	if err != nil {

@@ -15,6 +15,8 @@ const (
 	envWatchNamespace = "WATCH_NAMESPACE"
 	envBaseDomain     = "BASE_DOMAIN"
 	envIngressClass   = "INGRESS_CLASS"
+	// envIngressAnnotations is a comma-separated list.
+	envIngressAnnotations = "INGRESS_ANNOTATIONS"
 	// envImage is set by OLM bundles, so that mirrors can replace the image.
 	envImage = "RELATED_IMAGE_DARKROOM"
 )

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
@@ -32,7 +31,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // Client-side limits of requests to the API server. The operator's own
@@ -50,8 +48,7 @@ type managerOptions struct {
 	watchNamespaces []string
 	selector        string
 	installation    string
-	baseDomain      string
-	ingressClass    string
+	translation     translation
 
 	concurrency     int
 	reconcilePeriod time.Duration
@@ -91,10 +88,7 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms that are handled, to split a fleet between operators; empty means all")
 	flags.StringVar(&o.installation, "installation", defaultInstallation(),
 		"name of this installation of the operator, shared by its shards; each Darkroom is handled by one installation (default: the operator's namespace, or local outside a cluster)")
-	flags.StringVar(&o.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain),
-		"domain that is appended to each sub-domain (environment: "+envBaseDomain+")")
-	flags.StringVar(&o.ingressClass, "ingress-class", os.Getenv(envIngressClass),
-		"IngressClass of Darkrooms that name none; empty leaves it to the cluster (environment: "+envIngressClass+")")
+	o.translation.addFlags(flags)
 	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "Darkrooms handled at one time")
 	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "time between two looks at an unchanged Darkroom; 0 means never")
 	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "time between two verifications of a release against the API server instead of the caches; 0 means never")
@@ -141,7 +135,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return err
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
-		"baseDomain", o.baseDomain, "namespaces", o.watchNamespaces, "selector", darkrooms.String())
+		"baseDomain", o.translation.options.BaseDomain, "namespaces", o.watchNamespaces, "selector", darkrooms.String())
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("run manager: %w", err)
 	}
@@ -166,12 +160,7 @@ func (o *managerOptions) validate() error {
 	case o.maxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
 	}
-	return o.values().Validate()
-}
-
-// values are the options of the translation.
-func (o *managerOptions) values() values.Options {
-	return values.Options{BaseDomain: o.baseDomain, IngressClassName: o.ingressClass, Image: os.Getenv(envImage)}
+	return o.translation.options.Validate()
 }
 
 // loadWatch reads the one entry of the watches file.
@@ -205,7 +194,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 	}
 	settings := controller.Options{
 		Chart:                   watch.Chart,
-		Values:                  o.values(),
+		Values:                  o.translation.options,
 		Namespaces:              o.watchNamespaces,
 		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
 		ReconcilePeriod:         o.reconcilePeriod,

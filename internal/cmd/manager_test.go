@@ -10,23 +10,25 @@ import (
 func TestTheManagerRefusesBadFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Chdir(filepath.Join("..", "..")) // where watches.yaml and the chart are
-	for _, name := range []string{envBaseDomain, envIngressClass, envImage, envWatchNamespace} {
+	for _, name := range []string{envBaseDomain, envIngressClass, envIngressAnnotations, envImage, envWatchNamespace} {
 		t.Setenv(name, "")
 	}
 	for flag, want := range map[string]string{
-		"--base-domain=my_domain":       `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
-		"--ingress-class=Public!":       `ingress class "Public!": must be the name of an IngressClass`,
-		"--log-level=loud":              "--log-level=loud: must be debug, info or error",
-		"--max-concurrent-reconciles=0": "--max-concurrent-reconciles=0: must be at least 1",
-		"--max-history=-1":              "--max-history=-1: must not be negative; 0 keeps all",
-		"--reconcile-period=-5s":        "--reconcile-period=-5s: must not be negative; 0 means never",
-		"--selector=shard=(":            "--selector=shard=(: must be a label selector such as shard=a",
-		"--verify-period=-1h":           "--verify-period=-1h0m0s: must not be negative; 0 means never",
-		"--watch-namespaces=cats,Dogs":  `--watch-namespaces: "Dogs" is no name of a namespace`,
-		"--watches-file=none.yaml":      "--watches-file=none.yaml: could not open",
-		"--watches-file=README.md":      "read README.md:",
-		"--reconcile-period=often":      `invalid argument "often" for "--reconcile-period"`,
-		"--nonsense":                    "unknown flag: --nonsense",
+		"--base-domain=my_domain":            `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
+		"--ingress-class=Public!":            `ingress class "Public!": must be the name of an IngressClass`,
+		"--ingress-annotations=a b":          `ingress annotation "a b": must be the key of an annotation`,
+		"--ingress-annotations=helm.sh/hook": `ingress annotation "helm.sh/hook": cannot be allowed`,
+		"--log-level=loud":                   "--log-level=loud: must be debug, info or error",
+		"--max-concurrent-reconciles=0":      "--max-concurrent-reconciles=0: must be at least 1",
+		"--max-history=-1":                   "--max-history=-1: must not be negative; 0 keeps all",
+		"--reconcile-period=-5s":             "--reconcile-period=-5s: must not be negative; 0 means never",
+		"--selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
+		"--verify-period=-1h":                "--verify-period=-1h0m0s: must not be negative; 0 means never",
+		"--watch-namespaces=cats,Dogs":       `--watch-namespaces: "Dogs" is no name of a namespace`,
+		"--watches-file=none.yaml":           "--watches-file=none.yaml: could not open",
+		"--watches-file=README.md":           "read README.md:",
+		"--reconcile-period=often":           `invalid argument "often" for "--reconcile-period"`,
+		"--nonsense":                         "unknown flag: --nonsense",
 	} {
 		root := newRoot()
 		root.SetArgs([]string{"manager", flag})

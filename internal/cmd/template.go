@@ -33,15 +33,13 @@ const defaultKubeVersion = "v1.36.0"
 
 // templateOptions are the flags of the preview.
 type templateOptions struct {
-	files        []string
-	namespace    string
-	valuesOnly   bool
-	chartPath    string
-	kubeVersion  string
-	apiVersions  []string
-	baseDomain   string
-	ingressClass string
-	image        string
+	files       []string
+	namespace   string
+	valuesOnly  bool
+	chartPath   string
+	kubeVersion string
+	apiVersions []string
+	translation translation
 }
 
 func newTemplate() *cobra.Command {
@@ -68,9 +66,8 @@ The manifests hold the credentials that a Darkroom has inline.`,
 	flags.StringVar(&options.chartPath, "chart", "", "chart to render; empty means the one built in")
 	flags.StringVar(&options.kubeVersion, "kube-version", defaultKubeVersion, "Kubernetes version to render for")
 	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "API versions that the cluster has beyond Kubernetes' own")
-	flags.StringVar(&options.baseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain), "base domain of the operator (environment: "+envBaseDomain+")")
-	flags.StringVar(&options.ingressClass, "ingress-class", os.Getenv(envIngressClass), "default IngressClass of the operator (environment: "+envIngressClass+")")
-	flags.StringVar(&options.image, "image", os.Getenv(envImage), "default image of the operator (environment: "+envImage+")")
+	options.translation.addFlags(flags)
+	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default image of the operator (environment: "+envImage+")")
 	return command
 }
 
@@ -78,7 +75,7 @@ func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
 	if len(o.files) == 0 {
 		return errors.New("no file given: use -f FILE, or -f - for standard input")
 	}
-	translator, err := values.New(values.Options{BaseDomain: o.baseDomain, IngressClassName: o.ingressClass, Image: o.image})
+	translator, err := values.New(o.translation.options)
 	if err != nil {
 		return err
 	}

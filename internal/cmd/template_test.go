@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -31,7 +32,7 @@ const (
 // template runs the command with nothing in the environment.
 func template(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
-	for _, name := range []string{envBaseDomain, envIngressClass, envImage} {
+	for _, name := range []string{envBaseDomain, envIngressClass, envIngressAnnotations, envImage} {
 		t.Setenv(name, "")
 	}
 	return templateIn(t, stdin, args...)
@@ -451,5 +452,54 @@ func TestManifestsOfSeveralDarkroomsAreOneStream(t *testing.T) {
 	}
 	if !strings.HasPrefix(want, "---\n") {
 		t.Errorf("the second would begin within the last document of the first:\n%s", want)
+	}
+}
+
+// The same flag and variable for all commands that translate: a preview that allows
+// what the manager refuses would be of no use.
+func TestIngressAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
+	with := func(key string) string {
+		return document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{key: "x"}}))
+	}
+	const issuer, alias, own = "cert-manager.io/issuer", "nginx.ingress.kubernetes.io/server-alias", "example.com/team"
+	for name, test := range map[string]struct {
+		environment         string
+		args                []string
+		allowed, notAllowed []string
+	}{
+		"by default":                  {"", nil, []string{issuer}, []string{alias, own}},
+		"a list replaces the default": {"", []string{"--ingress-annotations=example.com/*"}, []string{own}, []string{issuer, alias}},
+		"the default and more":        {"", []string{"--ingress-annotations=default," + own}, []string{issuer, own}, []string{alias}},
+		"all":                         {"", []string{"--ingress-annotations=*"}, []string{issuer, alias, own}, []string{"helm.sh/hook"}},
+		"none":                        {"", []string{"--ingress-annotations="}, nil, []string{issuer, alias, own}},
+		"by the environment":          {own + ", " + alias, nil, []string{own, alias}, []string{issuer}},
+		"the flag wins":               {own, []string{"--ingress-annotations=" + alias}, []string{alias}, []string{own}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(envIngressAnnotations, test.environment)
+			args := append([]string{"-f", "-"}, test.args...)
+			for _, key := range test.allowed {
+				if out, err := templateIn(t, with(key), args...); err != nil || !strings.Contains(out, key+": x") {
+					t.Errorf("%s: %v\n%s", key, err, out)
+				}
+			}
+			for _, key := range test.notAllowed {
+				if _, err := templateIn(t, with(key), args...); err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]") {
+					t.Errorf("%s: want it refused, got %v", key, err)
+				}
+			}
+		})
+	}
+}
+
+func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
+	wanted := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&translation{}).addFlags(wanted)
+	for _, command := range newRoot().Commands() {
+		wanted.VisitAll(func(flag *pflag.Flag) {
+			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {
+				t.Errorf("%s has --%s as %+v", command.Name(), flag.Name, got)
+			}
+		})
 	}
 }

@@ -118,11 +118,11 @@ func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.PodTemplate = nil
-		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"example.com/key": "x"}}
+		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "x"}}
 	})
 	eventually(t, "the release", installed(namespace, "photos"))
 	ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
-	if ingress.Annotations["example.com/key"] != "x" {
+	if ingress.Annotations["cert-manager.io/issuer"] != "x" {
 		t.Errorf("annotations are %v", ingress.Annotations)
 	}
 }

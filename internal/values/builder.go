@@ -120,6 +120,10 @@ func (b *builder) invalid(path *field.Path, value any, detail string) {
 	b.errs = append(b.errs, field.Invalid(path, value, detail))
 }
 
+func (b *builder) forbidden(path *field.Path, detail string) {
+	b.errs = append(b.errs, field.Forbidden(path, detail))
+}
+
 // name makes every object carry the Darkroom's own name. Helm's convention
 // (release-chart) would give the Darkrooms "a" and "a-darkroom" one name.
 func (b *builder) name(name string) {

@@ -53,7 +53,7 @@ func everything() map[string]*v1alpha1.Darkroom {
 			Request(corev1.ResourceCPU, "250m").Request(corev1.ResourceMemory, "3Gi").
 			DefaultParam("auto", "compress").DefaultParam("mono", "000000").
 			Env("HTTPS_PROXY", "http://proxy:3128").
-			Ingress(v1alpha1.Ingress{ClassName: "nginx", TLSSecretName: "cert", Annotations: map[string]string{"example.com/a": "b"}}).
+			Ingress(v1alpha1.Ingress{ClassName: "nginx", TLSSecretName: "cert", Annotations: map[string]string{"cert-manager.io/issuer": "acme"}}).
 			PodTemplate(v1alpha1.PodTemplate{
 				Annotations:        map[string]string{"example.com/scrape": "true"},
 				Labels:             map[string]string{"team": "a"},

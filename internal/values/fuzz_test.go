@@ -11,10 +11,13 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/releaseutil"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -117,7 +120,7 @@ var hostile = []string{
 	"", " ", "{{ .Release.Name }}", "{{ fail `x` }}", "{{- range", "\n---\nkind: ClusterRole\nmetadata: {name: a}\n", "a\n  b: c",
 	"a: b", "a #b", "# a", `"`, `'`, `\`, "`", "- a", "*a", "&a", "!!binary a", "%YAML", "|", ">", "?", "{a: b}", "[a]", "~", "null", "true", "on",
 	"0x10", "1e3", "1_000", "012", "2026-01-01", ".inf", "=", "<<", "a=b;c", "a\tb", "\ta", " a", "a ", "\n", "\na", "a\n", "a\n\n", "  a\n b\n", "a\r\nb",
-	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
+	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", "helm.sh/hook", "Helm.sh/hook-weight", "x.helm.sh/a", "nginx.ingress.kubernetes.io/server-alias", "cert-manager.io/issuer", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
 }
 
 // FuzzTranslate: whatever people write, the translation ends in a refusal that
@@ -192,7 +195,7 @@ func kindOfText(i, otherwise int) byte {
 
 func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	t.Helper()
-	translator, err := New(Options{BaseDomain: "example.net"})
+	translator, err := New(Options{BaseDomain: "example.net", IngressAnnotations: []string{"*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,6 +231,13 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	}
 	if testing.Verbose() {
 		t.Log(manifest)
+	}
+	checkMarks(t, manifest)
+	// What the default list does not allow never gets as far as values.
+	if strict, err := New(Options{BaseDomain: "example.net"}); err != nil {
+		t.Fatal(err)
+	} else if _, err := strict.Values(darkroom); err == nil && !gateway && !slices.Contains(defaultIngressAnnotations, h.annotationKey) {
+		t.Errorf("the annotation %s is translated, and not on the default list", h.annotationKey)
 	}
 	check("objects", h.wantObjects(kind, gateway), names(decoded))
 	check("configuration", h.wantConfig(kind), decoded.config(t))
@@ -273,6 +283,26 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	}
 	if h.tlsName != "" {
 		check("TLS", []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: h.tlsName}}, ingress.Spec.TLS)
+	}
+}
+
+// checkMarks wants no object of a manifest marked as Helm's hook or kept by Helm, but for
+// the chart's own test.
+func checkMarks(t *testing.T, manifest string) {
+	t.Helper()
+	for _, document := range releaseutil.SplitManifests(manifest) {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatalf("%v\n%s", err, document)
+		}
+		if object.GetLabels()["app.kubernetes.io/component"] == "test" {
+			continue
+		}
+		for key := range object.GetAnnotations() {
+			if reserved(key) {
+				t.Errorf("%s %s has the annotation %s", object.GetKind(), object.GetName(), key)
+			}
+		}
 	}
 }
 

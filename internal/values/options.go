@@ -20,6 +20,10 @@ type Options struct {
 	// Image replaces the chart's default image; a full reference with a tag, a
 	// digest or both. Empty keeps the chart's.
 	Image string
+	// IngressAnnotations are the annotations that Darkrooms may set on their Ingress: keys,
+	// prefixes that end in "*", and DefaultAnnotations. Nil means DefaultAnnotations; an
+	// empty list allows none. Keys of Helm and of the operator are never allowed.
+	IngressAnnotations []string
 }
 
 // Validate tells which option is wrong, and how it should look.
@@ -35,5 +39,6 @@ func (o Options) Validate() error {
 	if o.Image != "" && !parseReference(o.Image).valid() {
 		return fmt.Errorf("image %q: must be an image reference without spaces or scheme, such as registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image)
 	}
-	return nil
+	_, err := newAllowList(o.IngressAnnotations)
+	return err
 }

@@ -11,7 +11,7 @@ const maxRouteHosts = 16
 
 // routing has the hosts routed by an Ingress, or by an HTTPRoute when the
 // Darkroom names Gateways.
-func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options) {
+func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
 	if spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled {
 		b.set(true, "networkPolicy", "enabled")
 	}
@@ -39,8 +39,8 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options) {
 	b.objectName(path.Child("tlsSecretName"), ingress.TLSSecretName, "a Secret")
 	b.setString(className, "ingress", "className")
 	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
-	b.annotations(path.Child("annotations"), ingress.Annotations)
 	if len(ingress.Annotations) > 0 {
+		b.ingressAnnotations(path.Child("annotations"), ingress.Annotations, allowed)
 		b.setPlain(ingress.Annotations, path.Child("annotations"), "ingress", "annotations")
 	}
 }

@@ -14,7 +14,8 @@ import (
 // Translator turns Darkrooms into chart values. It has the signature of the
 // values translator of helm-operator-plugins. It is safe for concurrent use.
 type Translator struct {
-	options Options
+	options            Options
+	ingressAnnotations allowList
 }
 
 // New returns a translator with the operator's options, or what is wrong with them.
@@ -25,7 +26,11 @@ func New(options Options) (*Translator, error) {
 	if options.BaseDomain == "" {
 		options.BaseDomain = DefaultBaseDomain
 	}
-	return &Translator{options: options}, nil
+	allowed, err := newAllowList(options.IngressAnnotations)
+	if err != nil {
+		return nil, err
+	}
+	return &Translator{options: options, ingressAnnotations: allowed}, nil
 }
 
 // Translate is Values for a resource as the Helm reconciler has it.
@@ -47,7 +52,7 @@ func (t *Translator) ValuesUnder(darkroom *v1alpha1.Darkroom, circumstances Circ
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources)
 	b.serving(&darkroom.Spec)
-	b.routing(&darkroom.Spec, t.options)
+	b.routing(&darkroom.Spec, t.options, t.ingressAnnotations)
 	b.podTemplate(&darkroom.Spec, circumstances.CredentialsVersion)
 	b.environment(&darkroom.Spec)
 	return b.build(darkroom.Name)

@@ -111,7 +111,7 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 	path := specPath.Child("podTemplate")
 	b.objectName(path.Child("serviceAccountName"), template.ServiceAccountName, "a ServiceAccount")
 	b.labels(path.Child("labels"), template.Labels)
-	b.labels(path.Child("nodeSelector"), template.NodeSelector)
+	b.nodeLabels(path.Child("nodeSelector"), template.NodeSelector)
 	if len(template.Labels) > 0 {
 		b.setPlain(template.Labels, path.Child("labels"), "podLabels")
 	}

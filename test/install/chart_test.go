@@ -228,3 +228,28 @@ func TestTheCRDOutlivesTheRelease(t *testing.T) {
 		t.Errorf("asked not to be kept, its resource policy is %q", dropped)
 	}
 }
+
+// An empty list allows nothing, which is not the same as the default.
+func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
+	for values, want := range map[string]string{
+		"":                                  "",
+		"manager: {ingressAnnotations: []}": "--ingress-annotations=",
+		`manager: {ingressAnnotations: [default, "example.com/*"]}`:                   "--ingress-annotations=default,example.com/*",
+		"{manager: {ingressAnnotations: [a]}, apiserver: {ingressAnnotations: null}}": "--ingress-annotations=a",
+	} {
+		for name, object := range mustRender(t, values) {
+			if object.GetKind() != "Deployment" {
+				continue
+			}
+			got := ""
+			for _, arg := range convert[appsv1.Deployment](t, object).Spec.Template.Spec.Containers[0].Args {
+				if strings.HasPrefix(arg, "--ingress-annotations") {
+					got += arg
+				}
+			}
+			if got != want {
+				t.Errorf("%s with %s: got %q, want %q", name, values, got, want)
+			}
+		}
+	}
+}

@@ -42,6 +42,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{/* One flag for the whole list, so that an empty list is passed on too. */}}
+{{- define "operator.joinIngressAnnotations" -}}
+{{- if kindIs "slice" .ingressAnnotations }}
+{{- $_ := set . "ingressAnnotations" (join "," .ingressAnnotations) }}
+{{- end }}
+{{- end }}
+
 {{/* The namespaces in which Roles are made. */}}
 {{- define "operator.roleNamespaces" -}}
 {{- $namespaces := .Values.manager.watchNamespaces | default (list .Release.Namespace) }}

@@ -1,0 +1,30 @@
+package cmd
+
+import (
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// translation holds the flags that decide what a Darkroom is translated to. Manager,
+// API server and template have the same, so that a preview shows what is installed.
+type translation struct {
+	options values.Options
+}
+
+func (t *translation) addFlags(flags *pflag.FlagSet) {
+	t.options.Image = os.Getenv(envImage)
+	flags.StringVar(&t.options.BaseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain),
+		"domain that is appended to each sub-domain (environment: "+envBaseDomain+")")
+	flags.StringVar(&t.options.IngressClassName, "ingress-class", os.Getenv(envIngressClass),
+		"IngressClass of Darkrooms that name none; empty leaves it to the cluster (environment: "+envIngressClass+")")
+	allowed := envList(envIngressAnnotations)
+	if len(allowed) == 0 {
+		allowed = []string{values.DefaultAnnotations}
+	}
+	flags.StringSliceVar(&t.options.IngressAnnotations, "ingress-annotations", allowed,
+		"annotations that Darkrooms may set on their Ingress, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
+			" for the list in docs/security.md; empty allows none (environment: "+envIngressAnnotations+")")
+}

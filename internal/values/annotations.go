@@ -1,0 +1,142 @@
+package values
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// DefaultAnnotations is the entry of Options.IngressAnnotations that stands for the
+// list defaultIngressAnnotations.
+const DefaultAnnotations = "default"
+
+// defaultIngressAnnotations are the annotations of common Ingress controllers that an
+// administrator can leave to tenants without a thought. The Ingress is written with the
+// operator's rights and read by a controller that tenants share, so each of these
+//   - concerns the Ingress's own hosts or the load balancer made for it alone;
+//   - cannot add a host, a path, a backend, a listener, an address or a DNS record;
+//   - neither authenticates nor refers to an object outside the namespace, but for a
+//     ClusterIssuer, which decides by itself what it signs;
+//   - has a value that the controller parses (a number, a size, a duration, a boolean,
+//     addresses), and does not copy into its configuration.
+//
+// docs/security.md gives the reasons for each controller, and a test keeps its table in
+// step with this list.
+var defaultIngressAnnotations = []string{
+	// cert-manager
+	"cert-manager.io/cluster-issuer",
+	"cert-manager.io/issuer",
+	"kubernetes.io/tls-acme",
+	// ExternalDNS
+	"external-dns.alpha.kubernetes.io/ttl",
+	// ingress-nginx
+	"nginx.ingress.kubernetes.io/client-body-buffer-size",
+	"nginx.ingress.kubernetes.io/enable-cors",
+	"nginx.ingress.kubernetes.io/force-ssl-redirect",
+	"nginx.ingress.kubernetes.io/limit-burst-multiplier",
+	"nginx.ingress.kubernetes.io/limit-connections",
+	"nginx.ingress.kubernetes.io/limit-rpm",
+	"nginx.ingress.kubernetes.io/limit-rps",
+	"nginx.ingress.kubernetes.io/proxy-body-size",
+	"nginx.ingress.kubernetes.io/proxy-buffer-size",
+	"nginx.ingress.kubernetes.io/proxy-connect-timeout",
+	"nginx.ingress.kubernetes.io/proxy-read-timeout",
+	"nginx.ingress.kubernetes.io/proxy-send-timeout",
+	"nginx.ingress.kubernetes.io/ssl-redirect",
+	"nginx.ingress.kubernetes.io/whitelist-source-range",
+	// Traefik
+	"traefik.ingress.kubernetes.io/router.tls",
+	// HAProxy Technologies
+	"haproxy.org/rate-limit-period",
+	"haproxy.org/rate-limit-requests",
+	"haproxy.org/ssl-redirect",
+	"haproxy.org/timeout-server",
+	// HAProxy Ingress
+	"haproxy-ingress.github.io/limit-connections",
+	"haproxy-ingress.github.io/limit-rps",
+	"haproxy-ingress.github.io/proxy-body-size",
+	"haproxy-ingress.github.io/ssl-redirect",
+	"haproxy-ingress.github.io/timeout-server",
+	// Contour
+	"ingress.kubernetes.io/force-ssl-redirect",
+	"projectcontour.io/num-retries",
+	"projectcontour.io/per-try-timeout",
+	"projectcontour.io/response-timeout",
+	// AWS Load Balancer Controller
+	"alb.ingress.kubernetes.io/healthcheck-interval-seconds",
+	"alb.ingress.kubernetes.io/healthcheck-path",
+	"alb.ingress.kubernetes.io/healthcheck-timeout-seconds",
+	"alb.ingress.kubernetes.io/healthy-threshold-count",
+	"alb.ingress.kubernetes.io/success-codes",
+	"alb.ingress.kubernetes.io/target-group-attributes",
+	"alb.ingress.kubernetes.io/target-type",
+	"alb.ingress.kubernetes.io/unhealthy-threshold-count",
+	// Google Kubernetes Engine
+	"kubernetes.io/ingress.allow-http",
+	"networking.gke.io/managed-certificates",
+	// Azure Application Gateway
+	"appgw.ingress.kubernetes.io/connection-draining",
+	"appgw.ingress.kubernetes.io/connection-draining-timeout",
+	"appgw.ingress.kubernetes.io/request-timeout",
+	"appgw.ingress.kubernetes.io/ssl-redirect",
+}
+
+// annotationIngressClass is the old way of naming a class. The API server refuses it
+// beside spec.ingressClassName.
+const annotationIngressClass = "kubernetes.io/ingress.class"
+
+// allowList is a set of annotations.
+type allowList struct {
+	keys     map[string]bool
+	prefixes []string
+}
+
+// newAllowList reads entries as Options.IngressAnnotations has them.
+func newAllowList(entries []string) (allowList, error) {
+	list := allowList{keys: map[string]bool{}}
+	if entries == nil {
+		entries = []string{DefaultAnnotations}
+	}
+	for _, entry := range entries {
+		entry = strings.TrimSpace(entry)
+		prefix, isPrefix := strings.CutSuffix(entry, "*")
+		switch {
+		case entry == "":
+		case entry == DefaultAnnotations:
+			for _, key := range defaultIngressAnnotations {
+				list.keys[key] = true
+			}
+		case reserved(prefix):
+			return allowList{}, fmt.Errorf("ingress annotation %q: cannot be allowed: Helm and the operator keep track of their objects by it", entry)
+		case isPrefix && !strings.Contains(prefix, "*"):
+			list.prefixes = append(list.prefixes, prefix)
+		case isPrefix, len(validation.IsQualifiedName(strings.ToLower(entry))) > 0:
+			return allowList{}, fmt.Errorf("ingress annotation %q: must be the key of an annotation such as nginx.ingress.kubernetes.io/auth-url, a prefix that ends in '*', or %s", entry, DefaultAnnotations)
+		default:
+			list.keys[entry] = true
+		}
+	}
+	return list, nil
+}
+
+func (l allowList) allows(key string) bool {
+	return l.keys[key] || slices.ContainsFunc(l.prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+}
+
+// ingressAnnotations checks annotations that a controller shared by tenants acts on.
+func (b *builder) ingressAnnotations(path *field.Path, annotations map[string]string, allowed allowList) {
+	b.annotations(path, annotations)
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		switch {
+		case reserved(key): // refused already
+		case key == annotationIngressClass:
+			b.forbidden(path.Key(key), "deprecated: set spec.ingress.className instead")
+		case !allowed.allows(key):
+			b.forbidden(path.Key(key), "not on the operator's list of Ingress annotations: an annotation can route, or configure an ingress controller that others share; remove it, or ask the administrator to allow it with --ingress-annotations")
+		}
+	}
+}
