@@ -124,6 +124,19 @@ func (b *builder) forbidden(path *field.Path, detail string) {
 	b.errs = append(b.errs, field.Forbidden(path, detail))
 }
 
+// duplicates refuses items of a list that have the same key: the lists that the API
+// server merges by key refuse an apply with such items.
+func duplicates[T any, K comparable](b *builder, path *field.Path, items []T, keyOf func(T) K) {
+	seen := make(map[K]bool, len(items))
+	for i, item := range items {
+		key := keyOf(item)
+		if seen[key] {
+			b.errs = append(b.errs, field.Duplicate(path.Index(i), key))
+		}
+		seen[key] = true
+	}
+}
+
 // name makes every object carry the Darkroom's own name. Helm's convention
 // (release-chart) would give the Darkrooms "a" and "a-darkroom" one name.
 func (b *builder) name(name string) {

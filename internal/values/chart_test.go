@@ -193,7 +193,7 @@ func TestWhatTheChartRefusesIsRefusedBefore(t *testing.T) {
 		"TLS Secret":                      {photos().Ingress(v1alpha1.Ingress{TLSSecretName: "My Cert"}), "spec.ingress.tlsSecretName"},
 		"ServiceAccount":                  {photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}), "spec.podTemplate.serviceAccountName"},
 		"variable with a strange name":    {photos().Env("MY VARIABLE", ""), "spec.extraEnv[0].name"},
-		"variable given twice":            {photos().Env("A", "1").Env("A", "2"), "spec.extraEnv[1].name"},
+		"variable given twice":            {photos().Env("A", "1").Env("A", "2"), "spec.extraEnv[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expectNamed(t, test.darkroom, map[string]string{test.field: ""})

@@ -58,6 +58,7 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	b.setString(digest, "image", "digest")
 	b.setString(string(image.PullPolicy), "image", "pullPolicy")
 	if len(image.PullSecrets) > 0 {
+		duplicates(b, path.Child("pullSecrets"), image.PullSecrets, func(secret corev1.LocalObjectReference) string { return secret.Name })
 		b.setPlain(image.PullSecrets, path.Child("pullSecrets"), "image", "pullSecrets")
 	}
 }

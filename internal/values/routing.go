@@ -56,7 +56,24 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway) {
 		}
 		b.objectName(path.Index(i).Child("sectionName"), ref.SectionName, "a listener")
 	}
+	b.sections(path, gateway.ParentRefs)
 	b.set(false, "ingress", "enabled")
 	b.set(true, "gateway", "enabled")
 	b.setPlain(gateway.ParentRefs, path, "gateway", "parentRefs")
+}
+
+// sections refuses what the Gateway API refuses of several references to one Gateway:
+// each must name a listener, and each another one.
+func (b *builder) sections(path *field.Path, refs []v1alpha1.ParentRef) {
+	for i, ref := range refs {
+		for _, earlier := range refs[:i] {
+			switch {
+			case ref.Name != earlier.Name || ref.Namespace != earlier.Namespace:
+			case ref.SectionName == earlier.SectionName:
+				b.errs = append(b.errs, field.Duplicate(path.Index(i), ref.Name))
+			case ref.SectionName == "" || earlier.SectionName == "":
+				b.invalid(path.Index(i), ref.Name, "the Gateway is referenced more than once: name a different listener in the sectionName of each reference")
+			}
+		}
+	}
 }

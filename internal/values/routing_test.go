@@ -80,11 +80,34 @@ func TestRoutesThatCannotBeAreRefused(t *testing.T) {
 			map[string]string{"spec.subDomains": "16"},
 		},
 		"a route to no Gateway": {photos().Gateway(), map[string]string{"spec.gateway.parentRefs": "for example [{name: public}]"}},
+		"a Gateway twice": {
+			parents(v1alpha1.ParentRef{Name: "public"}, v1alpha1.ParentRef{Name: "public", Namespace: "gateways"}, v1alpha1.ParentRef{Name: "public"}),
+			map[string]string{"spec.gateway.parentRefs[2]": "Duplicate value"},
+		},
+		"a listener twice": {
+			parents(v1alpha1.ParentRef{Name: "public", SectionName: "https"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"}),
+			map[string]string{"spec.gateway.parentRefs[1]": "Duplicate value"},
+		},
+		"a Gateway and its listener": {
+			parents(v1alpha1.ParentRef{Name: "public"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"}),
+			map[string]string{"spec.gateway.parentRefs[1]": "name a different listener in the sectionName of each reference"},
+		},
 		"a Gateway without a name": {
 			photos().Gateway("public", ""),
 			map[string]string{"spec.gateway.parentRefs[1].name": "the name of a Gateway"},
 		},
 	}.check(t)
+}
+
+func parents(refs ...v1alpha1.ParentRef) *darkrooms.Builder {
+	return photos().Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gateway = &v1alpha1.Gateway{ParentRefs: refs} })
+}
+
+func TestListenersOfOneGatewayMayBeReferenced(t *testing.T) {
+	valuesOf(t, parents(
+		v1alpha1.ParentRef{Name: "public", SectionName: "http"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"},
+		v1alpha1.ParentRef{Name: "public", Namespace: "other"}, v1alpha1.ParentRef{Name: "internal"},
+	).Obj(), Options{})
 }
 
 func subDomains(n int) []string {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -58,7 +59,6 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 // at the port that serves pictures.
 func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 	path := specPath.Child("extraEnv")
-	seen := map[string]bool{}
 	for i, variable := range spec.ExtraEnv {
 		path := path.Index(i).Child("name")
 		switch {
@@ -67,12 +67,10 @@ func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 				"DEBUG is refused: it opens profiling at the port that serves pictures; set logLevel: debug to see more"))
 		case !variableName.MatchString(variable.Name):
 			b.invalid(path, variable.Name, "must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
-		case seen[variable.Name]:
-			b.errs = append(b.errs, field.Duplicate(path, variable.Name))
 		}
-		seen[variable.Name] = true
 	}
 	if len(spec.ExtraEnv) > 0 {
+		duplicates(b, path, spec.ExtraEnv, func(variable corev1.EnvVar) string { return variable.Name })
 		b.setPlain(spec.ExtraEnv, path, "extraEnv")
 	}
 	if len(spec.ExtraEnvFrom) > 0 {

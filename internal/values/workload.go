@@ -124,8 +124,12 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 	if template.Affinity != nil {
 		b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
 	}
-	if len(template.TopologySpreadConstraints) > 0 {
-		b.setPlain(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
+	if constraints := template.TopologySpreadConstraints; len(constraints) > 0 {
+		path := path.Child("topologySpreadConstraints")
+		duplicates(b, path, constraints, func(constraint corev1.TopologySpreadConstraint) string {
+			return constraint.TopologyKey + ", " + string(constraint.WhenUnsatisfiable)
+		})
+		b.setPlain(constraints, path, "topologySpreadConstraints")
 	}
 	if template.ServiceAccountName != "" {
 		b.set(false, "serviceAccount", "create")

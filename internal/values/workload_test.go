@@ -225,6 +225,29 @@ func TestPodTemplateIsPassedOn(t *testing.T) {
 	}
 }
 
+// The API server merges these lists by key, and refuses an apply with one key twice.
+func TestRepeatedKeysOfListsAreRefused(t *testing.T) {
+	spread := func(key string, when corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
+		return corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: when}
+	}
+	refusals{
+		"pull secrets": {
+			photos().PullSecrets("a", "b", "a"),
+			map[string]string{"spec.image.pullSecrets[2]": `Duplicate value: "a"`},
+		},
+		"variables": {
+			photos().Env("A", "1").Env("B", "1").Env("A", "1"),
+			map[string]string{"spec.extraEnv[2]": `Duplicate value: "A"`},
+		},
+		"spread constraints": {
+			photos().PodTemplate(v1alpha1.PodTemplate{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
+				spread("zone", corev1.DoNotSchedule), spread("zone", corev1.ScheduleAnyway), spread("node", corev1.DoNotSchedule), spread("zone", corev1.DoNotSchedule),
+			}}),
+			map[string]string{"spec.podTemplate.topologySpreadConstraints[3]": `Duplicate value: "zone, DoNotSchedule"`},
+		},
+	}.check(t)
+}
+
 func TestEmptyPodTemplateWritesNothing(t *testing.T) {
 	want := valuesOf(t, photos().Obj(), Options{})
 	if diff := cmp.Diff(want, valuesOf(t, photos().PodTemplate(v1alpha1.PodTemplate{}).Obj(), Options{})); diff != "" {
