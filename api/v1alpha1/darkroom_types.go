@@ -175,9 +175,10 @@ type Image struct {
 	PullPolicy corev1.PullPolicy `json:"pullPolicy,omitempty"`
 
 	// PullSecrets name Secrets with registry credentials in the Darkroom's
-	// namespace.
+	// namespace, each once.
 	// +optional
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	PullSecrets []corev1.LocalObjectReference `json:"pullSecrets,omitempty"`
 }
@@ -236,8 +237,13 @@ type Ingress struct {
 	// +kubebuilder:validation:MaxLength=253
 	ClassName string `json:"className,omitempty"`
 
-	// Annotations are added to the Ingress.
+	// Annotations are added to the Ingress. The administrator decides which are
+	// allowed (see the operator's flag --ingress-annotations); those that route,
+	// authenticate or inject configuration are not by default. Keys of helm.sh
+	// and deployments.example.com are reserved.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator keep track of their objects by them; remove them"
 	Annotations map[string]string `json:"annotations,omitempty"`
 
 	// TLSSecretName is the Secret with the TLS certificate of the hosts, in the
@@ -249,11 +255,13 @@ type Ingress struct {
 
 // Gateway routes the hosts by an HTTPRoute.
 type Gateway struct {
-	// ParentRefs are the Gateways that the route attaches to.
+	// ParentRefs are the Gateways that the route attaches to. References to the
+	// same Gateway need different sectionNames.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="a Gateway is referenced more than once: remove the duplicate, or name a different listener in the sectionName of each reference"
 	ParentRefs []ParentRef `json:"parentRefs"`
 }
 
@@ -278,12 +286,18 @@ type ParentRef struct {
 
 // PodTemplate adds to the pods what the Darkroom has no field for.
 type PodTemplate struct {
-	// Annotations are added to the pods.
+	// Annotations are added to the pods. Keys of helm.sh and
+	// deployments.example.com are reserved.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator keep track of their objects by them; remove them"
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// Labels are added to the pods.
+	// Labels are added to the pods. Keys of helm.sh and deployments.example.com
+	// are reserved.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator keep track of their objects by them; remove them"
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// NodeSelector limits the nodes that the pods run on.
@@ -299,9 +313,12 @@ type PodTemplate struct {
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// TopologySpreadConstraints spread the pods over zones or nodes.
+	// TopologySpreadConstraints spread the pods over zones or nodes, with at most
+	// one for each topologyKey and whenUnsatisfiable.
 	// +optional
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// ServiceAccountName is the ServiceAccount that the pods run as. Empty means

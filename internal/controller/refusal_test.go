@@ -65,6 +65,14 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 		"version with a space":          {spec: strings.Replace(good, "{", "{version: \"1 2\", ", 1), want: []string{"spec.version", "must be a version such as 0.4.2 or an image tag"}},
 		"repository with a tag":         {spec: strings.Replace(good, "{", "{image: {repository: \"me/darkroom:latest\"}, ", 1), want: []string{"spec.image.repository", "the tag is spec.version"}},
 		"parameter with a semicolon":    {spec: strings.Replace(good, "{", "{defaultParams: {auto: \"compress;w=1\"}, ", 1), want: []string{"spec.defaultParams", "must hold no ';'"}},
+		"hook on the Ingress":           {spec: strings.Replace(good, "{", `{ingress: {annotations: {helm.sh/hook: test}}, `, 1), want: []string{"spec.ingress.annotations", "keys of helm.sh and deployments.example.com are reserved"}},
+		"release of the Ingress":        {spec: strings.Replace(good, "{", `{ingress: {annotations: {a: b, meta.helm.sh/release-name: other}}, `, 1), want: []string{"spec.ingress.annotations", "are reserved"}},
+		"hook on the pods":              {spec: strings.Replace(good, "{", `{podTemplate: {annotations: {helm.sh/resource-policy: keep}}, `, 1), want: []string{"spec.podTemplate.annotations", "are reserved"}},
+		"label of the operator":         {spec: strings.Replace(good, "{", `{podTemplate: {labels: {deployments.example.com/darkroom: other}}, `, 1), want: []string{"spec.podTemplate.labels", "are reserved"}},
+		"repeated pull secret":          {spec: strings.Replace(good, "{", `{image: {pullSecrets: [{name: a}, {name: b}, {name: a}]}, `, 1), want: []string{"spec.image.pullSecrets[2]: Duplicate value"}},
+		"repeated spread constraint":    {spec: strings.Replace(good, "{", `{podTemplate: {topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}, {topologyKey: z, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]}, `, 1), want: []string{"spec.podTemplate.topologySpreadConstraints[1]: Duplicate value"}},
+		"repeated Gateway":              {spec: strings.Replace(good, "{", `{gateway: {parentRefs: [{name: a}, {name: b, namespace: gateways}, {name: b, namespace: gateways}]}, `, 1), want: []string{"spec.gateway.parentRefs", "a Gateway is referenced more than once"}},
+		"a Gateway and its listener":    {spec: strings.Replace(good, "{", `{gateway: {parentRefs: [{name: a}, {name: a, sectionName: https}]}, `, 1), want: []string{"spec.gateway.parentRefs", "a Gateway is referenced more than once"}},
 		"ServiceMonitor alone":          {spec: strings.Replace(good, "{", "{metrics: {serviceMonitor: true}, ", 1), want: []string{"spec.metrics.serviceMonitor", "needs metrics.enabled: true"}},
 	} {
 		t.Run(name, func(t *testing.T) {
