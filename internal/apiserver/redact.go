@@ -1,19 +1,12 @@
 package apiserver
 
 import (
-	"strings"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // redacted stands where a secret stood.
 const redacted = "REDACTED"
-
-// shortestSecret is the shortest literal value of an environment variable that is
-// taken out of messages, in bytes. Shorter ones, such as 1 or true, would make every
-// message unreadable and protect nothing.
-const shortestSecret = 6
 
 // conceal takes all that is write-only out of a Darkroom, and leaves a mark of it.
 func conceal(darkroom *v1alpha1.Darkroom) {
@@ -37,11 +30,6 @@ func redactor(darkrooms ...*v1alpha1.Darkroom) func(string) string {
 	return func(message string) string {
 		for _, darkroom := range darkrooms {
 			message = values.Redact(darkroom, message)
-			for _, variable := range darkroom.Spec.ExtraEnv {
-				if len(variable.Value) >= shortestSecret {
-					message = strings.ReplaceAll(message, variable.Value, redacted)
-				}
-			}
 		}
 		return message
 	}

@@ -3,10 +3,15 @@ package values
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -146,11 +151,11 @@ func TestURLsThatHideAUserAreNotTakenForPlainOnes(t *testing.T) {
 
 func TestRedact(t *testing.T) {
 	for name, test := range map[string]struct {
-		accessKey, secretKey string
-		message, want        string
+		accessKey, secretKey, variable string
+		message, want                  string
 	}{
 		"nothing to hide": {message: "Secret photos is refused", want: "Secret photos is refused"},
-		"both, wherever they stand": {
+		"both, wherever they are": {
 			accessKey: "AKIAEXAMPLE", secretKey: "not-a-real-key",
 			message: "not-a-real-key: bad, AKIAEXAMPLE: bad, not-a-real-key",
 			want:    "[redacted]: bad, [redacted]: bad, [redacted]",
@@ -163,16 +168,95 @@ func TestRedact(t *testing.T) {
 			accessKey: "abcdef", secretKey: "abc",
 			message: "abcdef abc", want: "[redacted] [redacted]",
 		},
+		"one that overlaps the other": {
+			accessKey: "abcdef", secretKey: "defghi",
+			message: "abcdefghi", want: "[redacted]",
+		},
+		"one that is part of the mark": {
+			accessKey: "redacted", secretKey: "not-a-real-key",
+			message: "redacted, not-a-real-key", want: "[redacted], [redacted]",
+		},
 		"an empty one hides nothing": {
 			accessKey: "AKIAEXAMPLE",
 			message:   "AKIAEXAMPLE: bad", want: "[redacted]: bad",
 		},
+		"a variable":             {variable: "hunter22", message: `env[0].value: "hunter22x"`, want: `env[0].value: "[redacted]x"`},
+		"a short variable":       {variable: "port", message: "port: supported, port", want: "[redacted]: supported, [redacted]"},
+		"a trivial word":         {variable: "true", message: "true or false", want: "true or false"},
+		"a number":               {variable: "30000", message: "at most 30000", want: "at most 30000"},
+		"a duration":             {variable: "1m30s", message: "after 1m30s", want: "after 1m30s"},
+		"too short a variable":   {variable: "abc", message: "abc", want: "abc"},
+		"the Darkroom's name":    {variable: "photos", message: `Darkroom "photos"`, want: `Darkroom "photos"`},
+		"a log level":            {variable: "DEBUG", message: "DEBUG", want: "DEBUG"},
+		"a line of a longer one": {variable: "-----BEGIN\nMIIEvQIBADANBg\n", message: "  value: |\n    -----BEGIN\n    MIIEvQIBADANBg", want: "  value: |\n    [redacted]\n    [redacted]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Obj()
+			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
 			if got := Redact(darkroom, test.message); got != test.want {
 				t.Errorf("want %q, got %q", test.want, got)
 			}
 		})
+	}
+}
+
+// API servers and libraries print what they refuse in forms of their own.
+func TestRedactFindsEveryForm(t *testing.T) {
+	for _, secret := range []string{
+		canaryAccess, canarySecret, `quote"back\slash<tag>&`, "it's a pass phrase", "tab\tand é", "10 %/+=?#@:", "\xff\xfe\xfd\xfc\xfb\xfa", "4byt", "fives", "sixsix",
+	} {
+		asJSON, err := json.Marshal(secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := json.Marshal(string(asJSON))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asYAML, err := yaml.Marshal(map[string]string{"value": secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forms := map[string]string{
+			"as it is":       secret,
+			"quoted":         strconv.Quote(secret),
+			"quoted, ASCII":  strconv.QuoteToASCII(secret),
+			"in JSON":        string(asJSON),
+			"in a URL query": "https://example.com/?key=" + url.QueryEscape(secret) + "&b",
+			"in a URL path":  "https://example.com/" + url.PathEscape(secret) + "/b",
+			"in a URL":       (&url.URL{Scheme: "https", Host: "example.com", User: url.UserPassword("me", secret)}).String(),
+		}
+		if utf8.ValidString(secret) {
+			forms["in JSON in JSON"] = string(twice)
+			forms["in YAML"] = string(asYAML)
+		}
+		for name, encoding := range map[string]*base64.Encoding{
+			"base64": base64.StdEncoding, "base64 without padding": base64.RawStdEncoding,
+			"base64 of URLs": base64.URLEncoding, "base64 of URLs without padding": base64.RawURLEncoding,
+		} {
+			forms[name] = "data: " + encoding.EncodeToString([]byte(secret))
+			if len(secret) < 5 {
+				continue // too short to be told from other text
+			}
+			for shift := range 3 {
+				forms[fmt.Sprintf("%s after %d bytes", name, shift)] = encoding.EncodeToString([]byte(`xyz`[:shift] + secret + `"}, and more`))
+			}
+		}
+		for form, message := range forms {
+			for _, darkroom := range []*v1alpha1.Darkroom{
+				photos().InlineKeys("", secret).Obj(), photos().InlineKeys(secret, "").Obj(), photos().Env("ANY", secret).Obj(),
+			} {
+				got := Redact(darkroom, "refused: "+message)
+				if !strings.HasPrefix(got, "refused: ") || !strings.Contains(got, redacted) {
+					t.Errorf("%q %s: %q became %q", secret, form, message, got)
+				}
+				for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+					for _, part := range append(parts(encoding, secret), secret) {
+						if strings.Contains(got, part) {
+							t.Errorf("%q %s: %q shows %q", secret, form, got, part)
+						}
+					}
+				}
+			}
+		}
 	}
 }
