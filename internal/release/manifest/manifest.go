@@ -72,15 +72,17 @@ func Parse(manifest, namespace string) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// workloads are the kinds that start pods.
-var workloads = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod"}
+// referring are the kinds that are applied after all others: workloads, so that their
+// pods find ServiceAccount and configuration, and routes, because some ingress
+// controllers drop a route whose Service does not exist yet.
+var referring = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "Ingress", "HTTPRoute"}
 
 // Waves splits objects into those that pods depend on, such as ServiceAccounts and
-// configuration, and the workloads that start pods and are applied after them.
+// configuration, and the workloads and routes that are applied after them.
 func Waves(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
 	var first, second []*unstructured.Unstructured
 	for _, object := range objects {
-		if slices.Contains(workloads, object.GetKind()) {
+		if slices.Contains(referring, object.GetKind()) {
 			second = append(second, object)
 		} else {
 			first = append(first, object)

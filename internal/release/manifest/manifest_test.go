@@ -38,13 +38,16 @@ func TestManifestsThatCannotBeInstalledAreRefused(t *testing.T) {
 	}
 }
 
-func TestWorkloadsComeAfterWhatTheirPodsNeed(t *testing.T) {
-	objects, err := Parse("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: photos\n---\n"+service, "shop")
+func TestWorkloadsAndRoutesComeAfterWhatTheyReferTo(t *testing.T) {
+	const referring = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: photos\n---\n" +
+		"apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: photos\n---\n" +
+		"apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: photos\n---\n"
+	objects, err := Parse(referring+service, "shop")
 	if err != nil {
 		t.Fatal(err)
 	}
 	waves := Waves(objects)
-	if got, want := fmt.Sprint(Keys(waves[0]), Keys(waves[1])), "[Service photos] [Deployment photos]"; got != want {
+	if got, want := fmt.Sprint(Keys(waves[0]), Keys(waves[1])), "[Service photos] [Deployment photos Ingress photos HTTPRoute photos]"; got != want {
 		t.Errorf("the waves are %s, want %s", got, want)
 	}
 }
