@@ -1,9 +1,14 @@
 package charts
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,15 +40,17 @@ func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 func TestNamesAreAcceptedByKubernetes(t *testing.T) {
 	long := strings.Repeat("a", 52)
 	for name, test := range map[string]struct{ release, values, want string }{
-		"release and chart":                    {"photos", `{}`, "photos-darkroom"},
-		"release named like the chart":         {"my-darkroom", `{}`, "my-darkroom"},
-		"override":                             {"photos", `{fullnameOverride: holiday}`, "holiday"},
-		"override of the chart's name":         {"photos", `{nameOverride: pictures}`, "photos-pictures"},
-		"word that YAML takes for a boolean":   {"on", `{fullnameOverride: "on"}`, "on"},
-		"release that YAML takes for a number": {"2026", `{}`, "darkroom-2026-darkroom"},
-		"dots, which Services do not allow":    {"a.b", `{}`, "a-b-darkroom"},
-		"as long as Helm allows":               {long + "b", `{}`, long + "b-darkroom"},
-		"as long as a Service allows":          {"photos", `{fullnameOverride: ` + long + `aaaaaaaaaaa}`, long + "aaaaaaaaaaa"},
+		"release and chart":                     {"photos", `{}`, "photos-darkroom"},
+		"release named like the chart":          {"darkroom", `{}`, "darkroom"},
+		"release that begins like the chart":    {"darkroom-photos", `{}`, "darkroom-photos"},
+		"release that ends like another's name": {"my-darkroom", `{}`, "my-darkroom-darkroom"},
+		"override":                              {"photos", `{fullnameOverride: holiday}`, "holiday"},
+		"override of the chart's name":          {"photos", `{nameOverride: pictures}`, "photos-pictures"},
+		"word that YAML takes for a boolean":    {"on", `{fullnameOverride: "on"}`, "on"},
+		"release that YAML takes for a number":  {"2026", `{}`, derived("darkroom-2026", "2026-darkroom")},
+		"dots, which Services do not allow":     {"a.b", `{}`, derived("darkroom-a-b", "a.b-darkroom")},
+		"as long as Helm allows":                {long + "b", `{}`, long + "b-darkroom"},
+		"as long as a Service allows":           {"photos", `{fullnameOverride: ` + long + `aaaaaaaaaaa}`, long + "aaaaaaaaaaa"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			values := fmt.Sprintf("hosts: [a.example.com]\nsource: {type: S3, bucket: {name: b, region: r}, credentials: {accessKey: a, secretKey: s}}\n%s",
@@ -75,18 +82,75 @@ func TestNamesAreAcceptedByKubernetes(t *testing.T) {
 	}
 }
 
-func TestLongNamesThatBeginAlikeStayApart(t *testing.T) {
-	blocked := func(fullname string) string {
-		for _, service := range all[*corev1.Service](objectsOf(t, "hosts: [a.example.com]\nfullnameOverride: "+fullname)) {
-			if service.Name != fullname {
-				return service.Name
-			}
-		}
-		t.Fatal("no second Service")
-		return ""
+// derived is what the chart makes of a name that no Service may have.
+func derived(start, of string) string {
+	return fmt.Sprintf("%s-%x", start, sha256.Sum256([]byte(of)))[:63]
+}
+
+// Names that are derived from one another, or cut at the same place.
+func alike(names *rand.Rand) []string {
+	long := strings.Repeat("a", 53)
+	found := []string{
+		"photos", "photos-blocked", "photos-darkroom", "photos-darkroom-blocked", "photos-credentials", "photos-test-ping", "photos-test",
+		"darkroom", "darkroom-darkroom", "darkroom-photos", "darkroom-photos-darkroom", "blocked", "blocked-blocked", "a", "a--", "a-a", "a--blocked",
+		long, long[:52], long[:52] + "b", long[:44] + "-darkroom", long[:44], long[:45] + "-blocked", long[:45], long[:43] + "-test-ping", long[:43], long[:16], long[:16] + "-blocked",
 	}
-	same := strings.Repeat("a", 60)
-	if blocked(same+"b") == blocked(same+"c") {
-		t.Errorf("both have a Service %s", blocked(same+"b"))
+	for range 20 {
+		name := found[names.IntN(len(found))]
+		parts := []string{"-blocked", "-darkroom", "-credentials", "-test-ping", "-a", "a", "0", "-0123456789", fmt.Sprintf("-%x", sha256.Sum256([]byte(name)))[:names.IntN(20)+2]}
+		name += parts[names.IntN(len(parts))]
+		if len(name) <= 53 {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return slices.DeleteFunc(slices.Compact(found), func(name string) bool { return len(validation.IsDNS1035Label(name)) > 0 })
+}
+
+// TestNoTwoNamesShareAnObject renders Darkrooms and plain releases of all sorts of names in
+// one namespace. No object of one is an object of another.
+func TestNoTwoNamesShareAnObject(t *testing.T) {
+	const everything = `
+hosts: [a.example.com]
+source: {type: S3, bucket: {name: b, region: r}, credentials: {accessKey: a, secretKey: s}}
+autoscaling: {enabled: true}
+networkPolicy: {enabled: true}
+metrics: {enabled: true, serviceMonitor: {enabled: true}}
+`
+	seed := uint64(time.Now().UnixNano())
+	darkrooms := alike(rand.New(rand.NewPCG(seed, 0))) //nolint:gosec // G404: names of a test
+	releases := append(slices.Clone(darkrooms), "2026", "2026-darkroom", "darkroom-2026", "darkroom-2026-darkroom", "a.b", "a-b", "a.b-darkroom", "a-b-darkroom", "darkroom-a-b")
+	for way, test := range map[string]struct {
+		names  []string
+		values func(name string) string
+	}{
+		"operator, Ingress": {darkrooms, func(name string) string { return everything + "fullnameOverride: " + strconv.Quote(name) }},
+		"operator, HTTPRoute": {darkrooms, func(name string) string {
+			return everything + "gateway: {enabled: true, parentRefs: [{name: g}]}\nfullnameOverride: " + strconv.Quote(name)
+		}},
+		"helm install, Ingress":   {releases, func(string) string { return everything }},
+		"helm install, HTTPRoute": {releases, func(string) string { return everything + "gateway: {enabled: true, parentRefs: [{name: g}]}" }},
+	} {
+		t.Run(way, func(t *testing.T) {
+			chart := mustLoad(t)
+			owners := map[string]string{}
+			for _, name := range test.names {
+				rendered, err := tryRender(chart, name, test.values(name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				decoded := decode(t, rendered)
+				if len(decoded) < 10 {
+					t.Fatalf("only %d objects", len(decoded))
+				}
+				for _, object := range decoded {
+					id := fmt.Sprintf("%T %s", object, object.GetName())
+					if owner, taken := owners[id]; taken {
+						t.Errorf("seed %d: %s is of %q and of %q", seed, id, owner, name)
+					}
+					owners[id] = name
+				}
+			}
+		})
 	}
 }

@@ -26,11 +26,14 @@ func TestWhatIsDeletedByHandComesBack(t *testing.T) {
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	waitServing(t, darkroom)
+	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: darkroom.Name}}
+	reread(t, ingress)
+	blocked := ingress.Spec.Rules[0].HTTP.Paths[0].Backend.Service.Name
 	for _, object := range []client.Object{
 		&networkingv1.Ingress{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: configNameOf(t, darkroom)}},
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: credentialsNameOf(t, darkroom)}},
-		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "deleted-blocked"}},
+		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: blocked}},
 	} {
 		object.SetNamespace(darkroom.Namespace)
 		if object.GetName() == "" {

@@ -11,20 +11,37 @@ chart's version: an upgrade of the chart alone would roll every Darkroom.
 The name of every resource, unless a suffix says otherwise. It is also a Service
 name, so at most 63 characters that start with a letter and hold no dot, while a
 release name may start with a digit and hold dots.
+
+No two releases get the same name. A name without "-darkroom" at its end comes from a
+release that is called so; with it, from the release without it; and of 63 characters,
+from a release whose name has to be rewritten (see darkroom.derivedName).
 */}}
 {{- define "darkroom.fullname" -}}
-{{- $name := .Values.fullnameOverride -}}
-{{- if not $name -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else -}}
   {{- $base := default .Chart.Name .Values.nameOverride -}}
-  {{- $name = .Release.Name | replace "." "-" -}}
-  {{- if not (contains $base $name) -}}
+  {{- $name := .Release.Name -}}
+  {{- if or (not (contains $base $name)) (hasSuffix (printf "-%s" $base) $name) -}}
     {{- $name = printf "%s-%s" $name $base -}}
   {{- end -}}
-  {{- if regexMatch "^[0-9]" $name -}}
-    {{- $name = printf "%s-%s" $base $name -}}
+  {{- if and (regexMatch "^[a-z][-a-z0-9]*$" $name) (lt (len $name) 63) -}}
+    {{- $name -}}
+  {{- else -}}
+    {{- $start := printf "%s-%s" $base (.Release.Name | replace "." "-") -}}
+    {{- include "darkroom.derivedName" (list $start $name) -}}
   {{- end -}}
 {{- end -}}
-{{- $name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/*
+A name derived from another: a start that people recognise and a hash of the whole,
+63 characters together. Releases and Darkrooms have names of at most 53 characters, and
+the resources named after them have less than 63, so none of those is ever the same.
+*/}}
+{{- define "darkroom.derivedName" -}}
+{{- $start := index . 0 | trunc 24 | trimSuffix "-" -}}
+{{- printf "%s-%s" $start (index . 1 | sha256sum) | trunc 63 -}}
 {{- end -}}
 
 {{/*
@@ -42,16 +59,13 @@ names may have 253 characters, so the suffixes always fit.
 {{- end -}}
 
 {{/*
-The Service that leads nowhere. Where the suffix does not fit into 63 characters,
-a hash keeps two long names apart that begin alike.
+The Service that leads nowhere. "<name>-blocked" would be the Service of a Darkroom that
+is called so.
 */}}
 {{- define "darkroom.blockedName" -}}
 {{- $full := include "darkroom.fullname" . -}}
-{{- if gt (len $full) 55 -}}
-{{- printf "%s-%s-blocked" (trunc 46 $full | trimSuffix "-") (sha256sum $full | trunc 8) -}}
-{{- else -}}
-{{- printf "%s-blocked" $full -}}
-{{- end -}}
+{{- $start := printf "%s-blocked" (trunc 16 $full | trimSuffix "-") -}}
+{{- include "darkroom.derivedName" (list $start (printf "%s/blocked" $full)) -}}
 {{- end -}}
 
 {{- define "darkroom.serviceAccountName" -}}
