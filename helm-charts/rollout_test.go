@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 func TestPodsAreReplacedOnlyWhenTheyWouldDiffer(t *testing.T) {
@@ -102,4 +103,22 @@ func matches(selector, labels map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// With 1,000 pods one at a time would take hours; with few, more than one would need
+// room that small namespaces do not have.
+func TestRollOutsAddAShareOfThePodsAndRemoveNone(t *testing.T) {
+	rolling := deploymentOf(t, "").Spec.Strategy.RollingUpdate
+	if unavailable := rolling.MaxUnavailable.String(); unavailable != "0" {
+		t.Errorf("maxUnavailable is %s", unavailable)
+	}
+	for replicas, want := range map[int]int{1: 1, 2: 1, 4: 1, 5: 2, 10: 3, 1000: 250} {
+		got, err := intstr.GetScaledValueFromIntOrPercent(rolling.MaxSurge, replicas, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%d replicas: %d more pods during a roll-out, want %d", replicas, got, want)
+		}
+	}
 }
