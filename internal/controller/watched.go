@@ -198,7 +198,8 @@ func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
 }
 
 // ownedLookup lists the objects of a Darkroom of the watched kinds in the caches, which are
-// not copied: they are only looked at.
+// not copied: they are only looked at. The state of its credentials is not part of the
+// release.
 func ownedLookup(caches client.Reader, kinds []watched) release.OwnedLookup {
 	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
 		found := map[schema.GroupVersionKind][]metav1.Object{}
@@ -211,7 +212,9 @@ func ownedLookup(caches client.Reader, kinds []watched) release.OwnedLookup {
 			}
 			err = meta.EachListItem(list, func(item runtime.Object) error {
 				object, err := meta.Accessor(item)
-				found[kind.kind] = append(found[kind.kind], object)
+				if err == nil && !isState(darkroom, kind.kind, object) {
+					found[kind.kind] = append(found[kind.kind], object)
+				}
 				return err
 			})
 			if err != nil {
