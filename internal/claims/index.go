@@ -28,8 +28,9 @@ type Cache struct {
 	Reader client.Reader
 	// BaseDomain is appended to each sub-domain.
 	BaseDomain string
-	// Routes tells that HTTPRoutes are cached.
-	Routes bool
+	// Routes reports whether HTTPRoutes are cached and indexed, which may change; nil
+	// means never.
+	Routes func() bool
 }
 
 // Index adds the indexes to the caches; it is called before they are started.
@@ -37,15 +38,21 @@ func (c Cache) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	index := func(object client.Object) error {
 		return indexer.IndexField(ctx, object, indexHost, c.Hosts)
 	}
-	err := errors.Join(index(&v1alpha1.Darkroom{}), index(&networkingv1.Ingress{}))
-	if c.Routes {
-		err = errors.Join(err, index(&gatewayv1.HTTPRoute{}))
-	}
-	if err != nil {
+	if err := errors.Join(index(&v1alpha1.Darkroom{}), index(&networkingv1.Ingress{})); err != nil {
 		return fmt.Errorf("index hosts: %w", err)
 	}
 	return nil
 }
+
+// IndexRoutes adds the index of HTTPRoutes; it is called whenever they begin to be cached.
+func (c Cache) IndexRoutes(ctx context.Context, indexer client.FieldIndexer) error {
+	if err := indexer.IndexField(ctx, &gatewayv1.HTTPRoute{}, indexHost, c.Hosts); err != nil {
+		return fmt.Errorf("index hosts of HTTPRoutes: %w", err)
+	}
+	return nil
+}
+
+func (c Cache) hasRoutes() bool { return c.Routes != nil && c.Routes() }
 
 // Hosts returns the hosts that a Darkroom claims, or that an Ingress or HTTPRoute
 // carries.
@@ -94,7 +101,7 @@ func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
 		return nil, fmt.Errorf("look for Ingresses with %s: %w", host, err)
 	}
 	routes := &gatewayv1.HTTPRouteList{}
-	if c.Routes {
+	if c.hasRoutes() {
 		if err := c.list(ctx, routes, host); err != nil {
 			return nil, fmt.Errorf("look for HTTPRoutes with %s: %w", host, err)
 		}

@@ -142,7 +142,7 @@ func (l *Ledger) free(ctx context.Context, darkroom types.NamespacedName, hosts 
 // routed returns the hosts at which a Darkroom is routed, past the caches.
 func (l *Ledger) routed(ctx context.Context, darkroom types.NamespacedName) ([]string, error) {
 	objects := []client.Object{&networkingv1.Ingress{}}
-	if l.Routes {
+	if l.hasRoutes() {
 		objects = append(objects, &gatewayv1.HTTPRoute{})
 	}
 	var hosts []string

@@ -2,9 +2,8 @@ package controller
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,9 +32,10 @@ const indexCredentials = "credentials"
 // typeRelease is Helm's type of Secret; nobody references those, and they are many.
 const typeRelease = "helm.sh/release.v1"
 
-// credentials follows the Secrets that Darkrooms reference. It never reads their
-// data: that one changed shows in its metadata, and whether it has a key shows in
-// the pods.
+// credentials follows the Secrets that Darkrooms reference. It watches only their
+// metadata. When that shows another version it reads the one Secret, to see whether the
+// data that the Darkroom uses has changed, and keeps only digests of it. A missing key
+// is reported by the pods.
 type credentials struct {
 	// caches has the Darkrooms, and the metadata of Secrets that belong to Darkrooms.
 	caches client.Reader
@@ -43,6 +43,25 @@ type credentials struct {
 	others cache.Cache
 	// live reads past the caches.
 	live client.Reader
+	// client writes the states of Darkrooms.
+	client client.Writer
+
+	mu sync.Mutex
+	// states has what is known of each Darkroom, and contents what was read of each Secret.
+	states   map[types.NamespacedName]remembered
+	contents map[types.NamespacedName]contents
+}
+
+// remembered is a state, and when it was found.
+type remembered struct {
+	credentialsState
+
+	// owner is the UID of the Darkroom.
+	owner types.UID
+	// secret is the Secret that it references.
+	secret types.NamespacedName
+	// seen is the version of the Secret that the state was last compared with.
+	seen string
 }
 
 func newCredentials(ctx context.Context, mgr manager.Manager, namespaces []string) (*credentials, error) {
@@ -78,7 +97,10 @@ func newCredentials(ctx context.Context, mgr manager.Manager, namespaces []strin
 	if err != nil {
 		return nil, fmt.Errorf("index Secrets that are referenced: %w", err)
 	}
-	return &credentials{caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader()}, nil
+	return &credentials{
+		caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader(), client: mgr.GetClient(),
+		states: map[types.NamespacedName]remembered{}, contents: map[types.NamespacedName]contents{},
+	}, nil
 }
 
 // cacheRunnable has a manager start a cache together with its own.
@@ -126,28 +148,103 @@ func (c *credentials) exists(ctx context.Context, key types.NamespacedName) (boo
 	return secret != nil, err
 }
 
-// version tells one state of the Secret that a Darkroom references from another.
-// While the Secret is missing it is what the pods were made with: pods that run are
-// not replaced by ones that could not start.
+// version returns the version of the Secret that a Darkroom references at which the data
+// that the Darkroom uses last changed. A change of it rolls the pods; changes of the
+// Secret's metadata, of other keys, or a rewrite of the same data do not. While the Secret
+// is missing it is the version that the pods were made with: running pods are not
+// replaced by ones that could not start.
 func (c *credentials) version(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
-	name := values.CredentialsSecret(&darkroom.Spec.Source)
+	source := &darkroom.Spec.Source
+	name := values.CredentialsSecret(source)
 	if name == "" {
-		return "", nil
+		return "", c.discard(ctx, darkroom)
 	}
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: name}
-	secret, err := c.find(ctx, key)
-	if err == nil && secret == nil {
-		// It may have been made a moment ago, together with the Darkroom.
-		secret = secretMetadata()
-		if err = c.live.Get(ctx, key, secret); apierrors.IsNotFound(err) {
-			return c.deployedVersion(ctx, darkroom)
+	metadata, err := c.find(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	known := c.recall(darkroom)
+	if metadata != nil {
+		settled, err := c.unchanged(ctx, darkroom, metadata, known)
+		if err != nil || settled != "" {
+			return settled, err
 		}
 	}
-	if err != nil {
-		return "", fmt.Errorf("look for Secret %s: %w", key, err)
+	now, err := c.read(ctx, key, metadata)
+	if apierrors.IsNotFound(err) {
+		return c.deployedVersion(ctx, darkroom)
 	}
-	sum := sha256.Sum256([]byte(string(secret.UID) + "/" + secret.ResourceVersion))
-	return hex.EncodeToString(sum[:8]), nil
+	if err != nil {
+		return "", fmt.Errorf("read Secret %s: %w", key, err)
+	}
+	before := known.credentialsState
+	if before.digest == "" {
+		if before, err = c.stored(ctx, darkroom); err != nil {
+			return "", err
+		}
+	}
+	state := credentialsState{reference: referenceOf(source), version: now.version, digest: now.digest(values.CredentialsKeys(source))}
+	if before.reference == state.reference && before.digest == state.digest {
+		state.version = before.version
+	}
+	stored, err := c.storedMetadata(ctx, darkroom)
+	if err != nil {
+		return "", err
+	}
+	if stored != nil && before == state {
+		c.remember(darkroom, key, now.version, state)
+		return state.version, nil
+	}
+	if err := c.store(ctx, darkroom, state); err != nil {
+		// Stored first: if the operator dies before the pods are rolled, the next one
+		// finds which version they are to have.
+		return "", err
+	}
+	c.remember(darkroom, key, now.version, state)
+	return state.version, nil
+}
+
+// unchanged returns the version that the pods are to carry if that is known without a
+// request: because this process has seen this version of the Secret, or because it is
+// the one that is stored.
+func (c *credentials) unchanged(ctx context.Context, darkroom *v1alpha1.Darkroom, secret *metav1.PartialObjectMetadata, known remembered) (string, error) {
+	seen, reference := versionOf(secret), referenceOf(&darkroom.Spec.Source)
+	if known.seen == seen && known.reference == reference {
+		return known.version, nil
+	}
+	if known.seen != "" {
+		return "", nil
+	}
+	stored, err := c.storedMetadata(ctx, darkroom)
+	if err != nil || stored == nil || stored.Annotations[annotationReference] != reference || stored.Annotations[annotationVersion] != seen {
+		return "", err
+	}
+	c.remember(darkroom, keyOf(secret), seen, credentialsState{reference: reference, version: seen})
+	return seen, nil
+}
+
+// read returns the contents of a Secret. Darkrooms that share a Secret share the read. The
+// metadata is what the caches have, or nil: then the Secret may have been created a
+// moment ago, together with the Darkroom.
+func (c *credentials) read(ctx context.Context, key types.NamespacedName, metadata *metav1.PartialObjectMetadata) (contents, error) {
+	c.mu.Lock()
+	have, found := c.contents[key]
+	c.mu.Unlock()
+	if found && metadata != nil && have.version == versionOf(metadata) {
+		return have, nil
+	}
+	secret := &corev1.Secret{}
+	err := c.live.Get(ctx, key, secret)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		delete(c.contents, key)
+		return contents{}, err
+	}
+	now := contentsOf(secret)
+	c.contents[key] = now
+	return now, nil
 }
 
 func (c *credentials) deployedVersion(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {

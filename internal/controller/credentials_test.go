@@ -135,7 +135,9 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	if podTemplateOf(t, namespace, "photos") != running {
 		t.Error("the loss of the Secret rolled the pods")
 	}
-	create(t, newSecret(namespace, "album-keys"))
+	replaced := newSecret(namespace, "album-keys")
+	replaced.StringData["accessKey"] = "another"
+	create(t, replaced)
 	eventuallyRolled(t, namespace, "photos", running)
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source = webFolder(namespace, "photos").Spec.Source })

@@ -7,5 +7,6 @@
 //
 // The status controller of package status reports on what is live.
 //
-// watched.go says which kinds both of them watch, and how little of each is cached.
+// watched.go says which kinds both of them watch, and how little of each is cached;
+// kinds.go follows those that a cluster may gain or lose.
 package controller

@@ -21,34 +21,58 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
-func newLedger(ctx context.Context, mgr manager.Manager, kinds []watched, baseDomain string) (*claims.Ledger, error) {
+func newLedger(ctx context.Context, mgr manager.Manager, kinds *kinds, baseDomain string) (*claims.Ledger, error) {
 	cached := claims.Cache{
 		Reader:     mgr.GetClient(),
 		BaseDomain: baseDomain,
-		Routes:     slices.ContainsFunc(kinds, func(w watched) bool { return w.kind == httpRoute }),
+		Routes:     func() bool { return kinds.has(httpRoute) },
 	}
 	if err := cached.Index(ctx, mgr.GetFieldIndexer()); err != nil {
 		return nil, err
+	}
+	kinds.index = func(ctx context.Context, kind *optional) error {
+		err := indexOwner(ctx, mgr.GetFieldIndexer(), kind.watched)
+		if err == nil && kind.kind == httpRoute {
+			err = cached.IndexRoutes(ctx, mgr.GetFieldIndexer())
+		}
+		return err
 	}
 	return &claims.Ledger{Cache: cached, Live: mgr.GetAPIReader()}, nil
 }
 
 // watchRivals has a Darkroom looked at when somebody else begins or ends to claim
-// one of its hosts, or to be routed there.
-func watchRivals(controller *ctrl.Builder, cached claims.Cache, kinds []watched) {
-	rivals := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+// one of its hosts, or to be routed there by an Ingress.
+func watchRivals(controller *ctrl.Builder, cached claims.Cache) {
+	for _, object := range []client.Object{&v1alpha1.Darkroom{}, &networkingv1.Ingress{}} {
+		controller.Watches(object, rivals(cached), builder.WithPredicates(hostsChanged(cached)))
+	}
+}
+
+// rivals enqueues the Darkrooms that claim a host of an object and are not its own.
+func rivals(cached claims.Cache) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Rivals were not found", "namespace", object.GetNamespace(), "name", object.GetName())
 		}
 		return requestsFor(keys)
 	})
-	controller.Watches(&v1alpha1.Darkroom{}, rivals, builder.WithPredicates(hostsChanged(cached)))
-	for _, kind := range kinds {
-		if _, isIngress := kind.typed.(*networkingv1.Ingress); isIngress || kind.kind == httpRoute {
-			controller.Watches(kind.object(), rivals, builder.WithPredicates(hostsChanged(cached)))
+}
+
+// feedOptional enqueues the owners of objects of the optional kinds that a controller
+// reads, and the rivals of HTTPRoutes.
+func feedOptional(mgr manager.Manager, controller *ctrl.Builder, kinds *kinds, cached claims.Cache, reads func(*optional) bool, owned ...predicate.Predicate) {
+	owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.Darkroom{}, handler.OnlyControllerOwner())
+	controller.WatchesRawSource(kinds.feed(func(kind *optional) []source.Source {
+		var sources []source.Source
+		if reads(kind) {
+			sources = append(sources, source.Kind(mgr.GetCache(), kind.object(), owner, owned...))
 		}
-	}
+		if kind.kind == httpRoute {
+			sources = append(sources, source.Kind(mgr.GetCache(), kind.object(), rivals(cached), hostsChanged(cached)))
+		}
+		return sources
+	}))
 }
 
 // hostsChanged lets through what begins or ends to claim or carry a host.

@@ -57,6 +57,9 @@ type Options struct {
 	VerifyPeriod time.Duration
 	// MaxHistory is how many revisions are kept of each release; 0 keeps all.
 	MaxHistory int
+	// DiscoveryPeriod is the time between two questions to the cluster which optional
+	// kinds it serves; 0 means a minute.
+	DiscoveryPeriod time.Duration
 	// Version is the operator's own.
 	Version string
 	// Installation is the name of the installation that the operator belongs to; empty means
@@ -101,7 +104,7 @@ type parts struct {
 	helm       *helmReconciler
 	translator *translator
 	recorder   *recorder
-	kinds      []watched
+	kinds      *kinds
 }
 
 // assemble makes the parts, and lays the defaults under the options.
@@ -127,12 +130,14 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := mgr.Add(capabilities); err != nil {
 		return nil, err
 	}
-	kinds, err := watchedKinds(mgr.GetRESTMapper())
-	if err != nil {
-		return nil, fmt.Errorf("find out which kinds the cluster knows: %w", err)
-	}
-	if err := addIndexes(ctx, mgr.GetFieldIndexer(), kinds); err != nil {
+	kinds := newKinds(mgr.GetCache(), mgr.GetClient(), clientset.DiscoveryClient, options.DiscoveryPeriod)
+	if err := mgr.Add(kinds); err != nil {
 		return nil, err
+	}
+	for _, kind := range watchedKinds() {
+		if err := indexOwner(ctx, mgr.GetFieldIndexer(), kind); err != nil {
+			return nil, err
+		}
 	}
 	ledger, err := newLedger(ctx, mgr, kinds, options.Values.BaseDomain)
 	if err != nil {
@@ -150,7 +155,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 
 	releases := release.New(release.Config{
 		Chart:        options.Chart,
-		Client:       mgr.GetClient(),
+		Client:       applier{mgr.GetClient()},
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Owned:        ownedLookup(mgr.GetClient(), kinds),
@@ -167,13 +172,11 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
-// addIndexes adds the index by which the objects of a Darkroom are found in the caches
+// indexOwner adds the index by which the objects of a Darkroom are found in the caches
 // without going through those of all.
-func addIndexes(ctx context.Context, indexer client.FieldIndexer, kinds []watched) error {
-	for _, kind := range kinds {
-		if err := indexer.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
-			return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
-		}
+func indexOwner(ctx context.Context, indexer client.FieldIndexer, kind watched) error {
+	if err := indexer.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
+		return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
 	}
 	return nil
 }
@@ -198,7 +201,7 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 	return counters, nil
 }
 
-func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, concurrency int) error {
+func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, concurrency int) error {
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
 		WithOptions(runtimecontroller.Options{
@@ -208,12 +211,14 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds []watched, c
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
 		}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(wantedChanged()))
-	for _, kind := range kinds {
+	for _, kind := range watchedKinds() {
 		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
 	}
-	watchRivals(controller, reconciler.translator.claims.Cache, kinds)
+	claims := reconciler.translator.claims
+	watchRivals(controller, claims.Cache)
+	feedOptional(mgr, controller, kinds, claims.Cache, func(*optional) bool { return true }, objectTouched())
 	reconciler.translator.credentials.watch(controller, mgr.GetCache())
-	controller.WatchesRawSource(wakeBy(&reconciler.translator.claims.Wake))
+	controller.WatchesRawSource(wakeBy(&claims.Wake))
 	return controller.Complete(stoppable{reconciler})
 }
 
@@ -235,12 +240,13 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Named("darkroom-status").
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(predicate.Or(wantedChanged(), helmReported())))
-	for _, kind := range kinds {
+	for _, kind := range watchedKinds() {
 		if kind.typed != nil {
 			controller.Owns(kind.object())
 		}
 	}
-	watchRivals(controller, claims, kinds)
+	watchRivals(controller, claims)
+	feedOptional(mgr, controller, kinds, claims, func(kind *optional) bool { return kind.typed != nil })
 	translator.credentials.watch(controller, mgr.GetCache())
 	return controller.Complete(stoppable{reconciler})
 }

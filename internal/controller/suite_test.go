@@ -89,6 +89,7 @@ type operator struct {
 	stop     context.CancelFunc
 	ended    chan error
 	requests *requestCounter
+	manager  manager.Manager
 }
 
 type operatorOption func(*controller.Options, *rest.Config)
@@ -110,6 +111,12 @@ func startOperator(t testing.TB, namespace string, options ...operatorOption) *o
 // startOperatorFor runs an operator for some namespaces and some Darkrooms of them.
 func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Selector, options ...operatorOption) *operator {
 	t.Helper()
+	return startManager(t, namespaces, darkrooms, func(*manager.Options) {}, options...)
+}
+
+// startManager is startOperatorFor with a manager of other options.
+func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, adjust func(*manager.Options), options ...operatorOption) *operator {
+	t.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +127,8 @@ func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Select
 		Namespaces:              namespaces,
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,
+		// Tests count requests; those of optional kinds ask more often.
+		DiscoveryPeriod: time.Hour,
 	}
 	o := &operator{t: t, ended: make(chan error, 1), requests: &requestCounter{}}
 	kubeconfig := rest.CopyConfig(cluster)
@@ -127,7 +136,8 @@ func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Select
 	for _, option := range options {
 		option(&settings, kubeconfig)
 	}
-	mgr := newManager(t, kubeconfig, namespaces, darkrooms)
+	mgr := newManager(t, kubeconfig, namespaces, darkrooms, adjust)
+	o.manager = mgr
 	ctx, cancel := context.WithCancel(context.Background())
 	o.stop = cancel
 	if err := controller.Add(ctx, mgr, settings); err != nil {
@@ -142,7 +152,7 @@ func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Select
 }
 
 // newManager makes a manager whose caches are limited as an operator's are.
-func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector) manager.Manager {
+func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector, adjust ...func(*manager.Options)) manager.Manager {
 	t.Helper()
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
@@ -156,14 +166,18 @@ func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, dark
 	if err != nil {
 		t.Fatal(err)
 	}
-	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
+	options := manager.Options{
 		Scheme:                  controller.NewScheme(),
 		Cache:                   caches,
 		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		GracefulShutdownTimeout: ptr.To(5 * time.Second),
-	})
+	}
+	for _, change := range adjust {
+		change(&options)
+	}
+	mgr, err := ctrl.NewManager(kubeconfig, options)
 	if err != nil {
 		t.Fatal(err)
 	}

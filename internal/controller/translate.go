@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 
@@ -40,11 +41,12 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	return vals, judgement, err
 }
 
-// settleClaims frees the hosts that a Darkroom dropped in the reconcile that ended just now.
+// settleClaims frees the hosts that a Darkroom dropped in the reconcile that ended just now,
+// and deletes what is stored of the credentials of one that is being deleted.
 func (r *helmReconciler) settleClaims(ctx context.Context, s *session, failed bool) error {
 	switch {
 	case s.uninstalled:
-		return r.translator.claims.Forget(ctx, keyOf(s.darkroom), false)
+		return errors.Join(r.translator.claims.Forget(ctx, keyOf(s.darkroom), false), r.translator.credentials.discard(ctx, s.darkroom))
 	case s.darkroom.DeletionTimestamp != nil:
 		return r.translator.claims.Forget(ctx, keyOf(s.darkroom), true)
 	}

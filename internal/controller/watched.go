@@ -27,12 +27,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// Kinds that a cluster may lack.
-var (
-	httpRoute      = gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")
-	serviceMonitor = schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}
-)
-
 // watched is a kind of object that belongs to Darkrooms.
 type watched struct {
 	kind schema.GroupVersionKind
@@ -66,11 +60,11 @@ func (w watched) list() client.ObjectList {
 	return metadata
 }
 
-// watchedKinds returns the kinds that Darkrooms are made of, as far as the
-// cluster knows them. A kind that is installed later is watched from the next
-// start on; until then its objects are verified by applying them.
-func watchedKinds(mapper meta.RESTMapper) ([]watched, error) {
-	kinds := []watched{
+// watchedKinds returns the kinds that Darkrooms are made of and that every cluster has.
+// Those that a cluster may lack are in optionalKinds; while they are not cached, their
+// objects are verified by applying them.
+func watchedKinds() []watched {
+	return []watched{
 		{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), typed: &appsv1.Deployment{}},
 		{kind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), typed: &networkingv1.Ingress{}},
 		{kind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
@@ -81,44 +75,27 @@ func watchedKinds(mapper meta.RESTMapper) ([]watched, error) {
 		{kind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")},
 		{kind: networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")},
 	}
-	for _, optional := range []watched{
-		{kind: httpRoute, typed: &gatewayv1.HTTPRoute{}},
-		{kind: serviceMonitor},
-	} {
-		known, err := isServed(mapper, optional.kind)
-		if err != nil {
-			return nil, err
-		}
-		if known {
-			kinds = append(kinds, optional)
-		}
-	}
-	return kinds, nil
-}
-
-func isServed(mapper meta.RESTMapper, kind schema.GroupVersionKind) (bool, error) {
-	_, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if meta.IsNoMatchError(err) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // CacheOptions limits the caches: to some namespaces (none means all), to the
 // Darkrooms that a selector takes (nil means all), and to objects that carry the
-// Darkroom label. Managed fields are dropped where nothing reads them.
+// Darkroom label. Managed fields are dropped where nothing reads them. Only what is
+// watched can be read: a read of another kind fails and starts no watch.
 func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
-	kinds, err := watchedKinds(mapper)
-	if err != nil {
-		return cache.Options{}, err
+	kinds := watchedKinds()
+	for _, kind := range optionalKinds {
+		kinds = append(kinds, kind.watched)
 	}
 	belongs, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, err
 	}
 	options := cache.Options{
+		Mapper:           newScopes(mapper),
 		DefaultTransform: withoutManagedFields,
-		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
+		// A read of an optional kind that has just gone would otherwise wait for ever.
+		ReaderFailOnMissingInformer: true,
+		ByObject:                    map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
 	}
 	for _, kind := range kinds {
 		limits := cache.ByObject{Label: labels.NewSelector().Add(*belongs)}
@@ -178,15 +155,18 @@ func namespaceConfigs(namespaces []string) map[string]cache.Config {
 }
 
 // liveLookup finds objects of the watched kinds in the caches, which are not copied:
-// they are only looked at.
-func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
+// they are only looked at. Of the optional kinds it finds those that are cached.
+func liveLookup(caches client.Reader, kinds *kinds) release.LiveLookup {
 	prototypes := map[schema.GroupKind]watched{}
-	for _, kind := range kinds {
+	for _, kind := range watchedKinds() {
 		prototypes[kind.kind.GroupKind()] = kind
+	}
+	for _, kind := range optionalKinds {
+		prototypes[kind.kind.GroupKind()] = kind.watched
 	}
 	return func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
 		prototype, found := prototypes[kind]
-		if !found {
+		if !found || isOptional(prototype.kind) && !kinds.has(prototype.kind) {
 			return nil, nil //nolint:nilnil // the contract of LiveLookup for kinds that are not cached
 		}
 		object := prototype.object()
@@ -198,11 +178,12 @@ func liveLookup(caches client.Reader, kinds []watched) release.LiveLookup {
 }
 
 // ownedLookup lists the objects of a Darkroom of the watched kinds in the caches, which are
-// not copied: they are only looked at.
-func ownedLookup(caches client.Reader, kinds []watched) release.OwnedLookup {
+// not copied: they are only looked at. The state of its credentials is not part of the
+// release.
+func ownedLookup(caches client.Reader, kinds *kinds) release.OwnedLookup {
 	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
 		found := map[schema.GroupVersionKind][]metav1.Object{}
-		for _, kind := range kinds {
+		for _, kind := range kinds.cached() {
 			list := kind.list()
 			err := caches.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
 				client.MatchingFields{ownership.Index: string(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
@@ -211,7 +192,9 @@ func ownedLookup(caches client.Reader, kinds []watched) release.OwnedLookup {
 			}
 			err = meta.EachListItem(list, func(item runtime.Object) error {
 				object, err := meta.Accessor(item)
-				found[kind.kind] = append(found[kind.kind], object)
+				if err == nil && !isState(darkroom, kind.kind, object) {
+					found[kind.kind] = append(found[kind.kind], object)
+				}
 				return err
 			})
 			if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // determineCredentials says whether the referenced Secret and its keys are there;
-// nil where none is referenced. The operator reads no data of Secrets, so a missing
-// key is known from a pod that cannot start without it.
+// nil where none is referenced. A missing key is known from a pod that cannot start
+// without it: this controller reads no data of Secrets.
 func determineCredentials(o Observation) *v1alpha1.Condition {
 	if o.Secret.Name == "" {
 		return nil

@@ -67,8 +67,8 @@ type Reconciler struct {
 	Recorder Recorder
 	// BaseDomain is the operator's base domain.
 	BaseDomain string
-	// Routes tells that the cluster knows HTTPRoutes.
-	Routes bool
+	// Routes reports whether HTTPRoutes are cached, which may change; nil means never.
+	Routes func() bool
 	// Clock tells the time of transitions.
 	Clock clock.PassiveClock
 
@@ -175,7 +175,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	if o.Ingress, err = get(ctx, r.Client, darkroom, &networkingv1.Ingress{}); err != nil {
 		return o, err
 	}
-	if r.Routes {
+	if r.Routes != nil && r.Routes() {
 		o.Route, err = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
 	}
 	return o, err

@@ -7,7 +7,7 @@ import (
 )
 
 // annotationCredentials is on the pods of a Darkroom that references a Secret. Its
-// value changes when that Secret does, and so the pods are rolled.
+// value changes when the data that the pods read does, and so the pods are rolled.
 const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
 // Circumstances are what the cluster adds to a Darkroom. The zero value adds
@@ -15,8 +15,8 @@ const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // th
 type Circumstances struct {
 	// RefusedHosts belong to other Darkrooms, and are not routed to this one.
 	RefusedHosts []string
-	// CredentialsVersion tells one state of the referenced Secret from another.
-	// Empty means that no Secret is referenced, or that nothing is known of it.
+	// CredentialsVersion is the version of the referenced Secret at which its data
+	// last changed. It must disclose nothing of the data: pods are public. Empty means that no Secret is referenced, or that nothing is known of it.
 	CredentialsVersion string
 }
 

@@ -39,6 +39,10 @@ func (c *Capabilities) Get() *chartutil.Capabilities {
 	return c.current.Load()
 }
 
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a manager that stands by
+// keeps the capabilities fresh too, and takes over with those of today.
+func (c *Capabilities) NeedLeaderElection() bool { return false }
+
 // Start refreshes the capabilities until the context ends. An error keeps the
 // ones known and is tried again at the next turn.
 func (c *Capabilities) Start(ctx context.Context) error {

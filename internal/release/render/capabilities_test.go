@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery/fake"
 	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // Renderings are kept for as long as the pointer is the same. (A real API server does
@@ -40,5 +41,14 @@ func TestCapabilitiesAreAnotherPointerOnlyWhenTheClusterHasChanged(t *testing.T)
 	cluster.Resources = append(cluster.Resources, &metav1.APIResourceList{GroupVersion: "gateway.networking.k8s.io/v1"})
 	if !refreshed() || !first.APIVersions.Has("gateway.networking.k8s.io/v1") {
 		t.Errorf("a new group was not noticed: %v", first.APIVersions)
+	}
+}
+
+// A manager that takes over must know the cluster as it is, not as it was when it began
+// to stand by.
+func TestCapabilitiesAreRefreshedByManagersThatStandBy(t *testing.T) {
+	var runnable manager.Runnable = &Capabilities{}
+	if elected, ok := runnable.(manager.LeaderElectionRunnable); !ok || elected.NeedLeaderElection() {
+		t.Error("only the leader refreshes them")
 	}
 }
