@@ -174,9 +174,9 @@ e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
 
 .PHONY: chaos
-chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage (see docs/reliability.md).
+chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage, a shared cluster (see docs/reliability.md).
 	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags chaos -timeout 25m ./test/chaos/...
+		go test -json -count=1 -tags chaos -timeout 40m ./test/chaos/...
 
 # The seeds take up to forty seconds of it; the rest is for new texts.
 FUZZTIME ?= 100s

@@ -6,7 +6,8 @@
 //
 // Burst, CPU and requests are of N Darkrooms created at once; the latencies are
 // medians of single changes; the resync is what an unchanged Darkroom costs each
-// time its period has passed.
+// time its period has passed. The last step measures installs again, beside Darkrooms of
+// other tenants that cannot be installed or deleted.
 //
 //	go run ./test/bench -n 100 -rounds 3 -operator bin/darkroom-operator
 package main

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -61,11 +62,15 @@ const (
 	restartRequests = "restart: API requests each"
 	restartWrites   = "restart: of these writes"
 	restartCPU      = "restart: CPU each, ms"
+	// The tenants are described in tenants.go.
+	besideTrouble      = "create beside troublesome tenants, × alone"
+	besideTroubleWorst = "create beside troublesome tenants: the longest, ms"
 )
 
 var figureNames = []string{
 	burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack,
 	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
+	besideTrouble, besideTroubleWorst,
 }
 
 // measure runs a subject once through everything, and clears up after it.
@@ -95,7 +100,7 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 		}
 	}()
 
-	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync, round.restart} {
+	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync, round.restart, round.tenants} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -269,6 +274,9 @@ func (r *round) latencies(ctx context.Context) error {
 	return nil
 }
 
+// errNotShown says that what a change should bring about did not show in time.
+var errNotShown = errors.New("it did not show within a minute")
+
 // until does something and tells how many milliseconds passed until it showed.
 func (r *round) until(ctx context.Context, act func() error, shows func() (bool, error)) (float64, error) {
 	if err := act(); err != nil {
@@ -287,7 +295,7 @@ func (r *round) until(ctx context.Context, act func() error, shows func() (bool,
 			return 0, err
 		}
 	}
-	return 0, fmt.Errorf("it did not show within a minute")
+	return float64(time.Since(start).Microseconds()) / 1000, errNotShown
 }
 
 func (r *round) exists(ctx context.Context, object client.Object, name string) (bool, error) {

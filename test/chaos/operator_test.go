@@ -40,6 +40,12 @@ var (
 // launch starts an operator; it looks at each Darkroom every ten seconds.
 func launch(t *testing.T, name string, flags ...string) *operator {
 	t.Helper()
+	return launchAs(t, filepath.Join(scratch, "kubeconfig"), name, flags...)
+}
+
+// launchAs is launch for an operator that reaches the API server by another kubeconfig.
+func launchAs(t *testing.T, kubeconfig, name string, flags ...string) *operator {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +62,7 @@ func launch(t *testing.T, name string, flags ...string) *operator {
 		"--health-probe-bind-address", health, "--reconcile-period", "10s", "--verify-period", "20s",
 	}, flags...)...)
 	process.Dir = repository
-	process.Env = []string{"KUBECONFIG=" + filepath.Join(scratch, "kubeconfig"), "HOME=/nonexistent"}
+	process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
 	process.Stdout, process.Stderr = log, log
 	if err := child.Start(process); err != nil {
 		t.Fatal(err)
@@ -75,8 +81,13 @@ func launch(t *testing.T, name string, flags ...string) *operator {
 // start is launch, and waits until the operator is ready.
 func start(t *testing.T, name string, flags ...string) *operator {
 	t.Helper()
-	o := launch(t, name, flags...)
-	eventually(t, name+" is ready", func(ctx context.Context) error {
+	return launch(t, name, flags...).waitReady(t)
+}
+
+// waitReady waits until the operator is ready, and returns it.
+func (o *operator) waitReady(t *testing.T) *operator {
+	t.Helper()
+	eventually(t, o.name+" is ready", func(ctx context.Context) error {
 		select {
 		case <-o.done:
 			return fmt.Errorf("it ended: %s", o.process.ProcessState)

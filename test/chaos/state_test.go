@@ -22,8 +22,26 @@ import (
 // wrong returns all that is not as it should be: Darkrooms that are not ready or
 // not gone, orphans, releases under way.
 func wrong(ctx context.Context) error {
+	return census{
+		verdict: notReady,
+		foreign: func(string, client.ObjectKey) bool { return false },
+	}.wrong(ctx)
+}
+
+// census is a check of Darkrooms and of the objects that belong to them.
+type census struct {
+	// namespace limits the check; empty means the whole cluster.
+	namespace string
+	// verdict returns what is wrong with a Darkroom that is not being deleted.
+	verdict func(*v1alpha1.Darkroom) error
+	// foreign reports whether an object is known to belong to no Darkroom, whatever its
+	// labels say.
+	foreign func(kind string, key client.ObjectKey) bool
+}
+
+func (c census) wrong(ctx context.Context) error {
 	list := &v1alpha1.DarkroomList{}
-	if err := kube.List(ctx, list); err != nil {
+	if err := kube.List(ctx, list, client.InNamespace(c.namespace)); err != nil {
 		return err
 	}
 	var errs []error
@@ -31,22 +49,23 @@ func wrong(ctx context.Context) error {
 	for i := range list.Items {
 		darkroom := &list.Items[i]
 		uids[darkroom.UID], names[client.ObjectKeyFromObject(darkroom)] = true, true
-		ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
-		switch {
-		case darkroom.DeletionTimestamp != nil:
+		if darkroom.DeletionTimestamp != nil {
 			errs = append(errs, fmt.Errorf("%s/%s is still being deleted; finalizers %v", darkroom.Namespace, darkroom.Name, darkroom.Finalizers))
-		case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != darkroom.Generation:
-			errs = append(errs, fmt.Errorf("%s/%s is not ready: %s: %.300s", darkroom.Namespace, darkroom.Name, darkroom.Status.Phase, darkroom.Status.Message))
+		} else if err := c.verdict(darkroom); err != nil {
+			errs = append(errs, fmt.Errorf("%s/%s: %w", darkroom.Namespace, darkroom.Name, err))
 		}
 	}
 	for _, kind := range darkrooms.Belongings() {
 		objects := &metav1.PartialObjectMetadataList{}
 		objects.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(ctx, objects, client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
+		if err := kube.List(ctx, objects, client.InNamespace(c.namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
 			return err
 		}
 		for i := range objects.Items {
 			object := &objects.Items[i]
+			if c.foreign(kind.Kind, client.ObjectKeyFromObject(object)) {
+				continue
+			}
 			owned := false
 			if owner := metav1.GetControllerOf(object); owner != nil {
 				owned = uids[owner.UID]
@@ -62,8 +81,22 @@ func wrong(ctx context.Context) error {
 			}
 		}
 	}
-	if len(errs) > 5 {
-		errs = append(errs[:5], fmt.Errorf("… and %d more", len(errs)-5))
+	return shorten(errs)
+}
+
+// notReady says what is wrong unless a Darkroom is ready in its last generation.
+func notReady(darkroom *v1alpha1.Darkroom) error {
+	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != darkroom.Generation {
+		return fmt.Errorf("not ready: %s: %.300s", darkroom.Status.Phase, darkroom.Status.Message)
+	}
+	return nil
+}
+
+// shorten joins errors, and leaves out those beyond the first five.
+func shorten(errs []error) error {
+	if more := len(errs) - 5; more > 0 {
+		errs = append(errs[:5:5], fmt.Errorf("… and %d more", more))
 	}
 	return errors.Join(errs...)
 }

@@ -34,6 +34,10 @@ const (
 const (
 	darkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
 	sourcesImage  = "docker.io/darkroom-e2e/sources:v1"
+
+	// otherVersion is another release of Darkroom; its image holds the same program.
+	otherVersion       = "0.4.1"
+	otherDarkroomImage = "docker.io/gojektech/darkroom:v" + otherVersion
 )
 
 // fieldManager owns what the tests apply.
@@ -47,6 +51,7 @@ func loadImages(ctx context.Context) error {
 	}
 	for _, args := range [][]string{
 		{"load", "--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
+		{"load", "--workdir", "/app", otherDarkroomImage + "=" + filepath.Join(binaries, "darkroom")},
 		{"load", sourcesImage + "=" + filepath.Join(binaries, "sources")},
 	} {
 		if out, err := exec.CommandContext(ctx, tool, args...).CombinedOutput(); err != nil {

@@ -30,6 +30,8 @@ type load struct {
 	requests int
 	failures []string
 	slowest  time.Duration
+	// reported is the number of failures that a test has reported.
+	reported int
 }
 
 func startLoad(host string) *load {
@@ -94,9 +96,19 @@ func (l *load) end(t *testing.T) {
 	l.clients.Wait()
 	t.Logf("%d clients, %d requests in %.1fs, %d failures, the slowest took %s",
 		loadClients, l.requests, time.Since(l.started).Seconds(), len(l.failures), l.slowest.Round(time.Millisecond))
-	for i, failure := range l.failures {
+	l.mustNotHaveFailed(t)
+}
+
+// mustNotHaveFailed fails the test for each request that failed since the last call.
+func (l *load) mustNotHaveFailed(t *testing.T) {
+	t.Helper()
+	l.mu.Lock()
+	failures := l.failures[l.reported:]
+	l.reported = len(l.failures)
+	l.mu.Unlock()
+	for i, failure := range failures {
 		if i == 10 {
-			t.Errorf("… and %d more", len(l.failures)-i)
+			t.Errorf("… and %d more", len(failures)-i)
 			break
 		}
 		t.Error(failure)

@@ -4,39 +4,201 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
+// ordinaryEdits are changes of one valid spec into another, in the order in which they
+// are made. After each the Darkroom settles, unless until waits for something else.
+var ordinaryEdits = []struct {
+	name string
+	edit func(*v1alpha1.DarkroomSpec)
+	// least is the number of pods that the new spec asks for at least.
+	least int
+	// until waits for the outcome of an edit that leaves the Darkroom not ready.
+	until func(*testing.T, *v1alpha1.Darkroom)
+	// source is the pod that serves the images after the edit, where that changes.
+	source string
+}{
+	{name: "WebFolder to S3", least: 1, source: bucketPod, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.Source = theSources.s3Inline(accessKey, secretKey)
+	}},
+	{name: "S3 to WebFolder", least: 1, source: folderPod, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.Source = theSources.webFolder()
+	}},
+	{name: "1 to 3 replicas", least: 3, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Replicas = ptr.To(int32(3)) }},
+	{name: "logLevel with 3 replicas", least: 3, edit: func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = "warn" }},
+	{name: "3 replicas to autoscaling", least: 3, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To(int32(3)), MaxReplicas: 4}
+	}},
+	{name: "autoscaling from 3 to from 1", least: 1, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.Autoscaling.MinReplicas = ptr.To(int32(1))
+	}},
+	{name: "autoscaling to 3 replicas", least: 3, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Autoscaling = nil }},
+	{name: "3 to 2 replicas", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Replicas = ptr.To(int32(2)) }},
+	{name: "another version", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Version = otherVersion }},
+	{name: "an environment variable", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.ExtraEnv = []corev1.EnvVar{{Name: "PLACE", Value: "darkroom"}}
+	}},
+	{name: "the default version again", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Version, spec.ExtraEnv = "", nil }},
+	{name: "a ServiceAccount that exists", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { runAs(spec, existingAccount) }},
+	{name: "a ServiceAccount that is missing", least: 2, until: waitPodsRefused, edit: func(spec *v1alpha1.DarkroomSpec) {
+		runAs(spec, "missing")
+	}},
+	{name: "the chart's ServiceAccount", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.PodTemplate = nil }},
+	{name: "from the chart's to a missing one", least: 2, until: waitPodsRefused, edit: func(spec *v1alpha1.DarkroomSpec) {
+		runAs(spec, "missing")
+	}},
+	{name: "the chart's ServiceAccount again", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.PodTemplate = nil }},
+	{name: "another host is added", least: 2, until: waitHosts, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.SubDomains = append(spec.SubDomains[:1:1], "added."+spec.SubDomains[0])
+	}},
+	{name: "the other host is renamed", least: 2, until: waitHosts, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.SubDomains = append([]string{"renamed." + spec.SubDomains[0]}, spec.SubDomains[0])
+	}},
+	{name: "the other host is removed", least: 2, until: waitHosts, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.SubDomains = spec.SubDomains[1:]
+	}},
+}
+
+// existingAccount is a ServiceAccount of the user.
+const existingAccount = "gallery"
+
+func runAs(spec *v1alpha1.DarkroomSpec, account string) {
+	spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: account}
+}
+
 // Not parallel: a machine that is busy elsewhere would be measured.
-func TestNoRequestFailsWhileSourceScaleOrSettingsChange(t *testing.T) {
-	darkroom := newDarkroom(newNamespace(t), "rolled").Obj()
+func TestNoRequestFailsDuringOrdinaryEdits(t *testing.T) {
+	darkroom := newDarkroom(newNamespace(t), "edited").Obj()
+	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: existingAccount}})
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	waitServing(t, darkroom)
-
-	to := func(mutate func(*v1alpha1.DarkroomSpec)) func() {
-		return func() {
-			change(t, darkroom, func(d *v1alpha1.Darkroom) { mutate(&d.Spec) })
-			// Until the last pod that is replaced has ended: it is then that requests
-			// would be lost.
-			waitSettled(t, darkroom)
-		}
-	}
+	// Edits may reorder the hosts; this one stays.
 	load := startLoad(hostOf(darkroom))
 	defer load.end(t)
-	load.during(t, "WebFolder to S3", to(func(spec *v1alpha1.DarkroomSpec) { spec.Source = theSources.s3Inline(accessKey, secretKey) }))
-	load.during(t, "served from S3", func() { mustReadFrom(t, load, bucketPod) })
-	load.during(t, "S3 to WebFolder", to(func(spec *v1alpha1.DarkroomSpec) { spec.Source = theSources.webFolder() }))
-	load.during(t, "served from the WebFolder", func() { mustReadFrom(t, load, folderPod) })
-	load.during(t, "1 to 3 replicas", to(func(spec *v1alpha1.DarkroomSpec) { spec.Replicas = ptr.To(int32(3)) }))
-	load.during(t, "logLevel with 3 replicas", to(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = "warn" }))
-	load.during(t, "3 to 1 replicas", to(func(spec *v1alpha1.DarkroomSpec) { spec.Replicas = ptr.To(int32(1)) }))
+	endpoints := watchEndpoints(t, darkroom)
+
+	for _, edit := range ordinaryEdits {
+		t.Run(edit.name, func(t *testing.T) {
+			endpoints.expect(edit.least)
+			load.during(t, edit.name, func() {
+				change(t, darkroom, func(d *v1alpha1.Darkroom) { edit.edit(&d.Spec) })
+				if edit.until != nil {
+					edit.until(t, darkroom)
+				} else {
+					// Until the last pod that is replaced has ended: it is then that requests
+					// would be lost.
+					waitSettled(t, darkroom)
+				}
+				// What the edit broke at its end shows in the requests that follow.
+				waitRequests(t, load, 20)
+			})
+			endpoints.mustHaveHeld(t)
+			load.mustNotHaveFailed(t)
+			if edit.source != "" {
+				mustReadFrom(t, load, edit.source)
+			}
+		})
+	}
+}
+
+// waitPodsRefused waits until the API server has refused pods of the new template.
+func waitPodsRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	eventually(t, "the new pods are refused", func(ctx context.Context) error {
+		deployment := &appsv1.Deployment{}
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment); err != nil {
+			return err
+		}
+		refused := slices.ContainsFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+			return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
+		})
+		if !refused || deployment.Status.ObservedGeneration != deployment.Generation {
+			return fmt.Errorf("the Deployment's conditions are %+v", deployment.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// waitHosts waits until exactly the hosts of a Darkroom are served.
+func waitHosts(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	waitSettled(t, darkroom)
+	waitServing(t, darkroom)
+	all := []string{"added." + darkroom.Name + "." + darkroom.Namespace, "renamed." + darkroom.Name + "." + darkroom.Namespace}
+	for _, subDomain := range all {
+		if !slices.Contains(darkroom.Spec.SubDomains, subDomain) {
+			waitStatus(t, subDomain+"."+baseDomain, http.StatusNotFound)
+		}
+	}
+}
+
+// Not parallel: a machine that is busy elsewhere would be measured.
+//
+// The node has no router for HTTPRoutes, so none is ever accepted: all requests go
+// through the Ingress, which must serve for as long.
+func TestTheIngressServesUntilTheRouteOfTheGatewayIsAccepted(t *testing.T) {
+	darkroom := newDarkroom(newNamespace(t), "moved").Replicas(2).Obj()
+	create(t, darkroom)
+	waitSettled(t, darkroom)
+	waitServing(t, darkroom)
+	load := startLoad(hostOf(darkroom))
+	defer load.end(t)
+	endpoints := watchEndpoints(t, darkroom)
+	endpoints.expect(2)
+
+	load.during(t, "Ingress to HTTPRoute", func() {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) {
+			d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+		})
+		eventually(t, "there is an HTTPRoute", func(ctx context.Context) error {
+			return kube.Get(ctx, client.ObjectKeyFromObject(darkroom), &gatewayv1.HTTPRoute{})
+		})
+		waitRequests(t, load, 50)
+	})
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), &networkingv1.Ingress{}); err != nil {
+		t.Errorf("no Gateway has accepted the route: %v", err)
+	}
+	load.during(t, "HTTPRoute to Ingress", func() {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Gateway = nil })
+		eventually(t, "the HTTPRoute is gone", func(ctx context.Context) error {
+			err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), &gatewayv1.HTTPRoute{})
+			if err == nil {
+				return errors.New("it is still there")
+			}
+			return client.IgnoreNotFound(err)
+		})
+		waitSettled(t, darkroom)
+		waitRequests(t, load, 50)
+	})
+	endpoints.mustHaveHeld(t)
+}
+
+// waitRequests waits until there were some more requests.
+func waitRequests(t *testing.T, load *load, more int) {
+	t.Helper()
+	before, _ := load.count()
+	eventually(t, fmt.Sprintf("%d more requests are answered", more), func(context.Context) error {
+		if now, _ := load.count(); now < before+more {
+			return fmt.Errorf("there were %d", now-before)
+		}
+		return nil
+	})
 }
 
 // mustReadFrom makes sure that the load is served from a source, and from it alone.
@@ -54,13 +216,7 @@ func mustReadFrom(t *testing.T, load *load, source string) {
 		return counts
 	}
 	before := count()
-	requests, _ := load.count()
-	eventually(t, "twenty more requests are answered", func(context.Context) error {
-		if now, _ := load.count(); now < requests+20 {
-			return fmt.Errorf("there were %d", now-requests)
-		}
-		return nil
-	})
+	waitRequests(t, load, 20)
 	for pod, served := range count() {
 		if got := served > before[pod]; got != (pod == source) {
 			t.Errorf("%s was read %d times, though the source is %s", pod, served-before[pod], source)

@@ -1,0 +1,338 @@
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/release"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+const (
+	// crowdNames is the number of names in each namespace for which Darkrooms, releases
+	// and objects of others compete.
+	crowdNames = 10
+	// crowdUsers is the number of users who act at the same time.
+	crowdUsers = 3
+	// restPeriod is for how long nothing may be written once all has converged. A release
+	// is verified once in each verify period of 20 seconds, at the next reconcile, which
+	// is 11 seconds away at most.
+	restPeriod = 40 * time.Second
+)
+
+var crowdNamespaces = []string{"crowd-a", "crowd-b"}
+
+// TestACrowdedClusterIsSharedSafely lets users, other controllers and other Helm
+// releases act on the names of twenty Darkrooms, and kills the operator in between.
+// Afterwards each object of the others must be as they left it, each Darkroom must be
+// ready, or refused where its name is taken, and writes must have come to rest.
+func TestACrowdedClusterIsSharedSafely(t *testing.T) {
+	duration := crowdDuration(t)
+	seed := random.Uint64()
+	t.Logf("seed %d, users act for %s", seed, duration)
+	ledger, witness := newLedger(), newWitness(t, mustAdministrator(t))
+	populate(t, ledger, rand.New(rand.NewPCG(seed, 500)))
+
+	o := launchAs(t, witness.kubeconfig, "crowd").waitReady(t)
+	defer func() { o.kill() }()
+	stopNeighbours := startNeighbours(t, ledger, seed, crowdNamespaces...)
+	defer stopNeighbours()
+	until := time.Now().Add(duration)
+	waitUsers := startUsers(t, ledger, seed, crowdUsers, crowdNamespaces, until)
+	kills := 0
+	for time.Now().Before(until) {
+		moment(20 * time.Second)
+		o.kill()
+		kills++
+		o = launchAs(t, witness.kubeconfig, "crowd").waitReady(t)
+	}
+	operations, restarts := waitUsers()
+	for _, namespace := range crowdNamespaces {
+		unpauseAll(t, namespace)
+	}
+	var took time.Duration
+	t.Run("every Darkroom converges, and nothing is left of those that were deleted", func(t *testing.T) {
+		took = eventually(t, "all have converged", func(ctx context.Context) error { return converged(ctx, ledger) })
+		if err := o.alive(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("every object of others is as its owners left it", func(t *testing.T) {
+		if err := ledger.differences(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := ledger.trespasses(witness.since(time.Time{})); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("what others added to objects of Darkrooms is still there", func(t *testing.T) {
+		eventually(t, "the neighbours have seen all objects", additionsStay)
+		if err := restarts.undone(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("writes have come to rest", func(t *testing.T) { atRest(t, crowdNamespaces...) })
+	printTable([]string{fmt.Sprintf("| %d users act on the names of %d Darkrooms and as many releases of others for %s; operator killed %d times | %v | %.1f s | 0 |",
+		crowdUsers, len(crowdNamespaces)*crowdNames, duration, kills, operations, took.Seconds())})
+	for _, namespace := range crowdNamespaces {
+		ledger.abandon(namespace)
+		vacate(t, namespace)
+	}
+}
+
+// crowdDuration is for how long the users act.
+func crowdDuration(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("CHAOS_CROWD")
+	if text == "" {
+		return 2 * time.Minute
+	}
+	duration, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("CHAOS_CROWD: %v", err)
+	}
+	return duration
+}
+
+// populate fills the namespaces: a third of the names have a release of others, some of
+// the others an object without Helm, and each a Darkroom.
+func populate(t *testing.T, l *ledger, random *rand.Rand) {
+	t.Helper()
+	statuses := []release.Status{release.StatusDeployed, release.StatusFailed, release.StatusPendingInstall, release.StatusSuperseded}
+	for _, name := range crowdNamespaces {
+		create(t, namespace(name))
+		for i := range crowdNames {
+			key := client.ObjectKey{Namespace: name, Name: fmt.Sprintf("photos-%d", i)}
+			var err error
+			switch i % 3 {
+			case 0:
+				err = helmUser{l}.install(t.Context(), key, statuses[i/3%len(statuses)])
+			case 1:
+				all := foreignObjects(key)
+				object := all[random.IntN(len(all))]
+				object.SetAnnotations(map[string]string{annotationApplied: key.Name})
+				err = l.create(t.Context(), object)
+			}
+			if err == nil {
+				// Releases that have nothing to do with any Darkroom.
+				err = helmUser{l}.install(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)}, release.StatusDeployed)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			create(t, crowdDarkroom(key))
+		}
+	}
+}
+
+func unpauseAll(t *testing.T, namespace string) {
+	t.Helper()
+	list := &v1alpha1.DarkroomList{}
+	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		patch := mergePatch(`{"metadata":{"annotations":{%q:null}}}`, v1alpha1.AnnotationPaused)
+		if err := kube.Patch(t.Context(), &list.Items[i], patch); tolerate(err) != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// converged says what is wrong unless all Darkrooms of the crowd are ready, or refused
+// where their names are taken, and nothing is left of those that were deleted.
+func converged(ctx context.Context, l *ledger) error {
+	var errs []error
+	for _, namespace := range crowdNamespaces {
+		errs = append(errs, census{namespace: namespace, verdict: l.verdict, foreign: l.has}.wrong(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// verdict says what is wrong with a Darkroom among the objects of others.
+func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
+	key := client.ObjectKeyFromObject(darkroom)
+	if revisions := l.things(key.Namespace, func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == "Secret" && matches(object, revisionLabels(key.Name))
+	}); len(revisions) > 0 {
+		return refused(darkroom)
+	}
+	if taken := l.taken(darkroom); taken != "" {
+		ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+		if ready == nil || ready.Status != metav1.ConditionFalse || ready.ObservedGeneration != darkroom.Generation {
+			return fmt.Errorf("the condition Ready is %+v, though the %s of that name belongs to somebody else", ready, taken)
+		}
+		return nil
+	}
+	return notReady(darkroom)
+}
+
+// refused says what is wrong unless a Darkroom is refused because of a Helm release of
+// somebody else.
+func refused(darkroom *v1alpha1.Darkroom) error {
+	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	if deployed == nil || deployed.Status != metav1.ConditionFalse || deployed.Reason != v1alpha1.ReasonForeignRelease ||
+		deployed.ObservedGeneration != darkroom.Generation {
+		return fmt.Errorf("the condition Deployed is %+v, want False with reason %s: a Helm release of that name belongs to somebody else",
+			deployed, v1alpha1.ReasonForeignRelease)
+	}
+	return nil
+}
+
+// taken returns the kind of an object that a Darkroom needs and that belongs to somebody
+// else.
+func (l *ledger) taken(darkroom *v1alpha1.Darkroom) string {
+	needs := []string{"Deployment", "Service", "Ingress"}
+	if darkroom.Spec.PodTemplate == nil || darkroom.Spec.PodTemplate.ServiceAccountName == "" {
+		needs = append(needs, "ServiceAccount")
+	}
+	if darkroom.Spec.Autoscaling != nil {
+		needs = append(needs, "HorizontalPodAutoscaler")
+	}
+	for _, kind := range needs {
+		if l.has(kind, client.ObjectKeyFromObject(darkroom)) {
+			return kind
+		}
+	}
+	return ""
+}
+
+// additionsStay says what is wrong unless all objects of Darkrooms have what the
+// neighbours add to them.
+func additionsStay(ctx context.Context) error {
+	var errs []error
+	for _, namespace := range crowdNamespaces {
+		accounts := &corev1.ServiceAccountList{}
+		if err := kube.List(ctx, accounts, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range accounts.Items {
+			if account := &accounts.Items[i]; !hasPullSecret(account) {
+				errs = append(errs, fmt.Errorf("ServiceAccount %s/%s has lost its pull secret or token", namespace, account.Name))
+			}
+		}
+		for _, kind := range annotated {
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				if object := &list.Items[i]; isOwned(object) && !isAnnotated(object) {
+					errs = append(errs, fmt.Errorf("%s %s/%s has lost its annotation or label", kind.Kind, namespace, object.Name))
+				}
+			}
+		}
+	}
+	return shorten(errs)
+}
+
+// undone returns which restarts of Deployments were reverted.
+func (r *restarts) undone(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, namespace := range crowdNamespaces {
+		list := &appsv1.DeploymentList{}
+		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			deployment := &list.Items[i]
+			want, restarted := r.last[deployment.UID]
+			if got := deployment.Spec.Template.Annotations[annotationRestart]; restarted && got != want {
+				errs = append(errs, fmt.Errorf("Deployment %s/%s was restarted at %s, and now says %q", namespace, deployment.Name, want, got))
+			}
+		}
+	}
+	return shorten(errs)
+}
+
+// atRest fails the test unless no Darkroom, and no object that may belong to one, is
+// written for a whole restPeriod. Late records of what others added may come first.
+func atRest(t *testing.T, namespaces ...string) {
+	t.Helper()
+	var written error
+	for range 3 {
+		before := versions(t, namespaces...)
+		time.Sleep(restPeriod) // the length of the measurement
+		if written = changed(before, versions(t, namespaces...)); written == nil {
+			return
+		}
+		t.Log(written)
+	}
+	t.Errorf("writes do not come to rest: %v", written)
+}
+
+// changed returns which objects were written between two looks at their versions.
+func changed(before, after map[string]string) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] != after[name] {
+			errs = append(errs, fmt.Errorf("%s was written: %q became %q", name, before[name], after[name]))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if after[name] == "" {
+			errs = append(errs, fmt.Errorf("%s is gone", name))
+		}
+	}
+	return shorten(errs)
+}
+
+// versions are the resourceVersions of all objects of the kinds that matter.
+func versions(t *testing.T, namespaces ...string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, namespace := range namespaces {
+		for _, kind := range append(darkrooms.Belongings(), v1alpha1.GroupVersionKind) {
+			list := &metav1.PartialObjectMetadataList{}
+			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range list.Items {
+				object := &list.Items[i]
+				if slices.Contains(clusterWritten, kind.Kind) && !isOwned(object) {
+					continue // scaled by its owner
+				}
+				out[thing{kind, client.ObjectKeyFromObject(object)}.String()] = object.ResourceVersion
+			}
+		}
+	}
+	return out
+}
+
+// vacate deletes a namespace, and waits until it is gone. The operator must be running:
+// it finalizes the Darkrooms.
+func vacate(t *testing.T, name string) {
+	t.Helper()
+	if err := client.IgnoreNotFound(kube.Delete(t.Context(), namespace(name))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "namespace "+name+" is gone", func(ctx context.Context) error { return gone(ctx, namespace(name)) })
+}
+
+func gone(ctx context.Context, object client.Object) error {
+	err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
+	if err == nil {
+		return fmt.Errorf("%s is still there, with finalizers %v", object.GetName(), object.GetFinalizers())
+	}
+	return client.IgnoreNotFound(err)
+}

@@ -1,0 +1,220 @@
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	helmtime "helm.sh/helm/v3/pkg/time"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// errReleaseInUse is Helm's answer to the install of a release that exists.
+var errReleaseInUse = errors.New("cannot re-use a name that is still in use")
+
+// helmUser does what `helm` does, by Helm's own storage, for releases of charts that
+// have nothing to do with the operator.
+type helmUser struct{ *ledger }
+
+// history is the number of revisions that helmUser keeps: Helm prunes v1 at the third.
+const history = 2
+
+func helmStorage(namespace string) *storage.Storage {
+	store := storage.Init(driver.NewSecrets(clientset.CoreV1().Secrets(namespace)))
+	store.MaxHistory = history
+	return store
+}
+
+// install installs a release and leaves it in a status. Objects that exist already
+// make it fail half-way.
+func (u helmUser) install(ctx context.Context, key client.ObjectKey, status release.Status) error {
+	now := helmtime.Now()
+	installed := &release.Release{
+		Name: key.Name, Namespace: key.Namespace, Version: 1,
+		Info:  &release.Info{FirstDeployed: now, LastDeployed: now, Status: release.StatusPendingInstall},
+		Chart: &chart.Chart{Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: "gallery", Version: "1.2.3"}},
+	}
+	err := u.store(ctx, key, func() error {
+		if last, err := helmStorage(key.Namespace).Last(key.Name); err == nil {
+			return fmt.Errorf("%w: revision %d", errReleaseInUse, last.Version)
+		} else if !errors.Is(err, driver.ErrReleaseNotFound) {
+			return err
+		}
+		err := helmStorage(key.Namespace).Create(installed)
+		if errors.Is(err, driver.ErrReleaseExists) {
+			return errReleaseInUse // by a Darkroom that was installed in this moment
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, object := range foreignObjects(key) {
+		helmOwned(object, key)
+		if err := u.ledger.create(ctx, object); apierrors.IsAlreadyExists(err) {
+			status = release.StatusFailed
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	return u.store(ctx, key, func() error {
+		installed.SetStatus(status, "")
+		return helmStorage(key.Namespace).Update(installed)
+	})
+}
+
+// upgrade makes a new revision of a release, and changes one of its objects.
+func (u helmUser) upgrade(ctx context.Context, key client.ObjectKey) error {
+	revision := 0
+	err := u.store(ctx, key, func() error {
+		store := helmStorage(key.Namespace)
+		last, err := store.Last(key.Name)
+		if errors.Is(err, driver.ErrReleaseNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		revision = last.Version + 1
+		next := *last
+		info := *last.Info
+		next.Info, next.Version = &info, revision
+		next.SetStatus(release.StatusDeployed, "")
+		last.SetStatus(release.StatusSuperseded, "")
+		if err := store.Update(last); err != nil {
+			return err
+		}
+		return store.Create(&next)
+	})
+	if err != nil || revision == 0 {
+		return err
+	}
+	configMap := thing{corev1.SchemeGroupVersion.WithKind("ConfigMap"), key}
+	if !u.has("ConfigMap", key) {
+		return nil
+	}
+	return u.patch(ctx, configMap, mergePatch(`{"data":{"revision":%q}}`, strconv.Itoa(revision)))
+}
+
+// uninstall deletes the objects of a release, and its revisions.
+func (u helmUser) uninstall(ctx context.Context, key client.ObjectKey) error {
+	for _, t := range u.things(key.Namespace, func(object *unstructured.Unstructured) bool {
+		return object.GetAnnotations()[annotationHelmRelease] == key.Name
+	}) {
+		if err := u.ledger.delete(ctx, t); err != nil {
+			return err
+		}
+	}
+	return u.store(ctx, key, func() error {
+		store := helmStorage(key.Namespace)
+		revisions, err := store.History(key.Name)
+		if errors.Is(err, driver.ErrReleaseNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, revision := range revisions {
+			if _, err := store.Delete(revision.Name, revision.Version); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// store changes the revisions of a release that is not a Darkroom's, and records them.
+func (u helmUser) store(ctx context.Context, key client.ObjectKey, act func() error) error {
+	return u.rewrite(ctx, corev1.SchemeGroupVersion.WithKind("Secret"), key.Namespace, revisionLabels(key.Name), func() error {
+		own := &corev1.SecretList{}
+		if err := kube.List(ctx, own, client.InNamespace(key.Namespace), revisionLabels(key.Name)); err != nil {
+			return err
+		}
+		for i := range own.Items {
+			if isOwned(&own.Items[i]) {
+				return errReleaseInUse
+			}
+		}
+		return act()
+	})
+}
+
+func revisionLabels(release string) client.MatchingLabels {
+	return client.MatchingLabels{"owner": "helm", "name": release}
+}
+
+const annotationHelmRelease = "meta.helm.sh/release-name"
+
+// helmOwned marks an object as Helm marks those of a release.
+func helmOwned(object client.Object, release client.ObjectKey) {
+	object.SetAnnotations(map[string]string{
+		annotationHelmRelease:            release.Name,
+		"meta.helm.sh/release-namespace": release.Namespace,
+	})
+	labels := object.GetLabels()
+	labels["app.kubernetes.io/managed-by"] = "Helm"
+	labels["helm.sh/chart"] = "gallery-1.2.3"
+	object.SetLabels(labels)
+}
+
+// foreignObjects have the names that the objects of a Darkroom have, and its labels:
+// those of a chart that is also called darkroom. The last one is a copy of an object of
+// the Darkroom, with the label of the operator, as `kubectl get -o yaml` prints it.
+func foreignObjects(key client.ObjectKey) []client.Object {
+	named := func() metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{
+			"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": key.Name,
+		}}
+	}
+	pods := map[string]string{"app": "gallery", "release": key.Name}
+	copied := named()
+	copied.Name += "-copy"
+	copied.Labels[v1alpha1.LabelDarkroom] = key.Name
+	return []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: named()},
+		&corev1.Secret{ObjectMeta: named(), StringData: map[string]string{"password": "do not lose " + key.String()}},
+		&corev1.ConfigMap{ObjectMeta: named(), Data: map[string]string{"revision": "1"}},
+		&corev1.Service{ObjectMeta: named(), Spec: corev1.ServiceSpec{Selector: pods, Ports: []corev1.ServicePort{{Port: 8080}}}},
+		&appsv1.Deployment{ObjectMeta: named(), Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To(int32(1)),
+			Selector: &metav1.LabelSelector{MatchLabels: pods},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: pods},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "gallery", Image: "registry.example.com/gallery:1"}}},
+			},
+		}},
+		&networkingv1.Ingress{ObjectMeta: named(), Spec: networkingv1.IngressSpec{
+			DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+				Name: key.Name, Port: networkingv1.ServiceBackendPort{Number: 8080},
+			}},
+		}},
+		&autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: named(), Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: key.Name},
+			MinReplicas:    ptr.To(int32(1)), MaxReplicas: 10,
+		}},
+		&corev1.ConfigMap{ObjectMeta: copied, Data: map[string]string{"SOURCE_KIND": "webfolder"}},
+	}
+}
+
+func mergePatch(format string, args ...any) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
+}

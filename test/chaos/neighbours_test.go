@@ -1,0 +1,191 @@
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// What the other controllers of the cluster leave behind.
+const (
+	pullSecretPatcher = "pull-secret-patcher"
+	pullSecret        = "registry"
+	robotToken        = "robot-token"
+	annotationSeen    = "crowd.example.com/seen"
+	labelTeam         = "crowd.example.com/team"
+	slowFinalizer     = "crowd.example.com/slow"
+	annotationRestart = "kubectl.kubernetes.io/restartedAt"
+)
+
+// neighbour is a controller of somebody else. It is level-triggered: each pass brings
+// every object of a namespace to the state that it wants.
+type neighbour struct {
+	name string
+	pass func(ctx context.Context, l *ledger, random *rand.Rand, namespace string) error
+}
+
+var neighbours = []neighbour{
+	{pullSecretPatcher, patchServiceAccounts},
+	{"annotator", annotate},
+	{"autoscaler", scale},
+	{"finalizer adder", addFinalizers},
+}
+
+// neighbourPeriod is the time between two passes of a neighbour.
+const neighbourPeriod = time.Second
+
+// startNeighbours runs the neighbours until the function that is returned is called.
+func startNeighbours(t *testing.T, l *ledger, seed uint64, namespaces ...string) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for i, neighbour := range neighbours {
+		random := rand.New(rand.NewPCG(seed, uint64(1000+i)))
+		running.Go(func() {
+			ticker := time.NewTicker(neighbourPeriod)
+			defer ticker.Stop()
+			for {
+				for _, namespace := range namespaces {
+					if err := neighbour.pass(ctx, l, random, namespace); tolerate(err) != nil && ctx.Err() == nil {
+						t.Errorf("%s: %v", neighbour.name, err)
+					}
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+				}
+			}
+		})
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// patchServiceAccounts gives every ServiceAccount a pull secret and a token, by
+// server-side apply, as platforms do that bring a registry.
+func patchServiceAccounts(ctx context.Context, l *ledger, _ *rand.Rand, namespace string) error {
+	list := &corev1.ServiceAccountList{}
+	if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		account := &list.Items[i]
+		if hasPullSecret(account) {
+			continue
+		}
+		if err := l.patch(ctx, thing{corev1.SchemeGroupVersion.WithKind("ServiceAccount"), client.ObjectKeyFromObject(account)},
+			pullSecretApply(account), client.FieldOwner(pullSecretPatcher), client.ForceOwnership); tolerate(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pullSecretApply names the UID, so that an account that was deleted is not created again.
+func pullSecretApply(account *corev1.ServiceAccount) client.Patch {
+	return client.RawPatch(types.ApplyPatchType, fmt.Appendf(nil,
+		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":%q,"name":%q,"uid":%q},"imagePullSecrets":[{"name":%q}],"secrets":[{"name":%q}]}`,
+		account.Namespace, account.Name, account.UID, pullSecret, robotToken))
+}
+
+func hasPullSecret(account *corev1.ServiceAccount) bool {
+	return slices.Contains(account.ImagePullSecrets, corev1.LocalObjectReference{Name: pullSecret}) &&
+		slices.ContainsFunc(account.Secrets, func(reference corev1.ObjectReference) bool { return reference.Name == robotToken })
+}
+
+// annotated are the kinds that the annotator marks.
+var annotated = []schema.GroupVersionKind{
+	{Version: "v1", Kind: "ConfigMap"},
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+}
+
+// annotate adds an annotation and a label to objects, as inventories and policies do.
+func annotate(ctx context.Context, l *ledger, _ *rand.Rand, namespace string) error {
+	for _, kind := range annotated {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			object := &list.Items[i]
+			if isAnnotated(object) || object.Name == "kube-root-ca.crt" {
+				continue
+			}
+			patch := mergePatch(`{"metadata":{"uid":%q,"annotations":{%q:"yes"},"labels":{%q:"photos"}}}`, object.UID, annotationSeen, labelTeam)
+			if err := l.patch(ctx, thing{kind, client.ObjectKeyFromObject(object)}, patch); tolerate(err) != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func isAnnotated(object metav1.Object) bool {
+	return object.GetAnnotations()[annotationSeen] == "yes" && object.GetLabels()[labelTeam] == "photos"
+}
+
+// scale sets the number of pods of one Deployment of its own at each pass.
+func scale(ctx context.Context, l *ledger, random *rand.Rand, namespace string) error {
+	own := l.things(namespace, func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" })
+	if len(own) == 0 {
+		return nil
+	}
+	return l.patch(ctx, own[random.IntN(len(own))], mergePatch(`{"spec":{"replicas":%d}}`, 1+random.IntN(3)))
+}
+
+// addFinalizers puts a finalizer on Darkrooms and on Services, and removes it two
+// seconds after their deletion was asked for.
+func addFinalizers(ctx context.Context, _ *ledger, _ *rand.Rand, namespace string) error {
+	for _, kind := range []schema.GroupVersionKind{v1alpha1.GroupVersionKind, corev1.SchemeGroupVersion.WithKind("Service")} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			object := &list.Items[i]
+			held := slices.Contains(object.Finalizers, slowFinalizer)
+			leaving := object.DeletionTimestamp
+			if kind.Kind != v1alpha1.Kind && !isOwned(object) {
+				continue
+			}
+			before := object.DeepCopy()
+			switch {
+			case leaving == nil && !held:
+				object.Finalizers = append(object.Finalizers, slowFinalizer)
+			case leaving != nil && held && time.Since(leaving.Time) > 2*time.Second:
+				object.Finalizers = slices.DeleteFunc(object.Finalizers, func(name string) bool { return name == slowFinalizer })
+			default:
+				continue
+			}
+			patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+			if err := kube.Patch(ctx, object, patch); tolerate(err) != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
