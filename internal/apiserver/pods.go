@@ -1,0 +1,114 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// maxRelated bounds the pods or events of one answer.
+const maxRelated = 500
+
+// Pod is a pod of a Darkroom.
+type Pod struct {
+	Name      string     `json:"name"`
+	Phase     string     `json:"phase" doc:"Pending, Running, Succeeded, Failed or Unknown"`
+	Ready     bool       `json:"ready"`
+	Restarts  int32      `json:"restarts"`
+	Reason    string     `json:"reason,omitempty" doc:"Why it does not run, for example ImagePullBackOff"`
+	Message   string     `json:"message,omitempty" doc:"The same in a sentence"`
+	Image     string     `json:"image,omitempty"`
+	Node      string     `json:"node,omitempty"`
+	IP        string     `json:"ip,omitempty"`
+	StartedAt *time.Time `json:"startedAt,omitempty"`
+}
+
+// PodList is the pods of a Darkroom, sorted by name.
+type PodList struct {
+	Items []Pod `json:"items"`
+}
+
+type podsOutput struct {
+	Body PodList
+}
+
+// pods reads with the server's own token, for callers who may list pods there.
+func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "pods", namespace: in.Namespace}); err != nil {
+		return nil, err
+	}
+	out := &podsOutput{Body: PodList{Items: []Pod{}}}
+	// The operator says which labels the pods have, once there is something that makes
+	// pods. No selector would mean all pods of the namespace.
+	if darkroom.Status.Selector == "" {
+		return out, nil
+	}
+	leave, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	pods, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
+	})
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	for i := range pods.Items {
+		out.Body.Items = append(out.Body.Items, describePod(&pods.Items[i]))
+	}
+	slices.SortFunc(out.Body.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// read returns once the caller may cost the cluster one list by this server's own
+// identity, until leave is called.
+func (s *Server) read(ctx context.Context) (leave func(), err error) {
+	who := callerOf(ctx)
+	if err := s.access.spend(ctx, who); err != nil {
+		return nil, err
+	}
+	leave, err = s.reads.Enter(ctx, who.user.GetName())
+	return leave, limited(err)
+}
+
+func describePod(pod *corev1.Pod) Pod {
+	out := Pod{
+		Name:      pod.Name,
+		Phase:     cmp.Or(string(pod.Status.Phase), string(corev1.PodUnknown)),
+		Reason:    pod.Status.Reason,
+		Message:   pod.Status.Message,
+		Node:      pod.Spec.NodeName,
+		IP:        pod.Status.PodIP,
+		StartedAt: timeOf(pod.Status.StartTime),
+	}
+	if len(pod.Spec.Containers) > 0 {
+		out.Image = pod.Spec.Containers[0].Image
+	}
+	for _, condition := range pod.Status.Conditions {
+		switch {
+		case condition.Type == corev1.PodReady:
+			out.Ready = condition.Status == corev1.ConditionTrue
+		case condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse:
+			out.Reason, out.Message = condition.Reason, condition.Message
+		}
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		out.Restarts += container.RestartCount
+		if waiting := container.State.Waiting; waiting != nil {
+			out.Reason, out.Message = waiting.Reason, waiting.Message
+		}
+		if ended := container.State.Terminated; ended != nil {
+			out.Reason, out.Message = ended.Reason, ended.Message
+		}
+	}
+	return out
+}
