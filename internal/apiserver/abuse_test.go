@@ -349,3 +349,29 @@ func TestSelectorsAreBounded(t *testing.T) {
 		s.want(status, token, "GET", "/darkrooms?labelSelector="+selector, "")
 	}
 }
+
+func TestRenderingHasARate(t *testing.T) {
+	t.Parallel()
+	var rendered atomic.Int64
+	s, namespace := start(t, func(o *apiserver.Options) {
+		o.Preview = func(context.Context, *v1alpha1.Darkroom) (string, error) {
+			rendered.Add(1)
+			return "kind: List\n", nil
+		}
+	}), newNamespace(t)
+	greedy, modest := newViewer(t, namespace).token, newEditor(t, namespace).token
+	began := time.Now()
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 6 {
+				s.call(greedy, "POST", path(namespace, "photos")+"/manifest", withHosts(1))
+			}
+		})
+	}
+	group.Wait()
+	if n, most := rendered.Load(), int64(30+3*(time.Since(began).Seconds()+1)); n > most {
+		t.Errorf("%d are rendered, want at most %d", n, most)
+	}
+	s.want(http.StatusOK, modest, "POST", path(namespace, "photos")+"/manifest", withHosts(1))
+}

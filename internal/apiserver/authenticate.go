@@ -82,6 +82,10 @@ func asProblem(ctx context.Context, err error) *Problem {
 	if errors.As(err, &problem) {
 		return problem
 	}
+	if errors.Is(err, context.Canceled) {
+		// The client is gone, and reads no answer.
+		return unavailable("the request was canceled")
+	}
 	noteError(ctx, err)
 	return newProblem(http.StatusInternalServerError, ownFault)
 }

@@ -10,8 +10,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// renderTimeout bounds the rendering of one Darkroom.
-const renderTimeout = 10 * time.Second
+const (
+	// renderTimeout bounds the rendering of Darkrooms for one request.
+	renderTimeout = 10 * time.Second
+	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
+	// for some tens of milliseconds, and one caller would keep it busy.
+	rendersPerSecond, renderBurst = 3, 30
+)
 
 type renderInput struct {
 	PathInput
@@ -90,8 +95,12 @@ func (s *Server) manifestOf(ctx context.Context, darkroom *v1alpha1.Darkroom) (*
 // Few are rendered at one time, and each caller has a share of those. A caller who goes
 // away ends the rendering at its next step; until then it keeps its place.
 func (s *Server) render(ctx context.Context, darkrooms ...*v1alpha1.Darkroom) ([]string, error) {
+	who := callerOf(ctx).user.GetName()
+	if err := s.renderRates.Wait(ctx, who, questionPatience); err != nil {
+		return nil, limited(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
-	leave, err := s.renderings.Enter(ctx, callerOf(ctx).user.GetName())
+	leave, err := s.renderings.Enter(ctx, who)
 	if err != nil {
 		cancel()
 		return nil, limited(notInTime(ctx, err))

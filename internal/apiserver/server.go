@@ -58,6 +58,8 @@ type Server struct {
 	signIns *signIns
 	// limits is how many requests each caller may send.
 	limits *limit.Rates
+	// renderRates is how many manifests each caller may have rendered.
+	renderRates *limit.Rates
 	// What each caller may have of at one time.
 	requests, writes, renderings, images, reads, streams *limit.Shares
 	definition                                           *definition
@@ -86,20 +88,21 @@ func New(options Options) (*Server, error) {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
 	s := &Server{
-		options:    options,
-		log:        options.Log,
-		kube:       kube,
-		journal:    newJournal(options.Backlog),
-		limits:     limit.NewRates(options.RequestsPerSecond, options.Burst),
-		requests:   limit.NewShares(128, 16, 64, sharePatience),
-		writes:     limit.NewShares(8, 2, 16, sharePatience),
-		renderings: limit.NewShares(2, 1, 16, sharePatience),
-		images:     limit.NewShares(6, 2, 16, sharePatience),
-		reads:      limit.NewShares(8, 2, 16, sharePatience),
-		rights:     lru.New(maxRights),
-		streams:    limit.NewShares(1024, maxStreams, 0, 0),
-		synced:     func() bool { return false },
-		stopping:   make(chan struct{}),
+		options:     options,
+		log:         options.Log,
+		kube:        kube,
+		journal:     newJournal(options.Backlog),
+		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
+		requests:    limit.NewShares(128, 16, 64, sharePatience),
+		writes:      limit.NewShares(8, 2, 16, sharePatience),
+		renderings:  limit.NewShares(2, 1, 16, sharePatience),
+		images:      limit.NewShares(6, 2, 16, sharePatience),
+		reads:       limit.NewShares(8, 2, 16, sharePatience),
+		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
+		rights:      lru.New(maxRights),
+		streams:     limit.NewShares(1024, maxStreams, 0, 0),
+		synced:      func() bool { return false },
+		stopping:    make(chan struct{}),
 	}
 	s.metrics = newMetrics(s.journal)
 	if s.cache, err = newCache(own, httpClient, options.Namespaces); err != nil {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -109,16 +110,19 @@ func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, er
 	})
 }
 
-// writeAttempts is how often a write to whatever version there is, If-Match: *, is tried
-// while others write too.
-const writeAttempts = 5
+// conflictBackoff is how a write to whatever version there is, If-Match: *, is retried
+// while other clients write too. It is random, so that they do not meet again.
+func conflictBackoff() wait.Backoff {
+	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
+}
 
 // update changes a Darkroom, which is read and written with the caller's own token:
 // the journal lacks what is write-only.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
 ) (*darkroomOutput, error) {
-	for attempt := 1; ; attempt++ {
+	backoff := conflictBackoff()
+	for {
 		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, decode)
 		switch {
 		case err == nil:
@@ -129,8 +133,13 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 		case ifMatch != anyVersion:
 			// Written by another client after it was read here.
 			return nil, stale()
-		case attempt == writeAttempts:
+		case backoff.Steps == 0:
 			return nil, newProblem(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
+		}
+		select {
+		case <-time.After(backoff.Step()):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }
