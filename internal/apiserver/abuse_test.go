@@ -370,7 +370,7 @@ func TestRenderingHasARate(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n, most := rendered.Load(), int64(30+3*(time.Since(began).Seconds()+1)); n > most {
+	if n, most := rendered.Load(), int64(10+2*(time.Since(began).Seconds()+1)); n > most {
 		t.Errorf("%d are rendered, want at most %d", n, most)
 	}
 	s.want(http.StatusOK, modest, "POST", path(namespace, "photos")+"/manifest", withHosts(1))

@@ -15,7 +15,7 @@ const (
 	renderTimeout = 10 * time.Second
 	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
 	// for some tens of milliseconds, and one caller would keep it busy.
-	rendersPerSecond, renderBurst = 3, 30
+	rendersPerSecond, renderBurst = 2, 10
 )
 
 type renderInput struct {
