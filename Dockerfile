@@ -22,6 +22,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY main.go ./
 COPY api/ api/
+COPY config/crd/ config/crd/
 COPY internal/ internal/
 COPY helm-charts/ helm-charts/
 COPY web/embed.go web/

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/cache"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/lru"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 )
 
 // right is something that a caller may or may not do.
@@ -28,15 +30,15 @@ type right struct {
 	subresource string
 	namespace   string // empty means all namespaces
 	name        string // empty means all names
-	path        string // of what is no resource, such as /metrics
+	path        string // for non-resource rights, such as /metrics
 }
 
 // toDarkrooms is a right to Darkrooms.
 func toDarkrooms(verb, namespace, name string) right {
-	return right{verb: verb, group: v1alpha1.GroupVersion.Group, resource: "darkrooms", namespace: namespace, name: name}
+	return right{verb: verb, group: v1alpha1.GroupVersion.Group, resource: plural, namespace: namespace, name: name}
 }
 
-// String says what the right is to, for messages.
+// String describes the right in messages.
 func (r right) String() string {
 	if r.path != "" {
 		return fmt.Sprintf("%s %s", r.verb, r.path)
@@ -51,43 +53,126 @@ func (r right) String() string {
 	return fmt.Sprintf("%s %s in the namespace %q", r.verb, what, r.namespace)
 }
 
-func (r right) attributes(who *caller) authorizer.Attributes {
-	return authorizer.AttributesRecord{
-		User: who.user, Verb: r.verb, APIGroup: r.group, APIVersion: "*", Resource: r.resource, Subresource: r.subresource,
-		Namespace: r.namespace, Name: r.name, ResourceRequest: r.path == "", Path: r.path,
+// resourceAttributes and nonResourceAttributes describe the right to Kubernetes; one of
+// them is nil.
+func (r right) resourceAttributes() *authorizationv1.ResourceAttributes {
+	if r.path != "" {
+		return nil
+	}
+	return &authorizationv1.ResourceAttributes{
+		Verb: r.verb, Group: r.group, Version: "*", Resource: r.resource, Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
 	}
 }
 
-// access tells what callers may do. Its answers are kept for some seconds.
+func (r right) nonResourceAttributes() *authorizationv1.NonResourceAttributes {
+	if r.path == "" {
+		return nil
+	}
+	return &authorizationv1.NonResourceAttributes{Verb: r.verb, Path: r.path}
+}
+
+const (
+	// maxCallers is how many callers have their answers kept, and maxAnswers how many
+	// answers each of them: one caller cannot displace the answers of another.
+	maxCallers = 1024
+	maxAnswers = 512
+	// questionPatience is how long a request waits for its caller's budget.
+	questionPatience = 5 * time.Second
+)
+
+// access decides what callers may do, by asking the cluster. It keeps answers for some
+// seconds.
 type access struct {
-	reviews authorizer.UnconditionalAuthorizer
+	ask func(context.Context, *caller, right) (bool, error)
+	ttl time.Duration
+	// budget is what each caller may cost the cluster through this server's own
+	// identity, in requests.
+	budget   *limit.Rates
+	patience time.Duration
+	answers  *answers
 }
 
 // newAccess asks by SubjectAccessReview.
-func newAccess(kube kubernetes.Interface, ttl time.Duration) (*access, error) {
-	reviews, err := authorizerfactory.DelegatingAuthorizerConfig{
-		SubjectAccessReviewClient: kube.AuthorizationV1(),
-		AllowCacheTTL:             ttl,
-		DenyCacheTTL:              ttl,
-		WebhookRetryBackoff:       reviewBackoff(),
-	}.New()
-	if err != nil {
-		return nil, fmt.Errorf("make authorizer: %w", err)
+func newAccess(kube kubernetes.Interface, ttl time.Duration, budget *limit.Rates) *access {
+	ask := func(ctx context.Context, who *caller, what right) (bool, error) {
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, values := range who.user.GetExtra() {
+			extra[key] = values
+		}
+		review, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: who.user.GetName(), UID: who.user.GetUID(), Groups: who.user.GetGroups(), Extra: extra,
+				ResourceAttributes: what.resourceAttributes(), NonResourceAttributes: what.nonResourceAttributes(),
+			},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return false, err
+		}
+		return review.Status.Allowed && !review.Status.Denied, nil
 	}
-	return &access{reviews: reviews}, nil
+	return newAccessBy(ask, ttl, budget)
 }
 
-// may tells whether a caller has a right. The error is a Problem that says why that
-// cannot be told.
+// newSelfAccess asks by SelfSubjectAccessReview what the owner of the kubeconfig may
+// do: most people may not ask about anyone else.
+func newSelfAccess(kube kubernetes.Interface, ttl time.Duration, budget *limit.Rates) *access {
+	ask := func(ctx context.Context, _ *caller, what right) (bool, error) {
+		review, err := kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+				ResourceAttributes: what.resourceAttributes(), NonResourceAttributes: what.nonResourceAttributes(),
+			},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return false, err
+		}
+		return review.Status.Allowed && !review.Status.Denied, nil
+	}
+	return newAccessBy(ask, ttl, budget)
+}
+
+func newAccessBy(ask func(context.Context, *caller, right) (bool, error), ttl time.Duration, budget *limit.Rates) *access {
+	return &access{ask: ask, ttl: ttl, budget: budget, patience: questionPatience, answers: newAnswers()}
+}
+
+// patient returns the same access for callers who have nothing better to do than to
+// wait for their budget, such as streams. They wait as long as their context lasts.
+func (a *access) patient() *access {
+	out := *a
+	out.patience = time.Hour
+	return &out
+}
+
+// may reports whether a caller has a right. The error is a Problem that says why this
+// is unknown.
 func (a *access) may(ctx context.Context, who *caller, what right) (bool, error) {
-	decision, _, err := a.reviews.Authorize(ctx, what.attributes(who))
+	own := a.answers.of(who)
+	if answer, found := own.Get(what); found {
+		return answer.(bool), nil
+	}
+	if err := a.spend(ctx, who); err != nil {
+		return false, err
+	}
+	allowed := false
+	err := webhook.WithExponentialBackoff(ctx, *reviewBackoff(), func() error {
+		var err error
+		allowed, err = a.ask(ctx, who, what)
+		return err
+	}, webhook.DefaultShouldRetry)
 	if err != nil {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		return false, unavailable("the cluster cannot be asked what you may do: try again")
+		return false, unavailable("the cluster does not answer access reviews; try again")
 	}
-	return decision == authorizer.DecisionAllow, nil
+	own.Add(what, allowed, a.ttl)
+	return allowed, nil
+}
+
+// spend takes one request from the caller's budget, or returns the problem of having
+// none left. Every request that this server makes with its own identity on behalf of a
+// caller is paid for here first.
+func (a *access) spend(ctx context.Context, who *caller) error {
+	return limited(a.budget.Wait(ctx, who.user.GetName(), a.patience))
 }
 
 // require is may, with a problem for those who may not.
@@ -102,46 +187,28 @@ func (a *access) require(ctx context.Context, who *caller, what right) error {
 	return nil
 }
 
-// selfReviews asks by SelfSubjectAccessReview what the owner of the kubeconfig may do:
-// most people may not ask about anyone else.
-type selfReviews struct {
-	kube    kubernetes.Interface
-	answers *cache.LRUExpireCache
-	ttl     time.Duration
+// answers keeps what the cluster answered, for each caller apart.
+type answers struct {
+	mu      sync.Mutex
+	callers *lru.Cache
 }
 
-func newSelfAccess(kube kubernetes.Interface, ttl time.Duration) *access {
-	return &access{reviews: &selfReviews{kube: kube, answers: cache.NewLRUExpireCache(4096), ttl: ttl}}
+func newAnswers() *answers {
+	return &answers{callers: lru.New(maxCallers)}
 }
 
-func (s *selfReviews) Authorize(ctx context.Context, what authorizer.Attributes) (authorizer.Decision, string, error) {
-	spec := authorizationv1.SelfSubjectAccessReviewSpec{}
-	if what.IsResourceRequest() {
-		spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
-			Verb: what.GetVerb(), Group: what.GetAPIGroup(), Resource: what.GetResource(), Subresource: what.GetSubresource(),
-			Namespace: what.GetNamespace(), Name: what.GetName(),
-		}
-	} else {
-		spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Verb: what.GetVerb(), Path: what.GetPath()}
+func (a *answers) of(who *caller) *cache.LRUExpireCache {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found, ok := a.callers.Get(who.key)
+	if !ok {
+		found = cache.NewLRUExpireCache(maxAnswers)
+		a.callers.Add(who.key, found)
 	}
-	key := spec.String()
-	if answer, found := s.answers.Get(key); found {
-		return answer.(authorizer.Decision), "", nil
-	}
-	review, err := s.kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx,
-		&authorizationv1.SelfSubjectAccessReview{Spec: spec}, metav1.CreateOptions{})
-	if err != nil {
-		return authorizer.DecisionNoOpinion, "", fmt.Errorf("ask what the kubeconfig may do: %w", err)
-	}
-	decision := authorizer.DecisionNoOpinion
-	if review.Status.Allowed {
-		decision = authorizer.DecisionAllow
-	}
-	s.answers.Add(key, decision, s.ttl)
-	return decision, "", nil
+	return found.(*cache.LRUExpireCache)
 }
 
-// isFromCluster tells whether an error is about the question, and not an answer to it.
+// isFromCluster reports whether an error is about the question, and not an answer to it.
 func isFromCluster(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) || isUnreachable(err) || errors.Is(err, context.Canceled)

@@ -2,68 +2,63 @@ package apiserver
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"net"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 )
 
-// public marks operations that need no caller, in huma's metadata. All others do.
-const public = "public"
+// Keys of huma's metadata of operations.
+const (
+	// public marks operations that need no caller. All others do.
+	public = "public"
+	// streaming marks operations that last: they have places of their own.
+	streaming = "streaming"
+)
 
-// authenticate defends against callers whom the cluster does not know, and against
-// those who ask too often. Operations are closed unless they are marked public.
+// authenticate defends against callers whom the cluster does not know, against those
+// who ask too often, and against those who have many requests open at one time.
+// Operations are closed unless they are marked public.
 func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
-	base := withAddress(ctx.Context(), request.RemoteAddr)
+	base := s.withAddress(request)
 	if ctx.Operation().Metadata[public] == true {
 		next(huma.WithContext(ctx, base))
 		return
 	}
-	who, err := s.admit(base, tokenOf(request))
-	if err == nil {
-		err = s.limits.take(who.user.GetName())
-	}
+	who, leave, err := s.enter(base, request, ctx.Operation().Metadata[streaming] == true)
 	if err != nil {
 		asProblem(base, err).write(w)
 		return
 	}
-	noteCaller(base, who)
+	defer leave()
 	next(huma.WithContext(ctx, withCaller(base, who)))
 }
 
-// admit identifies the owner of a token. Tokens that are not known to be good are
-// limited by the address that tries them: each costs the cluster a question.
-func (s *Server) admit(ctx context.Context, token string) (*caller, error) {
-	sum := sha256.Sum256([]byte(token))
-	_, known := s.goodTokens.Get(sum)
-	if token != "" && !known {
-		if err := s.signIns.take(addressOf(ctx)); err != nil {
-			return nil, err
-		}
+// enter identifies the caller of a request, who then has a place until leave is called.
+func (s *Server) enter(ctx context.Context, request *http.Request, stream bool) (who *caller, leave func(), err error) {
+	if who, err = s.signIns.admit(ctx, tokenOf(request)); err != nil {
+		return nil, nil, err
 	}
-	who, err := s.identity.identify(ctx, token)
-	if err != nil {
-		s.goodTokens.Remove(sum)
-		return nil, err
+	noteCaller(ctx, who)
+	if err := limited(s.limits.Take(who.user.GetName())); err != nil {
+		return nil, nil, err
 	}
-	s.goodTokens.Add(sum, struct{}{}, time.Hour)
-	return who, nil
+	if stream {
+		return who, func() {}, nil
+	}
+	leave, err = s.requests.Enter(ctx, who.user.GetName())
+	return who, leave, limited(err)
 }
 
 type addressKey struct{}
 
-// withAddress keeps whose connection it is. Headers such as X-Forwarded-For are not
-// asked: anybody can write them.
-func withAddress(ctx context.Context, remote string) context.Context {
-	if host, _, err := net.SplitHostPort(remote); err == nil {
-		remote = host
-	}
-	return context.WithValue(ctx, addressKey{}, remote)
+// withAddress keeps whose request it is, by the address.
+func (s *Server) withAddress(request *http.Request) context.Context {
+	return context.WithValue(request.Context(), addressKey{}, s.proxies.client(request))
 }
 
 func addressOf(ctx context.Context) string {
@@ -71,12 +66,25 @@ func addressOf(ctx context.Context) string {
 	return address
 }
 
-// asProblem makes a problem of an error that is none. What it says is not told: it is
-// for the log.
+// limited makes *limit.Exceeded a problem. Other errors stay as they are.
+func limited(err error) error {
+	var exceeded *limit.Exceeded
+	if errors.As(err, &exceeded) {
+		return tooMany(exceeded.Error(), exceeded.Seconds())
+	}
+	return err
+}
+
+// asProblem makes any error a problem. The text of errors that are none goes to the log
+// alone.
 func asProblem(ctx context.Context, err error) *Problem {
 	var problem *Problem
 	if errors.As(err, &problem) {
 		return problem
+	}
+	if errors.Is(err, context.Canceled) {
+		// The client is gone, and reads no answer.
+		return unavailable("the request was canceled")
 	}
 	noteError(ctx, err)
 	return newProblem(http.StatusInternalServerError, ownFault)

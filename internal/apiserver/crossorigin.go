@@ -5,12 +5,15 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // crossOrigin defends people who are signed in against other sites that have their
 // browser send requests. Requests that change something are judged by Go's
-// CrossOriginProtection; those that read are refused if they say that they come from
-// elsewhere. Allowed origins get the headers that let their pages read the answers,
+// CrossOriginProtection. Those that read are refused if the browser says that they come
+// from elsewhere, by Origin or, for images and scripts of another site, Sec-Fetch-Site:
+// the site could not read the answer, but would spend the rate limit of the person.
+// Links to pages work. Allowed origins get the headers that let their pages read the answers,
 // but no cookies: they bring a token of their own.
 func crossOrigin(allowed []string, next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
@@ -36,9 +39,25 @@ func crossOrigin(allowed []string, next http.Handler) (http.Handler, error) {
 		case origin != "" && !sameOrigin(origin, r.Host):
 			refuseOrigin(w)
 			return
+		case origin == "" && fromOtherSite(r) && !followsLink(r):
+			refuseOrigin(w)
+			return
 		}
 		protected.ServeHTTP(w, r)
 	}), nil
+}
+
+// fromOtherSite reports whether a browser says that a page of another site has it send
+// the request. (none means that a person has typed the address.)
+func fromOtherSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
+
+// followsLink reports whether a person goes to one of the pages.
+func followsLink(r *http.Request) bool {
+	page := r.URL.Path == "/" || r.URL.Path == "/docs" || strings.HasPrefix(r.URL.Path, "/ui/")
+	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 // preflight answers a browser that asks before it sends.

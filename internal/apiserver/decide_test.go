@@ -2,10 +2,14 @@ package apiserver
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 func TestMergePatch(t *testing.T) {
@@ -104,17 +108,69 @@ func TestLoopbackAddresses(t *testing.T) {
 	}
 }
 
-func TestSeatsAreGivenBack(t *testing.T) {
-	s := newSeats(1)
-	leave, ok := s.enter("a")
-	if _, again := s.enter("a"); !ok || again {
-		t.Error("one seat is not one seat")
+func TestWhoGetsAHost(t *testing.T) {
+	made := func(namespace string, age int64, subDomains ...string) *v1alpha1.Darkroom {
+		return &v1alpha1.Darkroom{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", CreationTimestamp: metav1.Unix(1000-age, 0)},
+			Spec:       v1alpha1.DarkroomSpec{SubDomains: subDomains},
+		}
 	}
-	if _, other := s.enter("b"); !other {
-		t.Error("b has no seat")
+	leaving := made("c", 100, "cats")
+	leaving.DeletionTimestamp = &metav1.Time{}
+	for name, c := range map[string]struct {
+		before *v1alpha1.Darkroom
+		others []*v1alpha1.Darkroom
+		want   string
+	}{
+		"nobody has it":                    {nil, nil, hostFree},
+		"others have others":               {nil, []*v1alpha1.Darkroom{made("a", 5, "dogs")}, hostFree},
+		"a new one comes last":             {nil, []*v1alpha1.Darkroom{made("z", 0, "cats")}, hostTaken},
+		"it has it already":                {made("b", 5, "cats"), nil, hostOwn},
+		"it adds one that is free":         {made("b", 5, "dogs"), nil, hostFree},
+		"it adds one of an older":          {made("b", 5), []*v1alpha1.Darkroom{made("c", 6, "cats")}, hostTaken},
+		"it adds one of a younger":         {made("b", 5), []*v1alpha1.Darkroom{made("a", 4, "cats")}, hostOwn},
+		"of one age the name decides":      {made("b", 5), []*v1alpha1.Darkroom{made("a", 5, "cats")}, hostTaken},
+		"the oldest of several decides":    {made("b", 5), []*v1alpha1.Darkroom{made("a", 4, "cats"), made("c", 6, "cats")}, hostTaken},
+		"one that is deleted has no claim": {nil, []*v1alpha1.Darkroom{leaving}, hostFree},
+	} {
+		wanted := made("b", 0, "cats")
+		rival := oldestRivals(wanted, append(c.others, made("b", 5, "cats")))["cats"]
+		if got := hostState(c.before, rival, "cats"); got != c.want {
+			t.Errorf("%s: the host is %s, want %s", name, got, c.want)
+		}
 	}
-	leave()
-	if _, ok := s.enter("a"); !ok {
-		t.Error("the seat is not given back")
+}
+
+func TestNamesOfFieldsInErrors(t *testing.T) {
+	for body, want := range map[string]FieldProblem{
+		`{"replicas":1.5}`:                        {"body.replicas", "must be an integer of 32 bits"},
+		`{"replicas":99999999999}`:                {"body.replicas", "must be an integer of 32 bits"},
+		`{"source":{"secureProtocol":"yes"}}`:     {"body.source.secureProtocol", "must be true or false"},
+		`{"subDomains":"foo"}`:                    {"body.subDomains", "must be a list"},
+		`{"source":{"baseUrl":["a"]}}`:            {"body.source.baseUrl", "must be a string"},
+		`{"source":"https://example.com/images"}`: {"body.source", "must be an object"},
+	} {
+		if got := typeProblem(json.Unmarshal([]byte(body), &DarkroomInput{})); got != want {
+			t.Errorf("%s is %+v, want %+v", body, got, want)
+		}
+	}
+}
+
+func TestJournalKeepsSoManyBytes(t *testing.T) {
+	j := newJournal(100)
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 1<<20)}}}
+	for i := range 50 {
+		darkroom = darkroom.DeepCopy()
+		darkroom.ResourceVersion = fmt.Sprint(i)
+		j.put(darkroom)
+		if j.kept > maxKept {
+			t.Fatalf("%d bytes are kept", j.kept)
+		}
+	}
+	if _, _, _, ok := j.after(10); ok {
+		t.Error("the journal has what it cannot keep")
+	}
+	if changes, _, _, ok := j.after(40); !ok || len(changes) != 10 {
+		t.Errorf("the journal has %d of the last ten changes", len(changes))
 	}
 }

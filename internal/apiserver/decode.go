@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -36,6 +38,9 @@ func newDecoder(registry huma.Registry) *decoder {
 // 7396), and returns the result, checked. A whole body is a patch of nothing: its
 // nulls mean what is left out.
 func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
+	if err := checkShape(body); err != nil {
+		return nil, err
+	}
 	sent, err := object(body)
 	if err != nil {
 		return nil, newProblem(http.StatusBadRequest, "the body is not a JSON object", FieldProblem{Location: "body", Message: err.Error()})
@@ -62,7 +67,7 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	path.Push("body")
 	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
 	if len(result.Errors) > 0 {
-		return nil, badInput(http.StatusUnprocessableEntity, "the body is not as the API wants it: see errors", result.Errors...)
+		return nil, badInput(http.StatusUnprocessableEntity, "the body is not valid; see errors", result.Errors...)
 	}
 	raw, err := json.Marshal(merged)
 	if err != nil {
@@ -70,9 +75,40 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	}
 	input := &DarkroomInput{}
 	if err := json.Unmarshal(raw, input); err != nil {
-		return nil, newProblem(http.StatusUnprocessableEntity, "the body is not as the API wants it: see errors", typeProblem(err))
+		return nil, newProblem(http.StatusUnprocessableEntity, "the body is not valid; see errors", typeProblem(err))
 	}
 	return input, nil
+}
+
+const (
+	// maxTokens bounds the names, values and brackets of a body: a short text can have
+	// many, and each takes some hundred bytes once it is decoded. A Darkroom with all
+	// that the CRD allows has a few thousand.
+	maxTokens = 40_000
+	// maxDepth bounds how deep a body is nested.
+	maxDepth = 64
+)
+
+// checkShape defends the server against bodies that are small but cost much to decode.
+// It keeps nothing of them. Errors of syntax are for others to find.
+func checkShape(body []byte) error {
+	in := json.NewDecoder(bytes.NewReader(body))
+	for tokens, depth := 0, 0; ; tokens++ {
+		token, err := in.Token()
+		if err != nil {
+			return nil
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if tokens > maxTokens || depth > maxDepth {
+			return newProblem(http.StatusUnprocessableEntity, "the body has more values than any Darkroom",
+				FieldProblem{Location: "body", Message: fmt.Sprintf("must have at most %d names and values, nested at most %d deep", maxTokens, maxDepth)})
+		}
+	}
 }
 
 func object(raw []byte) (map[string]any, error) {
@@ -90,17 +126,41 @@ func object(raw []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// typeProblem says where a value has a type that the schema cannot tell, such as a
+// typeProblem says which field has a type that the schema cannot tell, such as a
 // quantity. The value is not repeated.
 func typeProblem(err error) FieldProblem {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return FieldProblem{Location: "body." + wrongType.Field, Message: fmt.Sprintf("must not be a %s", wrongType.Value)}
+		return FieldProblem{Location: "body." + fieldName(wrongType.Field), Message: "must be " + typeWanted(wrongType.Type)}
 	}
 	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) || errors.Is(err, resource.ErrSuffix) {
-		return FieldProblem{Location: "body.resources", Message: "holds what is no quantity: quantities look like 500m, 2 or 256Mi"}
+		return FieldProblem{Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"}
 	}
 	return FieldProblem{Location: "body", Message: "a value has the wrong type"}
+}
+
+// embedded are the Go types whose fields are those of the type around them in JSON.
+var embedded = []string{reflect.TypeFor[Settings]().Name(), reflect.TypeFor[SourceFields]().Name()}
+
+// fieldName returns the path of a field in JSON: Go's decoder has the names of embedded
+// types in it.
+func fieldName(path string) string {
+	parts := slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return slices.Contains(embedded, part) })
+	return strings.Join(parts, ".")
+}
+
+func typeWanted(kind reflect.Type) string {
+	switch kind.Kind() {
+	case reflect.Int32, reflect.Int64, reflect.Int:
+		return fmt.Sprintf("an integer of %d bits", kind.Bits())
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "an object"
 }
 
 // mergePatch applies a patch to an object, as RFC 7396 says.

@@ -18,6 +18,12 @@
 // before anything is kept, and the types of the answers (darkroom.go) have no field
 // for them. A write that leaves them out keeps those that are there (expand.go).
 //
+// What each caller may cost is bounded before anything shared is spent: attempts to sign
+// in (signin.go), requests and what they hold at one time (authenticate.go, shared.go),
+// questions to the cluster (access.go), bodies (decode.go), what is rendered
+// (definition.go, render.go). The package limit counts; docs/security.md lists the
+// threats, with the test of each.
+//
 // Errors are problems after RFC 9457 (problem.go), with one entry for each bad field.
 // Live events (stream.go) are read from the journal's ring: a client that is too slow
 // loses its connection, never an event, because it resumes where it was.

@@ -10,12 +10,23 @@ func etag(version string) string {
 	return `"` + version + `"`
 }
 
+// anyVersion, as a header If-Match, means whichever version there is.
+const anyVersion = "*"
+
+// versionOf returns the resource version of a header with a single tag.
+func versionOf(header string) (version string, ok bool) {
+	version = strings.TrimPrefix(strings.TrimSpace(header), "W/")
+	version, opened := strings.CutPrefix(version, `"`)
+	version, closed := strings.CutSuffix(version, `"`)
+	return version, opened && closed && version != "" && !strings.ContainsAny(version, `",`)
+}
+
 // matches tells whether a header If-Match or If-None-Match names a version. A star
 // names all.
 func matches(header, version string) bool {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-		if tag == "*" || tag == etag(version) {
+		if tag == anyVersion || tag == etag(version) {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err := s.registerPlain(mux, api); err != nil {
 		return nil, err
 	}
-	handler, err := crossOrigin(s.options.AllowedOrigins, limitBody(unknownRoute(mux)))
+	handler, err := crossOrigin(s.options.AllowedOrigins, limitBody(compress(unknownRoute(mux))))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,12 +23,20 @@ import (
 // caller is who sent a request.
 type caller struct {
 	user user.Info
+	// key tells callers apart by all that the cluster decides on.
+	key string
 	// token is what the caller's own requests to Kubernetes carry; empty when all act
 	// with the kubeconfig.
 	token string
 }
 
-// identifier tells whose a token is.
+func newCaller(who user.Info, token string) *caller {
+	// Maps are printed sorted.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", who.GetName(), who.GetUID(), who.GetGroups(), who.GetExtra()))
+	return &caller{user: who, key: string(sum[:]), token: token}
+}
+
+// identifier finds out whose a token is.
 type identifier interface {
 	// identify returns the caller, or a Problem: 401 if the token is no good, 503 if
 	// that cannot be told.
@@ -72,7 +81,7 @@ func (t *tokenReviews) identify(ctx context.Context, token string) (*caller, err
 	if err != nil || !ok {
 		return nil, unauthorized("the cluster does not accept the token: it is wrong, or no longer valid")
 	}
-	return &caller{user: answer.User, token: token}, nil
+	return newCaller(answer.User, token), nil
 }
 
 // kubeconfigOwner takes everyone for the owner of the kubeconfig.
@@ -96,7 +105,7 @@ func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*caller, erro
 		return nil, fromKubernetes(err, asIs)
 	}
 	who := review.Status.UserInfo
-	k.owner = &caller{user: &user.DefaultInfo{Name: who.Username, UID: who.UID, Groups: who.Groups}}
+	k.owner = newCaller(&user.DefaultInfo{Name: who.Username, UID: who.UID, Groups: who.Groups}, "")
 	k.until = time.Now().Add(k.ttl)
 	return k.owner, nil
 }

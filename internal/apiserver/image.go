@@ -1,18 +1,24 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -20,9 +26,12 @@ import (
 const (
 	// maxPicture is the largest picture that is passed on, in bytes.
 	maxPicture = 8 << 20
-	// maxPictures is how many pictures are passed on at one time: each may need
-	// maxPicture of memory here, and more in the Darkroom.
-	maxPictures = 4
+	// maxBlur bounds the time that the Darkroom needs.
+	maxBlur = 100
+	// maxRotation is a full turn, in degrees.
+	maxRotation = 360
+	// pictureTimeout is what a client gets to receive a picture.
+	pictureTimeout = 15 * time.Second
 )
 
 // imageInput has only the parameters that Darkroom has for pictures, within bounds: a
@@ -35,9 +44,9 @@ type imageInput struct {
 	Fit    string `query:"fit" enum:"crop,scale"`
 	Crop   string `query:"crop" maxLength:"64" pattern:"^[a-z,]*$" doc:"Where to crop, for example top,left"`
 	Mono   string `query:"mono" maxLength:"8" pattern:"^[0-9a-fA-F]*$" doc:"Colour, for example 000000"`
-	Blur   string `query:"blur" maxLength:"8" pattern:"^[0-9.]*$"`
+	Blur   string `query:"blur" maxLength:"8" pattern:"^([0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"0 to 100"`
 	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
-	Rotate string `query:"rot" maxLength:"8" pattern:"^-?[0-9.]*$" doc:"Degrees"`
+	Rotate string `query:"rot" maxLength:"8" pattern:"^(-?[0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"Degrees, -360 to 360"`
 	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma"`
 }
 
@@ -52,6 +61,24 @@ func (in *imageInput) query() url.Values {
 		}
 	}
 	return out
+}
+
+// bounds refuses numbers that the patterns cannot.
+func (in *imageInput) bounds() error {
+	for _, parameter := range []struct {
+		name, value string
+		most        float64
+	}{{"blur", in.Blur, maxBlur}, {"rot", in.Rotate, maxRotation}} {
+		if parameter.value == "" {
+			continue
+		}
+		number, err := strconv.ParseFloat(parameter.value, 64)
+		if err != nil || math.Abs(number) > parameter.most {
+			return newProblem(http.StatusUnprocessableEntity, "a parameter is out of range; see errors",
+				FieldProblem{Location: "query." + parameter.name, Message: fmt.Sprintf("must be at most %g", parameter.most)})
+		}
+	}
+	return nil
 }
 
 func positive(n int) string {
@@ -78,9 +105,7 @@ func picturePath(given string) (string, error) {
 }
 
 type imageOutput struct {
-	ContentType  string `header:"Content-Type"`
-	CacheControl string `header:"Cache-Control"`
-	Body         []byte
+	Body func(huma.Context)
 }
 
 // image fetches a picture from the running Darkroom, through the proxy of the
@@ -93,34 +118,52 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case s.pictures <- struct{}{}:
-		defer func() { <-s.pictures }()
-	case <-ctx.Done():
-		return nil, unavailable("too many pictures are asked for: try again")
+	if err := in.bounds(); err != nil {
+		return nil, err
 	}
+	leave, err := s.images.Enter(ctx, callerOf(ctx).user.GetName())
+	if err != nil {
+		return nil, limited(err)
+	}
+	body, contentType, err := s.fetchImage(ctx, in, picture)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	// The place is kept until the client has the image: a client that reads slowly
+	// holds the memory only of its own share.
+	return &imageOutput{Body: func(humaContext huma.Context) {
+		defer leave()
+		_, w := humago.Unwrap(humaContext)
+		// Without a deadline of its own that of the server counts.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pictureTimeout))
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		reply(w, contentType, body)
+	}}, nil
+}
+
+// fetchImage returns an image and its media type.
+func (s *Server) fetchImage(ctx context.Context, in *imageInput, picture string) (body []byte, contentType string, err error) {
 	target := s.callers.core.Get().Namespace(in.Namespace).Resource("services").Name("http:" + in.Name + ":http").SubResource("proxy").URL()
 	target.Path += picture
 	target.RawQuery = in.query().Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("make request for a picture: %w", err)
+		return nil, "", fmt.Errorf("make request for a picture: %w", err)
 	}
 	request.Header.Set("Accept", "image/*")
 	answer, err := s.callers.http.Do(request)
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, "", fromKubernetes(err, asIs)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxPicture+1))
-	if err != nil {
-		return nil, badGateway("the picture broke off: try again")
+	// A known length saves the memory that a buffer needs to grow.
+	buffer := bytes.NewBuffer(make([]byte, 0, min(max(answer.ContentLength, 0), maxPicture)+bytes.MinRead))
+	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, maxPicture+1)); err != nil {
+		return nil, "", badGateway("the image is incomplete; try again")
 	}
-	contentType, err := judgePicture(answer.StatusCode, answer.Header.Get("Content-Type"), body)
-	if err != nil {
-		return nil, err
-	}
-	return &imageOutput{ContentType: contentType, CacheControl: "no-store", Body: body}, nil
+	contentType, err = judgePicture(answer.StatusCode, answer.Header.Get("Content-Type"), buffer.Bytes())
+	return buffer.Bytes(), contentType, err
 }
 
 // judgePicture decides whether an answer is a picture that may be passed on.

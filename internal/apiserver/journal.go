@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,13 @@ const (
 type change struct {
 	kind     string
 	darkroom *v1alpha1.Darkroom
+	// size is that of the Darkroom as clients get it, in bytes of JSON.
+	size int
 }
+
+// maxKept bounds the changes that the journal keeps, in bytes: those of large Darkrooms
+// are fewer than the ring has room for.
+const maxKept = 16 << 20
 
 // journal keeps the Darkrooms as they are and the last changes that led there. Its
 // objects are shared by all readers, and never changed.
@@ -40,8 +47,12 @@ type journal struct {
 	mu    sync.Mutex
 	state map[types.NamespacedName]*v1alpha1.Darkroom
 	ring  []change
-	// next is the position after the last change; the ring holds those before it.
-	next uint64
+	// sizes has the size of each Darkroom.
+	sizes map[types.NamespacedName]int
+	// The ring holds the changes from first up to, and without, next; kept is the sum
+	// of their sizes.
+	first, next uint64
+	kept        int
 	// wake is closed, and made anew, with each change.
 	wake chan struct{}
 }
@@ -50,6 +61,7 @@ func newJournal(size int) *journal {
 	return &journal{
 		epoch: rand.Text()[:8],
 		state: map[types.NamespacedName]*v1alpha1.Darkroom{},
+		sizes: map[types.NamespacedName]int{},
 		ring:  make([]change, size),
 		wake:  make(chan struct{}),
 	}
@@ -61,21 +73,38 @@ func keyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
 
 // put records how a Darkroom is now. What does not differ is no change.
 func (j *journal) put(darkroom *v1alpha1.Darkroom) {
+	size := sizeOf(darkroom)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	key := keyOf(darkroom)
 	before, found := j.state[key]
 	switch {
 	case !found:
-		j.append(change{added, darkroom})
+		j.append(change{added, darkroom, size})
 	case before.UID != darkroom.UID:
-		// Deleted and made anew between two looks.
-		j.append(change{deleted, before})
-		j.append(change{added, darkroom})
+		// Deleted and created again between two events.
+		j.append(change{deleted, before, j.sizes[key]})
+		j.append(change{added, darkroom, size})
 	case before.ResourceVersion != darkroom.ResourceVersion:
-		j.append(change{modified, darkroom})
+		j.append(change{modified, darkroom, size})
 	}
-	j.state[key] = darkroom
+	j.state[key], j.sizes[key] = darkroom, size
+}
+
+func sizeOf(darkroom *v1alpha1.Darkroom) int {
+	raw, err := json.Marshal(flatten(darkroom))
+	if err != nil {
+		// It cannot be sent either.
+		return 0
+	}
+	return len(raw)
+}
+
+// bytes returns the size of a Darkroom as clients get it.
+func (j *journal) bytes(key types.NamespacedName) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.sizes[key]
 }
 
 // remove records that a Darkroom is gone.
@@ -83,14 +112,23 @@ func (j *journal) remove(key types.NamespacedName) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if before, found := j.state[key]; found {
+		j.append(change{deleted, before, j.sizes[key]})
 		delete(j.state, key)
-		j.append(change{deleted, before})
+		delete(j.sizes, key)
 	}
 }
 
 // append needs the lock.
 func (j *journal) append(c change) {
-	j.ring[j.next%uint64(len(j.ring))] = c
+	size := uint64(len(j.ring))
+	for j.next-j.first == size || j.first < j.next && j.kept+c.size > maxKept {
+		oldest := &j.ring[j.first%size]
+		j.kept -= oldest.size
+		*oldest = change{}
+		j.first++
+	}
+	j.ring[j.next%size] = c
+	j.kept += c.size
 	j.next++
 	close(j.wake)
 	j.wake = make(chan struct{})
@@ -128,7 +166,7 @@ func (j *journal) after(position uint64) (changes []change, next uint64, more <-
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	size := uint64(len(j.ring))
-	if position > j.next || j.next-position > size {
+	if position > j.next || position < j.first {
 		return nil, j.next, j.wake, false
 	}
 	for at := position; at < j.next; at++ {

@@ -2,8 +2,12 @@ package apiserver
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sort"
 	"strings"
@@ -17,6 +21,13 @@ import (
 // maxQuestions bounds the namespaces that one list looks into, for callers who may
 // list only some. What is left comes with the next page.
 const maxQuestions = 200
+
+const (
+	// maxRequirements bounds a label selector, which is tried on every Darkroom.
+	maxRequirements = 16
+	// maxPage bounds the Darkrooms of one page, in bytes of JSON; one always fits.
+	maxPage = 2 << 20
+)
 
 type listInput struct {
 	Namespace     string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may list"`
@@ -32,8 +43,12 @@ type listOutput struct {
 func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 	selector, err := labels.Parse(in.LabelSelector)
 	if err != nil {
-		return nil, newProblem(http.StatusBadRequest, "this is no label selector",
+		return nil, newProblem(http.StatusBadRequest, "invalid label selector",
 			FieldProblem{Location: "query.labelSelector", Message: err.Error()})
+	}
+	if requirements, _ := selector.Requirements(); len(requirements) > maxRequirements {
+		return nil, newProblem(http.StatusBadRequest, "invalid label selector",
+			FieldProblem{Location: "query.labelSelector", Message: fmt.Sprintf("must have at most %d requirements", maxRequirements)})
 	}
 	after, err := parseContinue(in.Continue)
 	if err != nil {
@@ -44,7 +59,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 		return nil, err
 	}
 	all, _ := s.journal.all()
-	page, err := scope.page(ctx, startAfter(all, after), selector, in.Limit)
+	page, err := scope.page(ctx, startAfter(all, after), selector, in.Limit, s.journal.bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -57,26 +72,37 @@ func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.
 }
 
 // page takes from a sorted list what the scope has, until a page is full or enough
-// questions have been asked.
-func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector labels.Selector, limit int) (DarkroomList, error) {
+// questions have been asked. A caller whose budget of questions is used up gets what has
+// been found so far.
+func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector labels.Selector, limit int,
+	bytes func(types.NamespacedName) int,
+) (DarkroomList, error) {
 	page := DarkroomList{Items: []Darkroom{}}
 	var last types.NamespacedName
+	size := 0
 	for _, darkroom := range all {
-		full := len(page.Items) == limit || (len(s.known) >= maxQuestions && !s.knows(darkroom.Namespace))
+		full := len(page.Items) == limit || size >= maxPage || (len(s.known) >= maxQuestions && !s.knows(darkroom.Namespace))
 		if full {
 			page.Continue = formatContinue(last)
 			break
 		}
-		last = keyOf(darkroom)
 		if !selector.Matches(labels.Set(darkroom.Labels)) {
+			last = keyOf(darkroom)
 			continue
 		}
 		visible, err := s.has(ctx, darkroom.Namespace)
+		var problem *Problem
+		if errors.As(err, &problem) && problem.Status == http.StatusTooManyRequests && last != (types.NamespacedName{}) {
+			page.Continue = formatContinue(last)
+			break
+		}
 		if err != nil {
 			return DarkroomList{}, err
 		}
+		last = keyOf(darkroom)
 		if visible {
 			page.Items = append(page.Items, flatten(darkroom))
+			size += bytes(last)
 		}
 	}
 	return page, nil
@@ -152,6 +178,39 @@ func (s *scope) has(ctx context.Context, namespace string) (bool, error) {
 	}
 	s.known[namespace] = allowed
 	return allowed, nil
+}
+
+// rights are what a scope knows at one time. They are not changed any more.
+type rights struct {
+	only  string
+	all   bool
+	known map[string]bool
+}
+
+// digest tells one set of rights from another.
+func (r *rights) digest() string {
+	// Maps are printed sorted.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %v", r.only, r.all, r.known))
+	return hex.EncodeToString(sum[:8])
+}
+
+// rights returns what the scope knows now.
+func (s *scope) rights() *rights {
+	return &rights{only: s.only, all: s.all, known: maps.Clone(s.known)}
+}
+
+// still reports whether the caller has the rights of some time ago, and no more.
+func (s *scope) still(ctx context.Context, before *rights) (bool, error) {
+	if s.only != before.only || s.all != before.all {
+		return false, nil
+	}
+	for namespace, was := range before.known {
+		allowed, err := s.has(ctx, namespace)
+		if err != nil || allowed != was {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // refresh asks again, and tells whether something is different from before.

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,8 +42,9 @@ type Options struct {
 	// AllowedOrigins are the origins, such as https://console.example.com, whose
 	// pages may call the API besides its own.
 	AllowedOrigins []string
-	// Preview renders what would be installed for a Darkroom, without a cluster.
-	Preview func(*v1alpha1.Darkroom) (string, error)
+	// Preview renders what would be installed for a Darkroom, without a cluster. It
+	// should end with the context.
+	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)
 	// Page has the files of the web page; nil, or without index.html: it is not built.
 	Page fs.FS
 	// BaseDomain and DarkroomVersion are what forms are told of the operator.
@@ -60,9 +62,17 @@ type Options struct {
 	// RequestsPerSecond and Burst limit each caller; defaults 20 and 60.
 	RequestsPerSecond float64
 	Burst             int
-	// SignInBurst is how many unknown tokens one address may try at a time; they are
-	// forgotten at one a second; default 30.
+	// SignInBurst is how many bad tokens one address may try before it is slowed down;
+	// they are forgotten at one a second; default 30.
 	SignInBurst int
+	// QuestionsPerSecond and QuestionBurst limit what each caller costs the cluster
+	// through the server's own identity, in requests: reviews of rights that are not
+	// cached, lists of pods and events; defaults 20 and 100.
+	QuestionsPerSecond float64
+	QuestionBurst      int
+	// TrustedProxies are the CIDRs of proxies whose X-Forwarded-For is believed; none
+	// means that the address of the connection counts.
+	TrustedProxies []string
 
 	// Version is what /version says.
 	Version string
@@ -79,6 +89,8 @@ func (o *Options) setDefaults() {
 	setDefault(&o.RequestsPerSecond, 20)
 	setDefault(&o.Burst, 60)
 	setDefault(&o.SignInBurst, 30)
+	setDefault(&o.QuestionsPerSecond, 20)
+	setDefault(&o.QuestionBurst, 100)
 	setDefault(&o.Version, "unknown")
 }
 

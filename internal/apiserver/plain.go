@@ -32,10 +32,10 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := withAddress(r.Context(), r.RemoteAddr)
-		who, err := s.admit(ctx, tokenOf(r))
+		ctx := s.withAddress(r)
+		who, leave, err := s.enter(ctx, r, false)
 		if err == nil {
-			noteCaller(ctx, who)
+			defer leave()
 			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
 		}
 		if err != nil {

@@ -3,10 +3,8 @@ package apiserver
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -81,44 +79,5 @@ func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return s.render(darkroom.DeepCopy())
-}
-
-type renderInput struct {
-	PathInput
-	RawBody []byte `contentType:"application/json"`
-}
-
-// renderManifest renders what somebody is about to send. Secrets that were sent are
-// concealed before, so that nothing further on can show them.
-func (s *Server) renderManifest(ctx context.Context, in *renderInput) (*manifestOutput, error) {
-	key := in.key()
-	before, err := s.readable(ctx, key)
-	var problem *Problem
-	switch {
-	case errors.As(err, &problem) && problem.Status == http.StatusNotFound && s.serves(key.Namespace):
-		before = &v1alpha1.Darkroom{}
-	case err != nil:
-		return nil, err
-	}
-	input, err := s.decoder.decode(in.RawBody, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkIdentity(input, key); err != nil {
-		return nil, err
-	}
-	wanted := expand(input, before)
-	conceal(wanted)
-	return s.render(wanted)
-}
-
-// render renders a Darkroom that has no secrets, and puts the mark in their place.
-func (s *Server) render(darkroom *v1alpha1.Darkroom) (*manifestOutput, error) {
-	rendered, err := s.options.Preview(darkroom)
-	if err != nil {
-		return nil, fromTranslator(err)
-	}
-	rendered = strings.ReplaceAll(rendered, concealedInSecret, redacted)
-	return &manifestOutput{ContentType: "application/yaml", Body: []byte(rendered)}, nil
+	return s.manifestOf(ctx, darkroom.DeepCopy())
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	kuberesource "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 )
 
 // Patterns of routes that are counted or logged otherwise than the rest.
@@ -68,10 +70,13 @@ const (
 )
 
 // registerWrite registers an operation that reads its body by itself, of one media
-// type, and documents the body.
-func registerWrite[I, O any](api huma.API, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
+// type, and documents the body. Bodies are small where there are no shares of them.
+func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
 	op.Middlewares = append(op.Middlewares, requireType(mediaType))
-	op.SkipValidateBody, op.MaxBodyBytes = true, maxBody
+	op.SkipValidateBody, op.MaxBodyBytes = true, maxToken
+	if writes != nil {
+		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), maxBody
+	}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 	huma.Register(api, op, handler)
 	op.RequestBody.Content[mediaType] = &huma.MediaType{Schema: body}
@@ -87,7 +92,7 @@ func (s *Server) register(api huma.API) {
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
 		Summary: "List the Darkrooms that you may list", Errors: append([]int{http.StatusBadRequest}, ofOne...),
 	}, s.list)
-	registerWrite(api, huma.Operation{
+	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "createDarkroom", Method: http.MethodPost, Path: "/darkrooms", Tags: []string{"Darkrooms"},
 		Summary: "Create a Darkroom", DefaultStatus: http.StatusCreated, Errors: ofWrites,
 	}, typeJSON, darkroom, s.create)
@@ -95,11 +100,11 @@ func (s *Server) register(api huma.API) {
 		OperationID: "getDarkroom", Method: http.MethodGet, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Get a Darkroom", Errors: append([]int{http.StatusNotModified}, ofOne...),
 	}, s.get)
-	registerWrite(api, huma.Operation{
+	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "replaceDarkroom", Method: http.MethodPut, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Replace what is wanted of a Darkroom", Errors: ofUpdate,
 	}, typeJSON, darkroom, s.replace)
-	registerWrite(api, huma.Operation{
+	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Change some fields of a Darkroom, by JSON merge patch", Errors: ofUpdate,
 	}, typeMergePatch, &huma.Schema{Type: huma.TypeObject, Description: "The fields of a Darkroom that change; null removes one"}, s.patch)
@@ -127,12 +132,17 @@ func (s *Server) registerRelated(api huma.API) {
 		Summary: "Show what the operator installs for a Darkroom, without its secrets", Errors: ofOne,
 		Responses: content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
 	}, s.manifest)
-	registerWrite(api, huma.Operation{
+	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "renderManifest", Method: http.MethodPost, Path: onePath + "/manifest", Tags: []string{"Around a Darkroom"},
 		Summary: "Show what the operator would install for a Darkroom as it is sent, without its secrets", Errors: ofWrites,
 		Description: "Stores nothing. What a PUT would keep of the Darkroom, if there is one, is kept here too.",
 		Responses:   content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
 	}, typeJSON, s.decoder.schema, s.renderManifest)
+	registerWrite(api, s.writes, huma.Operation{
+		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Around a Darkroom"},
+		Summary: "Foresee what becomes of a Darkroom as it is sent: manifests, hosts, Secrets, pods", Errors: ofWrites,
+		Description: "Stores nothing. Secrets are looked for with your own token; what you may not read is unknown.",
+	}, typeJSON, s.decoder.schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Around a Darkroom"},
 		Summary: "Fetch a picture from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
@@ -141,7 +151,7 @@ func (s *Server) registerRelated(api huma.API) {
 	}, s.image)
 	huma.Register(api, huma.Operation{
 		OperationID: "streamEvents", Method: http.MethodGet, Path: "/events/stream", Tags: []string{"Live events"},
-		Summary: "Follow the Darkrooms that you may watch", Errors: ofOne,
+		Summary: "Follow the Darkrooms that you may watch", Errors: ofOne, Metadata: map[string]any{streaming: true},
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
 		Responses: content("text/event-stream", "Server-sent events"),
@@ -163,7 +173,7 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
 		Summary: "Tell what forms need to know of the server", Errors: always,
 	}, s.settings)
-	registerWrite(api, huma.Operation{
+	registerWrite(api, nil, huma.Operation{
 		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Keep a token in a cookie", Metadata: anyone, Security: none,
 		Errors: ofWrites,

@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -204,7 +205,7 @@ func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
 	t.Parallel()
 	// A rule may be younger than a Darkroom.
 	s, namespace := start(t, func(o *apiserver.Options) {
-		o.Preview = func(darkroom *v1alpha1.Darkroom) (string, error) {
+		o.Preview = func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 			return "", &values.InvalidError{Name: darkroom.Name, Fields: field.ErrorList{
 				field.Invalid(field.NewPath("spec", "source", "baseUrl"), "not-to-be-repeated", "must be a URL"),
 			}}

@@ -13,11 +13,14 @@ import (
 
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
-	lrucache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/lru"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+
+	"github.com/darkroom-operator/darkroom-operator/config/crd"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 )
 
 const (
@@ -30,8 +33,11 @@ const (
 	maxHeader     = 32 << 10
 	// shutdownTimeout is what running requests get to end after a signal.
 	shutdownTimeout = 20 * time.Second
-	// Limits of the server's own requests to the cluster, most of them reviews.
-	ownQPS, ownBurst = 50, 100
+	// Limits of the server's own requests to the cluster, most of them reviews. Each
+	// caller has a budget that is a fraction of it: see Options.QuestionsPerSecond.
+	ownQPS, ownBurst = 100, 300
+	// sharePatience is how long a request waits for a place; see limit.Shares.
+	sharePatience = 10 * time.Second
 )
 
 // Server serves the API. Make it with New and start it with Run.
@@ -48,11 +54,17 @@ type Server struct {
 	decoder  *decoder
 	handler  http.Handler
 
-	limits     *limiter
-	signIns    *limiter
-	goodTokens *lrucache.LRUExpireCache
-	streams    *seats
-	pictures   chan struct{}
+	proxies proxies
+	signIns *signIns
+	// limits is how many requests each caller may send.
+	limits *limit.Rates
+	// renderRates is how many manifests each caller may have rendered.
+	renderRates *limit.Rates
+	// What each caller may have of at one time.
+	requests, writes, renderings, images, reads, streams *limit.Shares
+	definition                                           *definition
+	// rights has the rights by which streams were filtered, by their digest.
+	rights *lru.Cache
 
 	synced   func() bool
 	stopping chan struct{}
@@ -76,36 +88,31 @@ func New(options Options) (*Server, error) {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
 	s := &Server{
-		options:    options,
-		log:        options.Log,
-		kube:       kube,
-		journal:    newJournal(options.Backlog),
-		limits:     newLimiter(options.RequestsPerSecond, options.Burst),
-		signIns:    newLimiter(1, options.SignInBurst),
-		goodTokens: lrucache.NewLRUExpireCache(maxLimited),
-		streams:    newSeats(maxStreams),
-		pictures:   make(chan struct{}, maxPictures),
-		synced:     func() bool { return false },
-		stopping:   make(chan struct{}),
+		options:     options,
+		log:         options.Log,
+		kube:        kube,
+		journal:     newJournal(options.Backlog),
+		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
+		requests:    limit.NewShares(128, 16, 64, sharePatience),
+		writes:      limit.NewShares(8, 2, 16, sharePatience),
+		renderings:  limit.NewShares(2, 1, 16, sharePatience),
+		images:      limit.NewShares(6, 2, 16, sharePatience),
+		reads:       limit.NewShares(8, 2, 16, sharePatience),
+		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
+		rights:      lru.New(maxRights),
+		streams:     limit.NewShares(1024, maxStreams, 0, 0),
+		synced:      func() bool { return false },
+		stopping:    make(chan struct{}),
 	}
 	s.metrics = newMetrics(s.journal)
 	if s.cache, err = newCache(own, httpClient, options.Namespaces); err != nil {
 		return nil, fmt.Errorf("make cache: %w", err)
 	}
-	owner := options.Auth == AuthKubeconfig
-	if s.callers, err = newCallers(options.Cluster, owner); err != nil {
+	if err := s.setUpCallers(own, httpClient); err != nil {
 		return nil, err
 	}
-	if owner {
-		s.identity = &kubeconfigOwner{kube: kube, ttl: options.TokenTTL}
-		s.access = newSelfAccess(kube, options.AccessTTL)
-	} else {
-		if s.identity, err = newTokenReviews(kube, options.TokenTTL); err != nil {
-			return nil, err
-		}
-		if s.access, err = newAccess(kube, options.AccessTTL); err != nil {
-			return nil, err
-		}
+	if s.definition, err = newDefinition(crd.Darkrooms); err != nil {
+		return nil, err
 	}
 	if s.handler, err = s.newHandler(); err != nil {
 		return nil, err
@@ -113,7 +120,39 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-// serves tells whether the server reads Darkrooms of a namespace.
+// setUpCallers prepares how callers are known, what they may do, and how requests are
+// made in their name.
+func (s *Server) setUpCallers(own *rest.Config, httpClient *http.Client) (err error) {
+	owner := s.options.Auth == AuthKubeconfig
+	if s.callers, err = newCallers(s.options.Cluster, owner); err != nil {
+		return err
+	}
+	if s.proxies, err = parseProxies(s.options.TrustedProxies); err != nil {
+		return err
+	}
+	// TokenReviews do not queue behind what those who are signed in cost: they are
+	// limited one by one (signin.go), so their client is not.
+	config := rest.CopyConfig(own)
+	config.QPS, config.Burst = -1, -1
+	reviews, err := kubernetes.NewForConfigAndClient(config, httpClient)
+	if err != nil {
+		return fmt.Errorf("make client of reviews: %w", err)
+	}
+	budget := limit.NewRates(s.options.QuestionsPerSecond, s.options.QuestionBurst)
+	if owner {
+		s.identity = &kubeconfigOwner{kube: reviews, ttl: s.options.TokenTTL}
+		s.access = newSelfAccess(s.kube, s.options.AccessTTL, budget)
+	} else {
+		if s.identity, err = newTokenReviews(reviews, s.options.TokenTTL); err != nil {
+			return err
+		}
+		s.access = newAccess(s.kube, s.options.AccessTTL, budget)
+	}
+	s.signIns = newSignIns(s.identity, s.options.SignInBurst, s.options.TokenTTL, own)
+	return nil
+}
+
+// serves reports whether the server reads Darkrooms of a namespace.
 func (s *Server) serves(namespace string) bool {
 	return len(s.options.Namespaces) == 0 || slices.Contains(s.options.Namespaces, namespace)
 }

@@ -60,7 +60,7 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 	if err := kept.Valid(); err != nil {
 		return nil, newProblem(http.StatusUnprocessableEntity, "this is no token", FieldProblem{Location: "body.token", Message: "has characters that no token has"})
 	}
-	who, err := s.admit(ctx, body.Token)
+	who, err := s.signIns.admit(ctx, body.Token)
 	if err != nil {
 		return nil, err
 	}

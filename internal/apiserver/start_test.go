@@ -51,7 +51,7 @@ func (b *lockedBuffer) String() string {
 }
 
 // preview renders as the command does.
-func preview(t *testing.T) func(*v1alpha1.Darkroom) (string, error) {
+func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, error) {
 	t.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
@@ -63,7 +63,7 @@ func preview(t *testing.T) func(*v1alpha1.Darkroom) (string, error) {
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
-	return func(darkroom *v1alpha1.Darkroom) (string, error) {
+	return func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 		vals, err := translator.Values(darkroom)
 		if err != nil {
 			return "", err
@@ -83,6 +83,7 @@ func options(t *testing.T) apiserver.Options {
 	return apiserver.Options{
 		Cluster: serverConfig, Preview: preview(t), Version: "v0.0.0-test",
 		TokenTTL: time.Second, AccessTTL: 50 * time.Millisecond, RequestsPerSecond: 1e6, Burst: 1e6, SignInBurst: 1e6,
+		QuestionsPerSecond: 1e6, QuestionBurst: 1e6,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -20,6 +21,8 @@ const (
 	retryAfter = 2 * time.Second
 	// maxStreams is how many streams one caller may have open.
 	maxStreams = 16
+	// maxRights is how many sets of rights are kept for streams that are resumed.
+	maxRights = 256
 )
 
 type streamInput struct {
@@ -39,9 +42,10 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	if err != nil {
 		return nil, err
 	}
-	leave, ok := s.streams.enter(scope.who.user.GetName())
-	if !ok {
-		return nil, tooMany(fmt.Sprintf("you have %d streams open: close one", maxStreams), 10)
+	scope.access = scope.access.patient()
+	leave, err := s.streams.Enter(ctx, scope.who.user.GetName())
+	if err != nil {
+		return nil, tooMany(fmt.Sprintf("too many streams are open; each caller may have %d", maxStreams), 10)
 	}
 	return &streamOutput{Body: func(humaContext huma.Context) {
 		defer leave()
@@ -69,6 +73,10 @@ type streamReader struct {
 	scope    *scope
 	out      *streamWriter
 	position uint64
+	// digest is that of the rights in the scope when it knew of digestOf namespaces. It
+	// is empty when they have changed.
+	digest   string
+	digestOf int
 }
 
 // run sends events until there is a reason to end.
@@ -76,7 +84,11 @@ func (r *streamReader) run(ctx context.Context, lastEventID string) error {
 	if err := r.out.open(); err != nil {
 		return err
 	}
-	if !r.resume(lastEventID) {
+	resumed, err := r.resume(ctx, lastEventID)
+	if err != nil {
+		return err
+	}
+	if !resumed {
 		if err := r.everything(ctx); err != nil {
 			return err
 		}
@@ -108,16 +120,38 @@ func (r *streamReader) run(ctx context.Context, lastEventID string) error {
 	}
 }
 
-// resume goes to where the client was. It says false if that is not known, or too long
-// ago.
-func (r *streamReader) resume(lastEventID string) bool {
-	position, ok := r.server.journal.position(lastEventID)
+// resume continues where the client was. It reports false if that is unknown, too long
+// ago, or if the caller's rights have changed since: what has become visible was never
+// sent, and what no longer is must go. (The journal has no changes of rights.)
+func (r *streamReader) resume(ctx context.Context, lastEventID string) (bool, error) {
+	at := strings.LastIndex(lastEventID, "-")
+	if at < 0 {
+		return false, nil
+	}
+	position, ok := r.server.journal.position(lastEventID[:at])
 	if !ok {
-		return false
+		return false, nil
+	}
+	if _, _, _, kept := r.server.journal.after(position); !kept {
+		return false, nil
+	}
+	before, found := r.server.rights.Get(lastEventID[at+1:])
+	if !found {
+		return false, nil
 	}
 	r.position = position
-	_, _, _, kept := r.server.journal.after(position)
-	return kept
+	return r.scope.still(ctx, before.(*rights))
+}
+
+// id is the id of an event: a position in the journal, and a digest of the rights that
+// the caller has there. The rights themselves stay here: they may be many.
+func (r *streamReader) id(position uint64) string {
+	if known := len(r.scope.known); r.digest == "" || known != r.digestOf {
+		now := r.scope.rights()
+		r.digest, r.digestOf = now.digest(), known
+		r.server.rights.Add(r.digest, now)
+	}
+	return r.server.journal.id(position) + "-" + r.digest
 }
 
 // everything sends all Darkrooms in the scope. Only the last event has an id: who
@@ -142,7 +176,7 @@ func (r *streamReader) everything(ctx context.Context) error {
 		}
 	}
 	r.position = position
-	return r.out.event("synced", r.server.journal.id(position), Synced{Items: sent, All: r.scope.all})
+	return r.out.event("synced", r.id(position), Synced{Items: sent, All: r.scope.all})
 }
 
 // send sends one change, if it is in the scope. The id is the position after it.
@@ -151,7 +185,7 @@ func (r *streamReader) send(ctx context.Context, c change, after uint64) error {
 	if err != nil || !visible {
 		return err
 	}
-	return r.out.event(c.kind, r.server.journal.id(after), flatten(c.darkroom))
+	return r.out.event(c.kind, r.id(after), flatten(c.darkroom))
 }
 
 // beat looks again at who the caller is and what the caller may see, and sends a sign
@@ -167,6 +201,7 @@ func (r *streamReader) beat(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errNoLongerMay, err)
 	}
 	if different {
+		r.digest = ""
 		return r.everything(ctx)
 	}
 	return r.out.write(": heartbeat\n\n")

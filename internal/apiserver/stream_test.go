@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -213,6 +214,49 @@ func TestStreamResumes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStreamResumedWithOtherRights holds that a client whose rights have changed while it
+// was away begins anew: the journal has no changes of rights.
+func TestStreamResumedWithOtherRights(t *testing.T) {
+	t.Parallel()
+	s, one, two := start(t), newNamespace(t), newNamespace(t)
+	for _, namespace := range []string{one, two} {
+		s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "in-"+namespace))
+	}
+	viewer := newUser(t, one, "viewer")
+	viewer.may(one, canView)
+	id := s.follow(viewer.token, "/events/stream").until(t, "synced").id
+
+	becomes := func(status int) {
+		t.Helper()
+		eventually(t, "rights have changed", func() error {
+			if got := s.call(viewer.token, "GET", path(two, "in-"+two), ""); got.status != status {
+				return fmt.Errorf("answers %s", got)
+			}
+			return nil
+		})
+	}
+	begins := func(id string, want ...string) string {
+		t.Helper()
+		f := s.follow(viewer.token, "/events/stream", "Last-Event-ID", id)
+		if got := f.kinds(t, len(want)-1); !slices.Equal(got, want[:len(want)-1]) {
+			t.Fatalf("the stream begins with %q, want %q", got, want)
+		}
+		last := f.next(t)
+		if last.kind != want[len(want)-1] {
+			t.Fatalf("goes on with %s", last)
+		}
+		return last.id
+	}
+	revoke := viewer.may(two, canView)
+	shown := []string{"added in-" + one, "added in-" + two}
+	slices.Sort(shown)
+	becomes(http.StatusOK)
+	id = begins(id, "reset", shown[0], shown[1], "synced")
+	revoke()
+	becomes(http.StatusForbidden)
+	begins(id, "reset", "added in-"+one, "synced")
 }
 
 func TestStreamIsFilteredAndFollowsRights(t *testing.T) {

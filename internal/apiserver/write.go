@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -109,11 +110,44 @@ func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, er
 	})
 }
 
+// conflictBackoff is how a write to whatever version there is, If-Match: *, is retried
+// while other clients write too. It is random, so that they do not meet again.
+func conflictBackoff() wait.Backoff {
+	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
+}
+
 // update changes a Darkroom, which is read and written with the caller's own token:
 // the journal lacks what is write-only.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
 ) (*darkroomOutput, error) {
+	backoff := conflictBackoff()
+	for {
+		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, decode)
+		switch {
+		case err == nil:
+			s.settle(ctx, stored, dryRun.DryRun != "")
+			return &darkroomOutput{ETag: etag(stored.ResourceVersion), Body: flatten(stored)}, nil
+		case !apierrors.IsConflict(err):
+			return nil, err
+		case ifMatch != anyVersion:
+			// Written by another client after it was read here.
+			return nil, stale()
+		case backoff.Steps == 0:
+			return nil, newProblem(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
+		}
+		select {
+		case <-time.After(backoff.Step()):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// updateOnce returns the error of Kubernetes for a conflict, and else a Problem.
+func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
+	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
+) (*v1alpha1.Darkroom, error) {
 	before, err := s.live(ctx, key)
 	if err != nil {
 		return nil, err
@@ -133,15 +167,10 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 	err = s.callers.darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
 		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
-	if apierrors.IsConflict(err) {
-		// Somebody was faster, between the look and the write.
-		return nil, stale()
+	if err != nil && !apierrors.IsConflict(err) {
+		err = darkroomError(err, key, redactor(before, wanted))
 	}
-	if err != nil {
-		return nil, darkroomError(err, key, redactor(before, wanted))
-	}
-	s.settle(ctx, stored, dryRun.DryRun != "")
-	return &darkroomOutput{ETag: etag(stored.ResourceVersion), Body: flatten(stored)}, nil
+	return stored, err
 }
 
 // live reads a Darkroom as it is now, secrets included, with the caller's own token.
@@ -176,7 +205,7 @@ func checkIdentity(input *DarkroomInput, key types.NamespacedName) error {
 		bad = append(bad, FieldProblem{Location: "body.namespace", Message: "must be that of the path, or be left out: a Darkroom cannot be moved"})
 	}
 	if len(bad) > 0 {
-		return newProblem(http.StatusUnprocessableEntity, "body and path are of different Darkrooms", bad...)
+		return newProblem(http.StatusUnprocessableEntity, "name or namespace in the body does not match the path", bad...)
 	}
 	input.Name, input.Namespace = key.Name, key.Namespace
 	return nil
@@ -186,6 +215,20 @@ type deleteInput struct {
 	PathInput
 	DryRunInput
 	IfMatch string `header:"If-Match" doc:"ETag of the version that is deleted; none means whichever there is"`
+}
+
+// versionIn returns the version that a header If-Match names. One tag is left to
+// Kubernetes to compare, so that the right to delete is enough. Of several the one that
+// there is counts.
+func (s *Server) versionIn(ctx context.Context, ifMatch string, key types.NamespacedName) (string, error) {
+	if version, ok := versionOf(ifMatch); ok {
+		return version, nil
+	}
+	before, err := s.live(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	return before.ResourceVersion, checkIfMatch(ifMatch, before.ResourceVersion)
 }
 
 type deleteOutput struct {
@@ -199,23 +242,26 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		return nil, err
 	}
 	options := &metav1.DeleteOptions{DryRun: in.list()}
-	if in.IfMatch != "" && in.IfMatch != "*" {
-		before, err := s.live(ctx, key)
+	if in.IfMatch != "" && in.IfMatch != anyVersion {
+		version, err := s.versionIn(ctx, in.IfMatch, key)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkIfMatch(in.IfMatch, before.ResourceVersion); err != nil {
-			return nil, err
-		}
-		options.Preconditions = &metav1.Preconditions{ResourceVersion: &before.ResourceVersion}
+		options.Preconditions = &metav1.Preconditions{ResourceVersion: &version}
 	}
-	raw, err := s.callers.darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
-		Body(options).MaxRetries(0).Do(ctx).Raw()
+	answer := s.callers.darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+		Body(options).MaxRetries(0).Do(ctx)
+	// Error, unlike Raw, reads what Kubernetes says in the body.
+	err := answer.Error()
 	if apierrors.IsConflict(err) {
 		return nil, stale()
 	}
 	if err != nil {
 		return nil, darkroomError(err, key, asIs)
+	}
+	raw, err := answer.Raw()
+	if err != nil {
+		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
 	}
 	// Kubernetes answers with the object while somebody has still to do something
 	// about it, and with a Status once it is gone.

@@ -62,6 +62,7 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "requests that one caller may send in the long run")
 	flags.IntVar(&o.server.Burst, "burst", 60, "requests that one caller may send at a time")
+	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil, "CIDRs of proxies whose header X-Forwarded-For is believed, for example 10.0.0.0/8: failed sign-ins are counted for the address that it names; may be given several times")
 	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "for how long the cluster's answer about a token is believed; 0 means 10s")
 	flags.DurationVar(&o.server.AccessTTL, "access-cache-ttl", 0, "for how long the cluster's answer about a right is believed; 0 means 10s")
 }
@@ -102,7 +103,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 
 // preview returns the function that renders a Darkroom as the operator does, and as
 // the command template does.
-func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), error) {
+func (o *apiServerOptions) preview() (func(context.Context, *v1alpha1.Darkroom) (string, error), error) {
 	translator, err := values.New(o.translation.options)
 	if err != nil {
 		return nil, err
@@ -117,16 +118,20 @@ func (o *apiServerOptions) preview() (func(*v1alpha1.Darkroom) (string, error), 
 	if err != nil {
 		return nil, err
 	}
-	return func(darkroom *v1alpha1.Darkroom) (string, error) {
-		return manifestOf(translator, chrt, capabilities, darkroom)
+	return func(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+		return manifestOf(ctx, translator, chrt, capabilities, darkroom)
 	}, nil
 }
 
-// manifestOf returns the manifests of a Darkroom.
-func manifestOf(translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) (string, error) {
+// manifestOf returns the manifests of a Darkroom. It ends between two steps if the context
+// does.
+func manifestOf(ctx context.Context, translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) (string, error) {
 	vals, err := translator.Values(darkroom)
 	if err != nil {
 		return "", err
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
 	}
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 	rendered, err := render.Render(chrt, key, vals, capabilities)

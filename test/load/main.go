@@ -19,6 +19,9 @@ type settings struct {
 	darkrooms, streams  int
 	lists, changes, all int
 	limit               time.Duration
+	// each is for how long each way of abuse is tried; only leaves out all else.
+	each time.Duration
+	only bool
 }
 
 // Goals.
@@ -37,6 +40,8 @@ func main() {
 	flag.IntVar(&s.lists, "lists", 1000, "lists of 100 that are asked for while the streams are open")
 	flag.IntVar(&s.changes, "changes", 300, "changes that are made one by one, 20 a second")
 	flag.IntVar(&s.all, "burst", 500, "changes that are then made as fast as the cluster takes them")
+	flag.DurationVar(&s.each, "abuse", 8*time.Second, "how long each way of abuse is tried; 0 means none")
+	flag.BoolVar(&s.only, "abuse-only", false, "measure nothing but the abuse")
 	flag.DurationVar(&s.limit, "limit", 8*time.Minute, "end after this long in any case")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -63,11 +68,30 @@ func (s *settings) run(ctx context.Context) (met bool, err error) {
 	if err := cluster.fill(ctx, s.darkrooms); err != nil {
 		return false, err
 	}
-	tokens, err := cluster.people(ctx, (s.streams+streamsEach-1)/streamsEach)
+	tokens, err := cluster.people(ctx, max((s.streams+streamsEach-1)/streamsEach, 1+len(abuses("", ""))))
 	if err != nil {
 		return false, err
 	}
-	server, err := startServer(ctx, s.operator, cluster)
+	met = true
+	if !s.only {
+		if met, err = s.load(ctx, cluster, tokens); err != nil {
+			return false, err
+		}
+	}
+	if s.each > 0 {
+		unharmed, err := s.abuse(ctx, cluster, tokens)
+		if err != nil {
+			return false, err
+		}
+		met = met && unharmed
+	}
+	return met, nil
+}
+
+// load measures many streams and lists, of callers who mean well.
+func (s *settings) load(ctx context.Context, cluster *cluster, tokens []string) (met bool, err error) {
+	// Lists are asked for as fast as they are answered: that is no caller's habit.
+	server, err := startServer(ctx, s.operator, cluster, "--requests-per-second", "100000", "--burst", "100000")
 	if err != nil {
 		return false, err
 	}
@@ -117,31 +141,48 @@ func (s *settings) run(ctx context.Context) (met bool, err error) {
 
 func (s *settings) print(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak int64) bool {
 	lost, broken := watch.lost(), watch.broken.Load()
-	met := true
-	verdict := func(fine bool) string {
-		met = met && fine
-		if fine {
-			return "met"
-		}
-		return "MISSED"
+	t := newTable(fmt.Sprintf("%d Darkrooms, %d streams, %d processors shared by all", s.darkrooms, s.streams, runtime.NumCPU()))
+	t.row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), at(lists, 99) < listGoal)
+	t.row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", s.changes, s.streams), ms(at(paced, 50)), ms(at(paced, 99)), "p99 < "+ms(eventGoal), at(paced, 99) < eventGoal)
+	t.row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, s.all, s.streams), ms(at(burst, 50)), ms(at(burst, 99)), "", true)
+	t.row("changes that a stream did not see", "", fmt.Sprint(lost), "0", lost == 0)
+	t.row("streams that broke", "", fmt.Sprint(broken), "0", broken == 0)
+	t.row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), peak < memoryGoal)
+	t.row("memory before the streams", "", mib(idle), "", true)
+	return t.print()
+}
+
+// table is what was measured beside the goals.
+type table struct {
+	out *tabwriter.Writer
+	met bool
+}
+
+func newTable(title string) *table {
+	fmt.Printf("\n%s\n\n", title)
+	t := &table{out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0), met: true}
+	fmt.Fprintln(t.out, "\tp50\tp99\tgoal\t")
+	return t
+}
+
+// row adds a line. Without a goal there is no verdict.
+func (t *table) row(what, p50, p99, goal string, fine bool) {
+	verdict := ""
+	switch {
+	case goal != "" && fine:
+		verdict = "met"
+	case goal != "":
+		verdict, t.met = "MISSED", false
 	}
-	fmt.Printf("\n%d Darkrooms, %d streams, %d processors shared by all\n\n", s.darkrooms, s.streams, runtime.NumCPU())
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	row := func(what, p50, p99, goal, verdict string) {
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", what, p50, p99, goal, verdict)
-	}
-	row("", "p50", "p99", "goal", "")
-	row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), verdict(at(lists, 99) < listGoal))
-	row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", s.changes, s.streams), ms(at(paced, 50)), ms(at(paced, 99)), "p99 < "+ms(eventGoal), verdict(at(paced, 99) < eventGoal))
-	row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, s.all, s.streams), ms(at(burst, 50)), ms(at(burst, 99)), "", "")
-	row("changes that a stream did not see", "", fmt.Sprint(lost), "0", verdict(lost == 0))
-	row("streams that broke", "", fmt.Sprint(broken), "0", verdict(broken == 0))
-	row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), verdict(peak < memoryGoal))
-	row("memory before the streams", "", mib(idle), "", "")
-	if err := out.Flush(); err != nil {
+	fmt.Fprintf(t.out, "%s\t%s\t%s\t%s\t%s\n", what, p50, p99, goal, verdict)
+}
+
+// print prints the table, and reports whether all goals were met.
+func (t *table) print() bool {
+	if err := t.out.Flush(); err != nil {
 		log.Print("print: ", err)
 	}
-	return met
+	return t.met
 }
 
 func ms(d time.Duration) string {

@@ -29,7 +29,8 @@ type server struct {
 	folder  string
 }
 
-func startServer(ctx context.Context, binary string, c *cluster) (*server, error) {
+// startServer starts one with the flags of the Deployment, and some more.
+func startServer(ctx context.Context, binary string, c *cluster, flags ...string) (*server, error) {
 	folder, err := os.MkdirTemp("", "darkroom-load-")
 	if err != nil {
 		return nil, err
@@ -44,8 +45,7 @@ func startServer(ctx context.Context, binary string, c *cluster) (*server, error
 		return nil, err
 	}
 	s.url = "http://" + address
-	// Lists are asked for as fast as they are answered: that is no caller's habit.
-	s.process = exec.Command(binary, "apiserver", "--bind-address", address, "--requests-per-second", "100000", "--burst", "100000")
+	s.process = exec.Command(binary, append([]string{"apiserver", "--bind-address", address}, flags...)...)
 	// The Deployment's limit.
 	s.process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent", "GOMEMLIMIT=256MiB"}
 	s.process.Stderr = os.Stderr

@@ -137,6 +137,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/darkrooms/{namespace}/{name}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Foresee what becomes of a Darkroom as it is sent: manifests, hosts, Secrets, pods
+         * @description Stores nothing. Secrets are looked for with your own token; what you may not read is unknown.
+         */
+        post: operations["reviewDarkroom"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events/stream": {
         parameters: {
             query?: never;
@@ -445,6 +465,16 @@ export interface components {
         Gateway: {
             parentRefs: components["schemas"]["ParentRef"][];
         };
+        HostOutcome: {
+            host: string;
+            /** @description namespace/name of the Darkroom that has it, if the caller may get that one */
+            owner?: string;
+            /**
+             * @description free: nobody else claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it
+             * @enum {string}
+             */
+            state: "free" | "own" | "taken";
+        };
         Image: {
             pullPolicy?: string;
             pullSecrets?: components["schemas"]["LocalObjectReference"][];
@@ -456,6 +486,11 @@ export interface components {
             };
             className?: string;
             tlsSecretName?: string;
+        };
+        KeyOutcome: {
+            name: string;
+            /** @enum {string} */
+            state: "found" | "missing" | "unknown";
         };
         LabelSelector: {
             matchExpressions?: components["schemas"]["LabelSelectorRequirement"][];
@@ -497,6 +532,17 @@ export interface components {
         ObjectFieldSelector: {
             apiVersion?: string;
             fieldPath: string;
+        };
+        Outcome: {
+            /** @description Each host, in the order of subDomains */
+            hosts: components["schemas"]["HostOutcome"][];
+            /**
+             * @description create: there are none yet. keep: the pod template does not change. roll: it changes, and the pods are replaced. unknown: write-only values were sent, and may differ from the stored ones
+             * @enum {string}
+             */
+            pods: "create" | "keep" | "roll" | "unknown";
+            /** @description Secrets that the Darkroom refers to, as far as the caller may read them */
+            secrets: components["schemas"]["SecretOutcome"][];
         };
         ParentRef: {
             name: string;
@@ -591,6 +637,11 @@ export interface components {
                 [key: string]: string | number;
             };
         };
+        Review: {
+            /** @description Kubernetes manifests in YAML; REDACTED replaces secrets */
+            manifest: string;
+            outcome: components["schemas"]["Outcome"];
+        };
         SecretEnvSource: {
             name?: string;
             optional?: boolean;
@@ -599,6 +650,18 @@ export interface components {
             key: string;
             name?: string;
             optional?: boolean;
+        };
+        SecretOutcome: {
+            /** @description Field that refers to it, for example body.source.credentialsSecretRef */
+            field: string;
+            /** @description The keys that are needed */
+            keys: components["schemas"]["KeyOutcome"][];
+            name: string;
+            /**
+             * @description unknown: the caller may not read it, or it was not looked for
+             * @enum {string}
+             */
+            state: "found" | "missing" | "unknown";
         };
         ServerSettings: {
             /** @description Pictures are served at <subDomain>.<base domain> */
@@ -1650,10 +1713,11 @@ export interface operations {
                 crop?: string;
                 /** @description Colour, for example 000000 */
                 mono?: string;
+                /** @description 0 to 100 */
                 blur?: string;
                 /** @description v, h or vh */
                 flip?: string;
-                /** @description Degrees */
+                /** @description Degrees, -360 to 360 */
                 rot?: string;
                 /** @description compress, format or both, joined by a comma */
                 auto?: string;
@@ -1670,8 +1734,6 @@ export interface operations {
             /** @description The picture */
             200: {
                 headers: {
-                    "Cache-Control"?: string;
-                    "Content-Type"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2007,6 +2069,132 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reviewDarkroom: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                namespace: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DarkroomInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,9 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // maxRelated bounds the pods or events of one answer.
@@ -54,6 +51,11 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 	if darkroom.Status.Selector == "" {
 		return out, nil
 	}
+	leave, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	pods, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
 	})
@@ -65,6 +67,17 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 	}
 	slices.SortFunc(out.Body.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// read returns once the caller may cost the cluster one list by this server's own
+// identity, until leave is called.
+func (s *Server) read(ctx context.Context) (leave func(), err error) {
+	who := callerOf(ctx)
+	if err := s.access.spend(ctx, who); err != nil {
+		return nil, err
+	}
+	leave, err = s.reads.Enter(ctx, who.user.GetName())
+	return leave, limited(err)
 }
 
 func describePod(pod *corev1.Pod) Pod {
@@ -98,90 +111,4 @@ func describePod(pod *corev1.Pod) Pod {
 		}
 	}
 	return out
-}
-
-// Event is something that happened to a Darkroom.
-type Event struct {
-	Type      string     `json:"type" doc:"Normal or Warning"`
-	Reason    string     `json:"reason" doc:"What happened, in a word"`
-	Message   string     `json:"message"`
-	Count     int32      `json:"count" doc:"How often it happened"`
-	Reporter  string     `json:"reporter,omitempty" doc:"Who says so"`
-	FirstSeen *time.Time `json:"firstSeen,omitempty"`
-	LastSeen  *time.Time `json:"lastSeen,omitempty"`
-}
-
-// EventList is the events of a Darkroom, the latest first.
-type EventList struct {
-	Items []Event `json:"items"`
-}
-
-type eventsOutput struct {
-	Body EventList
-}
-
-// events reads with the server's own token, for callers who may list events there.
-func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, error) {
-	darkroom, err := s.readable(ctx, in.key())
-	if err != nil {
-		return nil, err
-	}
-	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "events", namespace: in.Namespace}); err != nil {
-		return nil, err
-	}
-	events, err := s.kube.CoreV1().Events(in.Namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.Set{
-			"involvedObject.kind": v1alpha1.Kind, "involvedObject.name": in.Name, "involvedObject.uid": string(darkroom.UID),
-		}.String(),
-		Limit: maxRelated,
-	})
-	if err != nil {
-		return nil, fromKubernetes(err, asIs)
-	}
-	out := &eventsOutput{Body: EventList{Items: []Event{}}}
-	for i := range events.Items {
-		out.Body.Items = append(out.Body.Items, describeEvent(&events.Items[i]))
-	}
-	slices.SortStableFunc(out.Body.Items, func(a, b Event) int { return compareTimes(b.LastSeen, a.LastSeen) })
-	return out, nil
-}
-
-// describeEvent reads both kinds of events: those of the old API, with a count, and
-// those of the new one, with a series.
-func describeEvent(event *corev1.Event) Event {
-	out := Event{
-		Type:      event.Type,
-		Reason:    event.Reason,
-		Message:   event.Message,
-		Count:     max(event.Count, 1),
-		Reporter:  cmp.Or(event.ReportingController, event.Source.Component),
-		FirstSeen: timeOf(&event.FirstTimestamp),
-		LastSeen:  timeOf(&event.LastTimestamp),
-	}
-	if out.FirstSeen == nil {
-		out.FirstSeen = timeOf(&metav1.Time{Time: event.EventTime.Time})
-	}
-	if out.FirstSeen == nil {
-		out.FirstSeen = timeOf(&event.CreationTimestamp)
-	}
-	if series := event.Series; series != nil {
-		out.Count = series.Count
-		out.LastSeen = timeOf(&metav1.Time{Time: series.LastObservedTime.Time})
-	}
-	if out.LastSeen == nil {
-		out.LastSeen = out.FirstSeen
-	}
-	return out
-}
-
-func compareTimes(a, b *time.Time) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return a.Compare(*b)
 }

@@ -1,0 +1,377 @@
+package apiserver_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+// counting counts the requests to some path that a server makes with its own identity.
+func counting(path string, count *atomic.Int64) func(*apiserver.Options) {
+	return func(o *apiserver.Options) {
+		o.Cluster = rest.CopyConfig(o.Cluster)
+		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if strings.Contains(request.URL.Path, path) {
+					count.Add(1)
+				}
+				return next.RoundTrip(request)
+			})
+		})
+	}
+}
+
+// newViewer makes a user who may see the Darkrooms of a namespace.
+func newViewer(t *testing.T, namespace string) *user {
+	t.Helper()
+	u := newUser(t, namespace, "viewer")
+	u.may(namespace, canView)
+	return u
+}
+
+// withHosts is a Darkroom with many sub-domains.
+func withHosts(n int) string {
+	hosts := make([]string, n)
+	for i := range hosts {
+		hosts[i] = fmt.Sprintf(`"h%d"`, i)
+	}
+	return `{"source":{"baseUrl":"https://example.com"},"subDomains":[` + strings.Join(hosts, ",") + `]}`
+}
+
+func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
+	t.Parallel()
+	var rendered atomic.Int64
+	s, namespace := start(t, func(o *apiserver.Options) {
+		o.Preview = func(context.Context, *v1alpha1.Darkroom) (string, error) {
+			rendered.Add(1)
+			return "kind: List\n", nil
+		}
+	}), newNamespace(t)
+	token := newViewer(t, namespace).token
+	for name, c := range map[string]struct{ body, location string }{
+		"ten thousand hosts":    {withHosts(10_000), "body.subDomains"},
+		"one host too many":     {withHosts(65), "body.subDomains"},
+		"ninety thousand hosts": {withHosts(90_000), "body"},
+		"a body that is deep":   {`{"podTemplate":{"affinity":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}}`, "body"},
+		"annotations":           {`{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"podTemplate":{"annotations":{"a":"` + strings.Repeat("x", 300<<10) + `"}}}`, ""},
+	} {
+		for _, route := range []string{"/manifest", "/review"} {
+			t.Run(name+route, func(t *testing.T) {
+				got := problem(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", path(namespace, "photos")+route, c.body))
+				if c.location != "" && (len(got.Errors) == 0 || got.Errors[0].Location != c.location) {
+					t.Errorf("the problem is %+v, want one of %s", got, c.location)
+				}
+			})
+		}
+	}
+	if n := rendered.Load(); n != 0 {
+		t.Errorf("%d are rendered", n)
+	}
+	s.want(http.StatusOK, token, "POST", path(namespace, "photos")+"/manifest", withHosts(64))
+	if n := rendered.Load(); n != 1 {
+		t.Errorf("a good one is rendered %d times", n)
+	}
+}
+
+// TestOneCallerCannotRenderForAll holds that a caller has a share of what is rendered at
+// one time, and that rendering ends when the caller goes away.
+func TestOneCallerCannotRenderForAll(t *testing.T) {
+	t.Parallel()
+	var rendering, most atomic.Int64
+	ended := make(chan error, 1)
+	s, namespace := start(t, func(o *apiserver.Options) {
+		o.Preview = func(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+			if darkroom.Name != "slow" {
+				return "kind: List\n", nil
+			}
+			most.Store(max(most.Load(), rendering.Add(1)))
+			<-ctx.Done()
+			rendering.Add(-1)
+			select {
+			case ended <- ctx.Err():
+			default:
+			}
+			return "", ctx.Err()
+		}
+	}), newNamespace(t)
+	greedy, modest := newViewer(t, namespace).token, newEditor(t, namespace).token
+	ctx, goAway := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	for range 10 {
+		asking.Go(func() {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path(namespace, "slow")+"/manifest", strings.NewReader(withHosts(1)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			request.Header.Set("Authorization", "Bearer "+greedy)
+			request.Header.Set("Content-Type", "application/json")
+			if answer, err := http.DefaultClient.Do(request); err == nil {
+				answer.Body.Close()
+			}
+		})
+	}
+	eventually(t, "something is rendered", func() error {
+		if rendering.Load() == 0 {
+			return errors.New("nothing is")
+		}
+		return nil
+	})
+	s.want(http.StatusOK, modest, "POST", path(namespace, "quick")+"/manifest", withHosts(1))
+	goAway()
+	asking.Wait()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("rendering ends with %v", err)
+	}
+	eventually(t, "nothing is rendered any more", func() error {
+		if n := rendering.Load(); n != 0 {
+			return fmt.Errorf("%d are", n)
+		}
+		return nil
+	})
+	if n := most.Load(); n != 1 {
+		t.Errorf("%d were rendered at one time for one caller", n)
+	}
+}
+
+func TestQuestionsToTheClusterAreBudgeted(t *testing.T) {
+	t.Parallel()
+	var questions atomic.Int64
+	s, namespace := start(t, counting("subjectaccessreviews", &questions), func(o *apiserver.Options) {
+		o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 20, time.Hour
+	}), newNamespace(t)
+	greedy, modest := newViewer(t, namespace).token, newEditor(t, namespace).token
+	refused := 0
+	for i := range 50 {
+		got := s.raw(greedy, "GET", fmt.Sprintf("/access?namespace=random-%d", i), "")
+		switch got.status {
+		case http.StatusTooManyRequests:
+			refused++
+			if detail := problem(t, got).Detail; !strings.HasPrefix(detail, "rate limit exceeded; retry after ") || got.header.Get("Retry-After") == "" {
+				t.Fatalf("refused with %s", got)
+			}
+		case http.StatusOK:
+		default:
+			t.Fatalf("answers %s", got)
+		}
+	}
+	if n := questions.Load(); refused != 45 || n > 20 {
+		t.Errorf("%d requests were refused, and %d questions asked", refused, n)
+	}
+	// Others have a budget, and answers, of their own.
+	s.want(http.StatusOK, modest, "GET", "/access?namespace="+namespace, "")
+	s.want(http.StatusOK, modest, "GET", "/darkrooms?namespace="+namespace, "")
+	asked := questions.Load()
+	s.want(http.StatusOK, modest, "GET", "/access?namespace="+namespace, "")
+	if again := questions.Load(); again != asked {
+		t.Errorf("%d questions were asked again", again-asked)
+	}
+}
+
+func TestListsAreOfTheBudgetToo(t *testing.T) {
+	t.Parallel()
+	var lists atomic.Int64
+	namespace := newNamespace(t)
+	s := start(t, counting("/namespaces/"+namespace+"/events", &lists), func(o *apiserver.Options) {
+		o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 10, time.Hour
+	})
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	last := 0
+	for range 12 {
+		last = s.raw(token, "GET", path(namespace, "photos")+"/events", "").status
+	}
+	if n := lists.Load(); last != http.StatusTooManyRequests || n == 0 || n > 8 {
+		t.Errorf("the last is answered %d; the cluster was asked for %d lists", last, n)
+	}
+}
+
+// TestListOfSomeoneWithoutBudget holds that a list is cut where the budget ends, and
+// goes on from there.
+func TestListOfSomeoneWithoutBudget(t *testing.T) {
+	t.Parallel()
+	s := start(t, func(o *apiserver.Options) {
+		o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 3, time.Hour
+	})
+	// They sort before the namespaces of other tests, which are not of the caller.
+	one, two, three := newNamespace(t), newNamespace(t), newNamespace(t)
+	caller := newUser(t, one, "caller")
+	for _, namespace := range []string{one, two, three} {
+		s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	}
+	got := s.raw(caller.token, "GET", "/darkrooms", "")
+	if got.status == http.StatusOK && into[apiserver.DarkroomList](t, got).Continue == "" {
+		t.Errorf("the list is whole: %s", got)
+	}
+}
+
+// forged is a token that claims an issuer, with a signature of nobody.
+func forged(issuer string, n int) string {
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"iss":%q,"sub":"%d"}`, issuer, n)) + "." + part("signature")
+}
+
+// TestJunkDoesNotLockOutOthers holds that a good token that is new here gets through
+// while others at the same address try bad ones, and that those cost little.
+func TestJunkDoesNotLockOutOthers(t *testing.T) {
+	t.Parallel()
+	const callers, burst = 20, 5
+	var reviews atomic.Int64
+	namespace := newNamespace(t)
+	s := start(t, counting("tokenreviews", &reviews), func(o *apiserver.Options) { o.SignInBurst = burst })
+	for name, junk := range map[string]func(int) string{
+		"made up": func(n int) string { return fmt.Sprint("junk", n) },
+		"forged":  func(n int) string { return forged("https://kubernetes.default.svc.cluster.local", n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := s.on(t)
+			fresh := newUser(t, namespace, "fresh-"+strings.ReplaceAll(name, " ", "-")).token
+			reviews.Store(0)
+			began := time.Now()
+			ctx, stop := context.WithCancel(t.Context())
+			var sent atomic.Int64
+			var trying sync.WaitGroup
+			for range callers {
+				trying.Go(func() {
+					for ctx.Err() == nil {
+						request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/session", nil)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						request.Header.Set("Authorization", "Bearer "+junk(int(sent.Add(1))))
+						if answer, err := http.DefaultClient.Do(request); err == nil {
+							answer.Body.Close()
+						}
+					}
+				})
+			}
+			eventually(t, "junk is underway", func() error {
+				if n := sent.Load(); n < 2*callers {
+					return fmt.Errorf("%d are sent", n)
+				}
+				return nil
+			})
+			s.want(http.StatusOK, fresh, "GET", "/session", "")
+			stop()
+			trying.Wait()
+			// The attempts of the address, in each of its two classes, the slow ones of all,
+			// and the good token.
+			most := 2*burst + 10 + int(time.Since(began).Seconds()+1)*(10+2) + 1
+			if n := int(reviews.Load()); n > most {
+				t.Errorf("%d tokens cost %d reviews, want at most %d", sent.Load(), n, most)
+			}
+		})
+	}
+}
+
+func TestBadTokensAreRemembered(t *testing.T) {
+	t.Parallel()
+	var reviews atomic.Int64
+	s := start(t, counting("tokenreviews", &reviews), func(o *apiserver.Options) { o.TokenTTL = time.Hour })
+	for range 20 {
+		s.want(http.StatusUnauthorized, "junk", "GET", "/session", "")
+	}
+	if n := reviews.Load(); n != 1 {
+		t.Errorf("one bad token cost %d reviews", n)
+	}
+}
+
+func TestAnswersAreCompressed(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	for i := range 20 {
+		s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, fmt.Sprint("photos-", i)))
+	}
+	for name, c := range map[string]struct {
+		path, accept string
+		packed       bool
+	}{
+		"a list":                {"/darkrooms", "gzip", true},
+		"a list to others":      {"/darkrooms", "br", false},
+		"a list to who refuses": {"/darkrooms", "gzip;q=0", false},
+		"a small answer":        {"/session", "gzip", false},
+		"the document":          {"/openapi.json", "gzip, br", true},
+		"an error":              {"/darkrooms?limit=0", "gzip", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.on(t).raw(token, "GET", c.path, "", "Accept-Encoding", c.accept)
+			if packed := got.header.Get("Content-Encoding") == "gzip"; packed != c.packed {
+				t.Fatalf("it is compressed: %t, %d bytes", packed, len(got.body))
+			}
+			if !c.packed {
+				return
+			}
+			reader, err := gzip.NewReader(strings.NewReader(got.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := io.ReadAll(reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := s.on(t).raw(token, "GET", c.path, "", "Accept-Encoding", "identity"); string(plain) != want.body {
+				t.Errorf("it is\n%s\nwant\n%s", plain, want.body)
+			}
+			if !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
+				t.Errorf("Vary is %q", got.header.Values("Vary"))
+			}
+		})
+	}
+	f := s.follow(token, "/events/stream", "Accept-Encoding", "gzip")
+	f.until(t, "synced")
+}
+
+func TestSelectorsAreBounded(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newViewer(t, namespace).token
+	for n, status := range map[int]int{16: http.StatusOK, 17: http.StatusBadRequest} {
+		selector := strings.TrimSuffix(strings.Repeat("a,", n), ",")
+		for i := range n {
+			selector = strings.Replace(selector, "a", fmt.Sprint("!b", i), 1)
+		}
+		s.want(status, token, "GET", "/darkrooms?labelSelector="+selector, "")
+	}
+}
+
+func TestRenderingHasARate(t *testing.T) {
+	t.Parallel()
+	var rendered atomic.Int64
+	s, namespace := start(t, func(o *apiserver.Options) {
+		o.Preview = func(context.Context, *v1alpha1.Darkroom) (string, error) {
+			rendered.Add(1)
+			return "kind: List\n", nil
+		}
+	}), newNamespace(t)
+	greedy, modest := newViewer(t, namespace).token, newEditor(t, namespace).token
+	began := time.Now()
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 6 {
+				s.call(greedy, "POST", path(namespace, "photos")+"/manifest", withHosts(1))
+			}
+		})
+	}
+	group.Wait()
+	if n, most := rendered.Load(), int64(10+2*(time.Since(began).Seconds()+1)); n > most {
+		t.Errorf("%d are rendered, want at most %d", n, most)
+	}
+	s.want(http.StatusOK, modest, "POST", path(namespace, "photos")+"/manifest", withHosts(1))
+}

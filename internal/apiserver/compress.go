@@ -1,0 +1,118 @@
+package apiserver
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// worthPacking is the smallest body that is compressed, in bytes: one that fits into a
+// packet or two arrives no sooner.
+const worthPacking = 2 << 10
+
+// packedTypes are the media types that are compressed. Streams are not: a compressor
+// keeps events back. Images are compressed already, and the page packs its own files.
+var packedTypes = []string{typeJSON, problemType, "application/yaml", "application/vnd.oai.openapi+json", "text/html; charset=utf-8"}
+
+// compress saves the network of callers with many Darkrooms: a list shrinks to a
+// fifteenth.
+//
+// Compression tells those who see the length of answers something about their content,
+// if they can also have their own text in the answer (BREACH). It is safe here because
+// answers hold no secrets: no tokens, no cookies, and of Darkrooms nothing that is
+// write-only.
+func compress(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !acceptsGzip(r) || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		packing := &packer{ResponseWriter: w}
+		next.ServeHTTP(packing, r)
+		packing.finish()
+	})
+}
+
+// packers are reused: each has some hundred kilobytes of tables.
+var packers = sync.Pool{New: func() any {
+	// The level is valid.
+	writer, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return writer
+}}
+
+// packer keeps the beginning of a body until it is known whether compressing is worth
+// it. Then all goes through the compressor, or straight on.
+type packer struct {
+	http.ResponseWriter
+
+	status  int
+	started bool
+	begin   bytes.Buffer
+	gzip    *gzip.Writer
+}
+
+// Unwrap is for http.ResponseController: deadlines, and flushes of streams.
+func (p *packer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
+func (p *packer) WriteHeader(status int) {
+	if p.status != 0 {
+		return
+	}
+	p.status = status
+	if !p.mayPack() {
+		p.started = true
+		p.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// mayPack decides by the header. Answers without a body have no type.
+func (p *packer) mayPack() bool {
+	header := p.Header()
+	return header.Get("Content-Encoding") == "" && slices.Contains(packedTypes, strings.ToLower(header.Get("Content-Type")))
+}
+
+func (p *packer) Write(body []byte) (int, error) {
+	if p.status == 0 {
+		p.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case p.gzip != nil:
+		return p.gzip.Write(body)
+	case p.started:
+		return p.ResponseWriter.Write(body)
+	}
+	p.begin.Write(body)
+	if p.begin.Len() < worthPacking {
+		return len(body), nil
+	}
+	header := p.Header()
+	header.Set("Content-Encoding", "gzip")
+	header.Add("Vary", "Accept-Encoding")
+	header.Del("Content-Length")
+	p.started = true
+	p.ResponseWriter.WriteHeader(p.status)
+	p.gzip = packers.Get().(*gzip.Writer)
+	p.gzip.Reset(p.ResponseWriter)
+	if _, err := p.gzip.Write(p.begin.Bytes()); err != nil {
+		return 0, err
+	}
+	p.begin = bytes.Buffer{}
+	return len(body), nil
+}
+
+// finish sends what is still kept. If the client is gone there is nobody to tell.
+func (p *packer) finish() {
+	switch {
+	case p.gzip != nil:
+		_ = p.gzip.Close()
+		p.gzip.Reset(nil)
+		packers.Put(p.gzip)
+	case !p.started && p.status != 0:
+		p.Header().Add("Vary", "Accept-Encoding")
+		p.ResponseWriter.WriteHeader(p.status)
+		_, _ = p.ResponseWriter.Write(p.begin.Bytes())
+	}
+}

@@ -1,0 +1,124 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/config/crd"
+)
+
+func testDefinition(t *testing.T) *definition {
+	t.Helper()
+	out, err := newDefinition(crd.Darkrooms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func subDomains(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("host-%d", i))
+	}
+	return out
+}
+
+func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
+	t.Parallel()
+	definition := testDefinition(t)
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.Darkroom)
+		// field of the first problem; empty means that the Darkroom is valid.
+		field string
+	}{
+		"as it is":             {func(*v1alpha1.Darkroom) {}, ""},
+		"as many hosts as go":  {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(64) }, ""},
+		"one host more":        {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(65) }, "body.subDomains"},
+		"no host":              {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = nil }, "body.subDomains"},
+		"a host twice":         {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"a", "a"} }, "body.subDomains[1]"},
+		"a bad host":           {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"A"} }, "body.subDomains[0]"},
+		"too many replicas":    {func(d *v1alpha1.Darkroom) { n := int32(1001); d.Spec.Replicas = &n }, "body.replicas"},
+		"no base URL":          {func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "" }, "body.source.baseUrl"},
+		"long name":            {func(d *v1alpha1.Darkroom) { d.Name = strings.Repeat("a", 54) }, "body.name"},
+		"bad label":            {func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"a": "b c"} }, "body.labels"},
+		"too many variables":   {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = make([]corev1.EnvVar, 129) }, "body.extraEnv"},
+		"a variable of no use": {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", Value: "1"}} }, "body.extraEnv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			darkroom := &v1alpha1.Darkroom{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "photos", Name: "cats"},
+				Spec: v1alpha1.DarkroomSpec{
+					Source: v1alpha1.Source{BaseURL: "https://example.com/images"}, SubDomains: []string{"cats"},
+				},
+			}
+			c.change(darkroom)
+			err := definition.check(t.Context(), darkroom)
+			var problem *Problem
+			switch {
+			case c.field == "" && err != nil:
+				t.Fatalf("refused: %v", err)
+			case c.field == "":
+			case !errors.As(err, &problem) || problem.Status != 422 || len(problem.Errors) == 0:
+				t.Fatalf("error is %v", err)
+			case problem.Errors[0].Location != c.field:
+				t.Errorf("the problem is %+v, want one of %s", problem.Errors, c.field)
+			}
+		})
+	}
+}
+
+func TestMapsThatTheCRDDoesNotBound(t *testing.T) {
+	t.Parallel()
+	darkroom := &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "photos", Name: "cats"},
+		Spec: v1alpha1.DarkroomSpec{
+			Source: v1alpha1.Source{BaseURL: "https://example.com/images"}, SubDomains: []string{"cats"},
+			PodTemplate: &v1alpha1.PodTemplate{Tolerations: make([]corev1.Toleration, 200_000)},
+		},
+	}
+	var problem *Problem
+	if err := testDefinition(t).check(t.Context(), darkroom); !errors.As(err, &problem) || problem.Status != 422 {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestSamplesAreValid(t *testing.T) {
+	t.Parallel()
+	definition := testDefinition(t)
+	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(raw), "\n---\n") {
+			darkroom := &v1alpha1.Darkroom{}
+			if err := yaml.Unmarshal([]byte(document), darkroom); err != nil || darkroom.Kind != v1alpha1.Kind {
+				continue
+			}
+			checked++
+			darkroom.Namespace = "photos"
+			if err := definition.check(t.Context(), darkroom); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("there are no samples")
+	}
+}

@@ -1,0 +1,105 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Event is something that happened to a Darkroom.
+type Event struct {
+	Type      string     `json:"type" doc:"Normal or Warning"`
+	Reason    string     `json:"reason" doc:"What happened, in a word"`
+	Message   string     `json:"message"`
+	Count     int32      `json:"count" doc:"How often it happened"`
+	Reporter  string     `json:"reporter,omitempty" doc:"Who says so"`
+	FirstSeen *time.Time `json:"firstSeen,omitempty"`
+	LastSeen  *time.Time `json:"lastSeen,omitempty"`
+}
+
+// EventList is the events of a Darkroom, the latest first.
+type EventList struct {
+	Items []Event `json:"items"`
+}
+
+type eventsOutput struct {
+	Body EventList
+}
+
+// events reads with the server's own token, for callers who may list events there.
+func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "events", namespace: in.Namespace}); err != nil {
+		return nil, err
+	}
+	leave, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	events, err := s.kube.CoreV1().Events(in.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.Set{
+			"involvedObject.kind": v1alpha1.Kind, "involvedObject.name": in.Name, "involvedObject.uid": string(darkroom.UID),
+		}.String(),
+		Limit: maxRelated,
+	})
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	out := &eventsOutput{Body: EventList{Items: []Event{}}}
+	for i := range events.Items {
+		out.Body.Items = append(out.Body.Items, describeEvent(&events.Items[i]))
+	}
+	slices.SortStableFunc(out.Body.Items, func(a, b Event) int { return compareTimes(b.LastSeen, a.LastSeen) })
+	return out, nil
+}
+
+// describeEvent reads both kinds of events: those of the old API, with a count, and
+// those of the new one, with a series.
+func describeEvent(event *corev1.Event) Event {
+	out := Event{
+		Type:      event.Type,
+		Reason:    event.Reason,
+		Message:   event.Message,
+		Count:     max(event.Count, 1),
+		Reporter:  cmp.Or(event.ReportingController, event.Source.Component),
+		FirstSeen: timeOf(&event.FirstTimestamp),
+		LastSeen:  timeOf(&event.LastTimestamp),
+	}
+	if out.FirstSeen == nil {
+		out.FirstSeen = timeOf(&metav1.Time{Time: event.EventTime.Time})
+	}
+	if out.FirstSeen == nil {
+		out.FirstSeen = timeOf(&event.CreationTimestamp)
+	}
+	if series := event.Series; series != nil {
+		out.Count = series.Count
+		out.LastSeen = timeOf(&metav1.Time{Time: series.LastObservedTime.Time})
+	}
+	if out.LastSeen == nil {
+		out.LastSeen = out.FirstSeen
+	}
+	return out
+}
+
+func compareTimes(a, b *time.Time) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return a.Compare(*b)
+}

@@ -1,0 +1,98 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// newTestRates has a clock that stands still until it is moved.
+func newTestRates(perSecond float64, burst int) (rates *Rates, pass func(time.Duration)) {
+	now := time.Unix(0, 0)
+	rates = NewRates(perSecond, burst)
+	rates.now = func() time.Time { return now }
+	return rates, func(d time.Duration) { now = now.Add(d) }
+}
+
+func wantExceeded(t *testing.T, err error, seconds int) {
+	t.Helper()
+	var exceeded *Exceeded
+	if !errors.As(err, &exceeded) || exceeded.Seconds() != seconds {
+		t.Fatalf("error is %v, want a limit that ends in %d s", err, seconds)
+	}
+}
+
+func take(t *testing.T, rates *Rates, who string, n int) {
+	t.Helper()
+	for range n {
+		if err := rates.Take(who); err != nil {
+			t.Fatalf("%s: %v", who, err)
+		}
+	}
+}
+
+func TestBurstThenRate(t *testing.T) {
+	t.Parallel()
+	rates, pass := newTestRates(0.5, 3)
+	take(t, rates, "a", 3)
+	wantExceeded(t, rates.Take("a"), 2)
+	take(t, rates, "b", 3)
+	pass(2 * time.Second)
+	take(t, rates, "a", 1)
+	wantExceeded(t, rates.Take("a"), 2)
+	pass(time.Hour)
+	take(t, rates, "a", 3)
+	wantExceeded(t, rates.Take("a"), 2)
+}
+
+func TestReturnedTokens(t *testing.T) {
+	t.Parallel()
+	rates, _ := newTestRates(1, 2)
+	take(t, rates, "a", 2)
+	rates.Return("a")
+	take(t, rates, "a", 1)
+	wantExceeded(t, rates.Take("a"), 1)
+	for range 5 {
+		rates.Return("a")
+	}
+	take(t, rates, "a", 2)
+	wantExceeded(t, rates.Take("a"), 1)
+}
+
+func TestImpatientDoNotWait(t *testing.T) {
+	t.Parallel()
+	rates, _ := newTestRates(1, 1)
+	take(t, rates, "a", 1)
+	wantExceeded(t, rates.Wait(t.Context(), "a", 999*time.Millisecond), 1)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	wantExceeded(t, rates.Wait(ctx, "a", time.Hour), 1)
+	// Those who were refused have taken nothing.
+	wantExceeded(t, rates.Take("a"), 1)
+}
+
+func TestWhoStopsWaitingTakesNothing(t *testing.T) {
+	t.Parallel()
+	rates, pass := newTestRates(0.001, 1)
+	take(t, rates, "a", 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := rates.Wait(ctx, "a", time.Hour); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error is %v", err)
+	}
+	pass(1000 * time.Second)
+	take(t, rates, "a", 1)
+}
+
+func TestRatesRememberSoManyCallers(t *testing.T) {
+	t.Parallel()
+	rates, _ := newTestRates(1, 1)
+	for i := range 3 * maxCallers {
+		take(t, rates, fmt.Sprint(i), 1)
+	}
+	if got := rates.buckets.Len(); got > maxCallers {
+		t.Errorf("%d callers are remembered", got)
+	}
+}

@@ -1,0 +1,154 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+const (
+	// renderTimeout bounds the rendering of Darkrooms for one request.
+	renderTimeout = 10 * time.Second
+	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
+	// for some tens of milliseconds, and one caller would keep it busy.
+	rendersPerSecond, renderBurst = 2, 10
+)
+
+type renderInput struct {
+	PathInput
+	RawBody []byte `contentType:"application/json"`
+}
+
+// proposal is a change as a caller is about to send it, without secrets.
+type proposal struct {
+	// before is what there is; nil if there is none.
+	before *v1alpha1.Darkroom
+	wanted *v1alpha1.Darkroom
+	// newSecrets is set if write-only values were sent: whether they differ from the
+	// stored ones is not known here.
+	newSecrets bool
+}
+
+// propose reads a proposal, and checks it against the limits of the cluster. Secrets
+// that were sent are concealed, so that nothing further on can show them.
+func (s *Server) propose(ctx context.Context, in *renderInput) (*proposal, error) {
+	key := in.key()
+	out := &proposal{}
+	var err error
+	out.before, err = s.readable(ctx, key)
+	var problem *Problem
+	switch {
+	case errors.As(err, &problem) && problem.Status == http.StatusNotFound && s.serves(key.Namespace):
+	case err != nil:
+		return nil, err
+	}
+	input, err := s.decoder.decode(in.RawBody, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIdentity(input, key); err != nil {
+		return nil, err
+	}
+	before := out.before
+	if before == nil {
+		before = &v1alpha1.Darkroom{}
+	}
+	out.wanted, out.newSecrets = expand(input, before), sendsSecrets(input)
+	conceal(out.wanted)
+	return out, nil
+}
+
+// sendsSecrets reports whether an input has write-only values.
+func sendsSecrets(in *DarkroomInput) bool {
+	for _, variable := range in.ExtraEnv {
+		if variable.Value != nil {
+			return true
+		}
+	}
+	return in.Source.AccessKey != "" || in.Source.SecretKey != ""
+}
+
+// renderManifest renders what somebody is about to send.
+func (s *Server) renderManifest(ctx context.Context, in *renderInput) (*manifestOutput, error) {
+	proposal, err := s.propose(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return s.manifestOf(ctx, proposal.wanted)
+}
+
+func (s *Server) manifestOf(ctx context.Context, darkroom *v1alpha1.Darkroom) (*manifestOutput, error) {
+	manifests, err := s.render(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	return &manifestOutput{ContentType: "application/yaml", Body: []byte(manifests[0])}, nil
+}
+
+// render renders Darkrooms that have no secrets, and puts the mark in their place.
+//
+// What is rendered is within the limits of the cluster, because the cost grows with it.
+// Few are rendered at one time, and each caller has a share of those. A caller who goes
+// away ends the rendering at its next step; until then it keeps its place.
+func (s *Server) render(ctx context.Context, darkrooms ...*v1alpha1.Darkroom) ([]string, error) {
+	who := callerOf(ctx).user.GetName()
+	if err := s.renderRates.Wait(ctx, who, questionPatience); err != nil {
+		return nil, limited(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
+	leave, err := s.renderings.Enter(ctx, who)
+	if err != nil {
+		cancel()
+		return nil, limited(notInTime(ctx, err))
+	}
+	type result struct {
+		manifests []string
+		err       error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer cancel()
+		defer leave()
+		var out result
+		for _, darkroom := range darkrooms {
+			var manifest string
+			if out.err = s.definition.check(ctx, darkroom); out.err == nil {
+				manifest, out.err = s.preview(ctx, darkroom)
+			}
+			if out.err != nil {
+				break
+			}
+			out.manifests = append(out.manifests, manifest)
+		}
+		done <- out
+	}()
+	select {
+	case out := <-done:
+		return out.manifests, notInTime(ctx, out.err)
+	case <-ctx.Done():
+		return nil, notInTime(ctx, ctx.Err())
+	}
+}
+
+func (s *Server) preview(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+	rendered, err := s.options.Preview(ctx, darkroom)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", fromTranslator(err)
+	}
+	return strings.ReplaceAll(rendered, concealedInSecret, redacted), nil
+}
+
+// notInTime makes the end of a context a problem.
+func notInTime(ctx context.Context, err error) error {
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return unavailable("the manifest could not be rendered in time; try again")
+	}
+	return err
+}

@@ -1,0 +1,311 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+const (
+	// maxSecrets bounds the Secrets that one review looks for; each costs a request.
+	maxSecrets = 8
+	// secretTimeout bounds the time for all of them.
+	secretTimeout = 5 * time.Second
+)
+
+// States of hosts.
+const (
+	hostFree  = "free"
+	hostOwn   = "own"
+	hostTaken = "taken"
+)
+
+// States of Secrets and of their keys.
+const (
+	secretFound   = "found"
+	secretMissing = "missing"
+	secretUnknown = "unknown"
+)
+
+// What happens to the pods.
+const (
+	podsCreate  = "create"
+	podsKeep    = "keep"
+	podsRoll    = "roll"
+	podsUnknown = "unknown"
+)
+
+// Review is what would follow from a Darkroom as it was sent.
+type Review struct {
+	Manifest string  `json:"manifest" doc:"Kubernetes manifests in YAML; REDACTED replaces secrets"`
+	Outcome  Outcome `json:"outcome"`
+}
+
+// Outcome is what the cluster would make of a Darkroom that it accepts.
+type Outcome struct {
+	Hosts   []HostOutcome   `json:"hosts" doc:"Each host, in the order of subDomains"`
+	Secrets []SecretOutcome `json:"secrets" doc:"Secrets that the Darkroom refers to, as far as the caller may read them"`
+	Pods    string          `json:"pods" enum:"create,keep,roll,unknown" doc:"create: there are none yet. keep: the pod template does not change. roll: it changes, and the pods are replaced. unknown: write-only values were sent, and may differ from the stored ones"`
+}
+
+// HostOutcome says who gets a host.
+type HostOutcome struct {
+	Host  string `json:"host"`
+	State string `json:"state" enum:"free,own,taken" doc:"free: nobody else claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it"`
+	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that has it, if the caller may get that one"`
+}
+
+// SecretOutcome says whether a Secret has what the pods need.
+type SecretOutcome struct {
+	Name  string       `json:"name"`
+	Field string       `json:"field" doc:"Field that refers to it, for example body.source.credentialsSecretRef"`
+	State string       `json:"state" enum:"found,missing,unknown" doc:"unknown: the caller may not read it, or it was not looked for"`
+	Keys  []KeyOutcome `json:"keys" doc:"The keys that are needed"`
+}
+
+// KeyOutcome says whether a Secret has a key.
+type KeyOutcome struct {
+	Name  string `json:"name"`
+	State string `json:"state" enum:"found,missing,unknown"`
+}
+
+type reviewOutput struct {
+	Body Review
+}
+
+// review renders what somebody is about to send, and foresees what would become of it.
+func (s *Server) review(ctx context.Context, in *renderInput) (*reviewOutput, error) {
+	proposal, err := s.propose(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	rendered := []*v1alpha1.Darkroom{proposal.wanted}
+	if proposal.before != nil {
+		rendered = append(rendered, proposal.before.DeepCopy())
+	}
+	manifests, err := s.renderBoth(ctx, rendered)
+	if err != nil {
+		return nil, err
+	}
+	out := &reviewOutput{Body: Review{Manifest: manifests[0]}}
+	if out.Body.Outcome.Hosts, err = s.reviewHosts(ctx, proposal); err != nil {
+		return nil, err
+	}
+	out.Body.Outcome.Secrets = s.reviewSecrets(ctx, proposal.wanted)
+	out.Body.Outcome.Pods, err = reviewPods(manifests, proposal.newSecrets)
+	return out, err
+}
+
+// renderBoth renders a proposal, and what there is before. A Darkroom that cannot be
+// rendered, because it is older than a rule, does not keep anybody from mending it.
+func (s *Server) renderBoth(ctx context.Context, darkrooms []*v1alpha1.Darkroom) ([]string, error) {
+	wanted, err := s.render(ctx, darkrooms[0])
+	if err != nil || len(darkrooms) == 1 {
+		return wanted, err
+	}
+	before, err := s.render(ctx, darkrooms[1])
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	if err != nil {
+		return append(wanted, ""), nil
+	}
+	return append(wanted, before...), nil
+}
+
+// reviewHosts compares the hosts with those of all Darkrooms that the server knows. The
+// owner is named to callers who may get it.
+func (s *Server) reviewHosts(ctx context.Context, proposal *proposal) ([]HostOutcome, error) {
+	all, _ := s.journal.all()
+	rivals := oldestRivals(proposal.wanted, all)
+	out := []HostOutcome{}
+	for _, subDomain := range proposal.wanted.Spec.SubDomains {
+		rival := rivals[subDomain]
+		entry := HostOutcome{
+			Host:  values.Host(subDomain, cmp.Or(s.options.BaseDomain, values.DefaultBaseDomain)),
+			State: hostState(proposal.before, rival, subDomain),
+		}
+		if entry.State == hostTaken {
+			visible, err := s.access.may(ctx, callerOf(ctx), toDarkrooms("get", rival.Namespace, rival.Name))
+			if err != nil {
+				return nil, err
+			}
+			if visible {
+				entry.Owner = keyOf(rival).String()
+			}
+		}
+		out = append(out, entry)
+	}
+	return out, nil
+}
+
+// oldestRivals returns, for each sub-domain that another Darkroom claims, the one with
+// the best claim among the others.
+func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[string]*v1alpha1.Darkroom {
+	asked := sets.New(wanted.Spec.SubDomains...)
+	out := map[string]*v1alpha1.Darkroom{}
+	for _, other := range all {
+		if keyOf(other) == keyOf(wanted) || other.DeletionTimestamp != nil {
+			continue
+		}
+		for _, subDomain := range other.Spec.SubDomains {
+			if asked.Has(subDomain) && (out[subDomain] == nil || olderThan(other, out[subDomain])) {
+				out[subDomain] = other
+			}
+		}
+	}
+	return out
+}
+
+// hostState decides who gets a host: the oldest Darkroom that claims it, as in the
+// operator (internal/claims). A new Darkroom, without a before, is the youngest.
+func hostState(before, rival *v1alpha1.Darkroom, subDomain string) string {
+	switch {
+	case rival != nil && (before == nil || olderThan(rival, before)):
+		return hostTaken
+	case rival != nil, before != nil && slices.Contains(before.Spec.SubDomains, subDomain):
+		return hostOwn
+	}
+	return hostFree
+}
+
+// olderThan orders claims: by age, and among Darkrooms of one age by name.
+func olderThan(a, b *v1alpha1.Darkroom) bool {
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return compareKeys(keyOf(a), keyOf(b)) < 0
+}
+
+// secretsOf returns the Secrets that the pods and the Ingress of a Darkroom cannot do
+// without, one entry for each name.
+func secretsOf(darkroom *v1alpha1.Darkroom) []SecretOutcome {
+	var out []SecretOutcome
+	need := func(field, name string, keys ...string) {
+		if name == "" {
+			return
+		}
+		at := slices.IndexFunc(out, func(s SecretOutcome) bool { return s.Name == name })
+		if at < 0 {
+			at = len(out)
+			out = append(out, SecretOutcome{Name: name, Field: field, State: secretUnknown, Keys: []KeyOutcome{}})
+		}
+		for _, key := range keys {
+			entry := KeyOutcome{Name: key, State: secretUnknown}
+			if !slices.Contains(out[at].Keys, entry) {
+				out[at].Keys = append(out[at].Keys, entry)
+			}
+		}
+	}
+	spec := &darkroom.Spec
+	need("body.source.credentialsSecretRef", values.CredentialsSecret(&spec.Source), values.CredentialsKeys(&spec.Source)...)
+	if spec.Ingress != nil {
+		need("body.ingress.tlsSecretName", spec.Ingress.TLSSecretName, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
+	}
+	for i, variable := range spec.ExtraEnv {
+		if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil && !isOptional(from.SecretKeyRef.Optional) {
+			need(fmt.Sprintf("body.extraEnv[%d].valueFrom.secretKeyRef", i), from.SecretKeyRef.Name, from.SecretKeyRef.Key)
+		}
+	}
+	for i, from := range spec.ExtraEnvFrom {
+		if from.SecretRef != nil && !isOptional(from.SecretRef.Optional) {
+			need(fmt.Sprintf("body.extraEnvFrom[%d].secretRef", i), from.SecretRef.Name)
+		}
+	}
+	return out
+}
+
+func isOptional(optional *bool) bool { return optional != nil && *optional }
+
+// reviewSecrets looks for Secrets with the caller's own token: the server itself can
+// read none. Of what it reads only the names of keys are kept.
+func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom) []SecretOutcome {
+	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
+	defer cancel()
+	out := []SecretOutcome{}
+	for i, needed := range secretsOf(darkroom) {
+		if i < maxSecrets {
+			secret := &corev1.Secret{}
+			err := s.callers.core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(needed.Name).MaxRetries(0).Do(ctx).Into(secret)
+			judgeSecret(&needed, secret, err)
+		}
+		out = append(out, needed)
+	}
+	return out
+}
+
+// judgeSecret decides what an answer says about a Secret. Only a clear "not found" means
+// that it is missing.
+func judgeSecret(needed *SecretOutcome, secret *corev1.Secret, err error) {
+	switch {
+	case apierrors.IsNotFound(err):
+		needed.State = secretMissing
+	case err == nil:
+		needed.State = secretFound
+	}
+	for i := range needed.Keys {
+		key := &needed.Keys[i]
+		_, found := secret.Data[key.Name]
+		switch {
+		case needed.State == secretMissing, needed.State == secretFound && !found:
+			key.State = secretMissing
+		case found:
+			key.State = secretFound
+		}
+	}
+}
+
+// reviewPods compares the pod templates of two manifests: of what is wanted, and of what
+// there is.
+func reviewPods(manifests []string, newSecrets bool) (string, error) {
+	if len(manifests) == 1 {
+		return podsCreate, nil
+	}
+	wanted, err := podTemplate(manifests[0])
+	if err != nil {
+		return "", err
+	}
+	before, err := podTemplate(manifests[1])
+	switch {
+	case err != nil:
+		return "", err
+	case before == nil:
+		return podsUnknown, nil
+	case !reflect.DeepEqual(wanted, before):
+		return podsRoll, nil
+	case newSecrets:
+		return podsUnknown, nil
+	}
+	return podsKeep, nil
+}
+
+// podTemplate returns the pod template of the Deployment in a manifest, or nil.
+func podTemplate(manifest string) (map[string]any, error) {
+	for document := range strings.SplitSeq(manifest, "\n---") {
+		object := struct {
+			Kind string `json:"kind"`
+			Spec struct {
+				Template map[string]any `json:"template"`
+			} `json:"spec"`
+		}{}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			return nil, fmt.Errorf("read manifest: %w", err)
+		}
+		if object.Kind == "Deployment" {
+			return object.Spec.Template, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,123 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+// reviewed returns the outcome that a server foresees.
+func (s *server) reviewed(token, namespace, name, body string) apiserver.Outcome {
+	s.t.Helper()
+	return into[apiserver.Review](s.t, s.want(http.StatusOK, token, "POST", path(namespace, name)+"/review", body)).Outcome
+}
+
+func TestReviewOfHosts(t *testing.T) {
+	t.Parallel()
+	s, one, two := start(t), newNamespace(t), newNamespace(t)
+	editor, both := newEditor(t, one).token, newUser(t, one, "both")
+	both.may(one, canView)
+	both.may(two, canView)
+	host := "taken-" + two
+	const body = `{"name":%q,"namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":[%q,%q]}`
+	s.want(http.StatusCreated, newEditor(t, two).token, "POST", "/darkrooms", fmt.Sprintf(body, "first", two, host, "more-"+two))
+	s.want(http.StatusCreated, editor, "POST", "/darkrooms", fmt.Sprintf(body, "mine", one, "mine-"+one, "more-"+one))
+
+	outcome := func(host, state, owner string) apiserver.HostOutcome {
+		return apiserver.HostOutcome{Host: host + ".darkroom.example.com", State: state, Owner: owner}
+	}
+	for name, c := range map[string]struct {
+		token, darkroom, body string
+		want                  []apiserver.HostOutcome
+	}{
+		"new": {
+			editor, "new", fmt.Sprintf(body, "new", one, "free-"+one, host),
+			[]apiserver.HostOutcome{outcome("free-"+one, "free", ""), outcome(host, "taken", "")},
+		},
+		"the owner is named to who may see it": {
+			both.token, "new", fmt.Sprintf(body, "new", one, "free-"+one, host),
+			[]apiserver.HostOutcome{outcome("free-"+one, "free", ""), outcome(host, "taken", two+"/first")},
+		},
+		"one that is there": {
+			editor, "mine", fmt.Sprintf(body, "mine", one, "mine-"+one, "free-"+one),
+			[]apiserver.HostOutcome{outcome("mine-"+one, "own", ""), outcome("free-"+one, "free", "")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.on(t).reviewed(c.token, one, c.darkroom, c.body).Hosts; !slices.Equal(got, c.want) {
+				t.Errorf("hosts are %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReviewOfSecrets(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	viewer, reader := newViewer(t, namespace).token, newEditor(t, namespace)
+	reader.may(namespace, append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}, canView...))
+	create(t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"},
+		StringData: map[string]string{"accessKey": "very-secret-value"},
+	})
+	body := func(secret string) string {
+		return `{"source":{"type":"S3","bucket":"b","region":"eu-west-2","credentialsSecretRef":{"name":"` + secret + `"}},"subDomains":["a"]}`
+	}
+	outcome := func(name, state, access, secret string) []apiserver.SecretOutcome {
+		return []apiserver.SecretOutcome{{
+			Name: name, Field: "body.source.credentialsSecretRef", State: state,
+			Keys: []apiserver.KeyOutcome{{Name: "accessKey", State: access}, {Name: "secretKey", State: secret}},
+		}}
+	}
+	for name, c := range map[string]struct {
+		token, secret string
+		want          []apiserver.SecretOutcome
+	}{
+		"a key is missing":   {reader.token, "keys", outcome("keys", "found", "found", "missing")},
+		"there is none":      {reader.token, "none", outcome("none", "missing", "missing", "missing")},
+		"may not be read":    {viewer, "keys", outcome("keys", "unknown", "unknown", "unknown")},
+		"may not be guessed": {viewer, "none", outcome("none", "unknown", "unknown", "unknown")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.on(t).reviewed(c.token, namespace, "photos", body(c.secret)).Secrets; !reflect.DeepEqual(got, c.want) {
+				t.Errorf("secrets are %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReviewOfPods(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	const before = `{"name":"photos","namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":["a"]}`
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", fmt.Sprintf(before, namespace))
+	for name, c := range map[string]struct{ darkroom, body, want string }{
+		"new":          {"new", `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"]}`, "create"},
+		"as it is":     {"photos", `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"]}`, "keep"},
+		"more hosts":   {"photos", `{"source":{"baseUrl":"https://example.com"},"subDomains":["a","b"]}`, "keep"},
+		"more pods":    {"photos", `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":3}`, "keep"},
+		"new version":  {"photos", `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"version":"0.4.1"}`, "roll"},
+		"new source":   {"photos", `{"source":{"baseUrl":"https://example.com/b"},"subDomains":["a"]}`, "roll"},
+		"new variable": {"photos", `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"extraEnv":[{"name":"A","value":"b"}]}`, "roll"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := s.on(t).reviewed(token, namespace, c.darkroom, c.body).Pods; got != c.want {
+				t.Errorf("pods are %q, want %q", got, c.want)
+			}
+		})
+	}
+	variable := `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"extraEnv":[{"name":"A","value":"b"}]}`
+	s.want(http.StatusOK, token, "PUT", path(namespace, "photos"), variable, "If-Match", "*")
+	if got := s.reviewed(token, namespace, "photos", variable).Pods; got != "unknown" {
+		t.Errorf("with a value that may differ pods are %q", got)
+	}
+}

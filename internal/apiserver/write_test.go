@@ -1,0 +1,97 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func TestAnyVersionIsNeverStale(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	var group errgroup.Group
+	for writer := range 2 {
+		group.Go(func() error {
+			for i := range 15 {
+				patch := fmt.Sprintf(`{"labels":{"writer-%d":"%d"}}`, writer, i)
+				got := s.call(token, "PATCH", path(namespace, "photos"), patch, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+				if got.status != http.StatusOK {
+					return fmt.Errorf("answers %s", got)
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
+	}
+	labels := into[apiserver.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "")).Labels
+	if labels["writer-0"] != "14" || labels["writer-1"] != "14" {
+		t.Errorf("a write is lost: %v", labels)
+	}
+}
+
+func TestDeletionOfOneVersion(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	editor := newEditor(t, namespace).token
+	deleter := newUser(t, namespace, "deleter")
+	deleter.may(namespace, []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"list", "delete"}}})
+	created := s.want(http.StatusCreated, editor, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
+	changed := s.want(http.StatusOK, editor, "PATCH", path(namespace, "photos"), `{"replicas":2}`,
+		"If-Match", created, "Content-Type", "application/merge-patch+json").header.Get("ETag")
+	problem(t, s.want(http.StatusPreconditionFailed, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", created))
+	problem(t, s.want(http.StatusPreconditionFailed, editor, "DELETE", path(namespace, "photos"), "", "If-Match", created+`, "1"`))
+	s.want(http.StatusNoContent, editor, "DELETE", path(namespace, "photos")+"?dryRun=All", "", "If-Match", created+", "+changed)
+	// One tag needs no right but that to delete.
+	s.want(http.StatusNoContent, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", changed)
+}
+
+func TestRefusedDeletionIsASentence(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	viewer := newViewer(t, namespace).token
+	detail := problem(t, s.want(http.StatusForbidden, viewer, "DELETE", path(namespace, "photos"), "")).Detail
+	if strings.Contains(detail, "unknown") || !strings.Contains(detail, "cannot delete") || !strings.Contains(detail, "viewer") {
+		t.Errorf("the detail is %q", detail)
+	}
+}
+
+func TestListInPlaceOfAString(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	for body, want := range map[string]apiserver.FieldProblem{
+		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":"foo"}`:                        {Location: "body.subDomains", Message: "expected array"},
+		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":99999999999}`: {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+	} {
+		got := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", body)).Errors
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%s: the errors are %+v, want %+v", body, got, want)
+		}
+	}
+}
+
+func TestImageParametersAreBounded(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	for query, status := range map[string]int{
+		"blur=100": http.StatusServiceUnavailable, "blur=0.5": http.StatusServiceUnavailable, "rot=-360": http.StatusServiceUnavailable,
+		"blur=101": http.StatusUnprocessableEntity, "blur=9999": http.StatusUnprocessableEntity, "rot=361": http.StatusUnprocessableEntity,
+		"rot=-360.5": http.StatusUnprocessableEntity, "rot=99999999": http.StatusUnprocessableEntity, "blur=1e5": http.StatusUnprocessableEntity,
+	} {
+		s.want(status, token, "GET", path(namespace, "photos")+"/image?path=/images/a.png&"+query, "")
+	}
+}
