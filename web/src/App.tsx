@@ -1,6 +1,6 @@
 import { Bullseye, EmptyState, EmptyStateBody, EmptyStateFooter, PageSection, Spinner } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import { createContext, lazy, Suspense, use, useCallback, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { api, onSignedOut } from "./api/client";
 import { asProblem, type Problem } from "./api/problem";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
@@ -10,13 +10,11 @@ import { SignIn } from "./layout/SignIn";
 import { ListView } from "./list/ListView";
 import { LiveContext, useFollowing } from "./live/useLive";
 import { Link, paths, routeOf, usePathname } from "./router";
+import { SettingsContext } from "./settings";
 
 // What is not needed for the list comes when it is asked for.
 const DetailView = lazy(() => import("./detail/DetailView"));
 const FormView = lazy(() => import("./form/FormView"));
-
-const SettingsContext = createContext<ServerSettings>({ baseDomain: "", darkroomVersion: "", namespaces: [], version: "" });
-export const useSettings = (): ServerSettings => use(SettingsContext);
 
 /** Who is signed in, or what keeps us from knowing. */
 type Session =

@@ -2,7 +2,7 @@ import { Alert, FormGroup, FormSection, Radio } from "@patternfly/react-core";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
-import { useSettings } from "../App";
+import { useSettings } from "../settings";
 import { useSnapshot } from "../live/useLive";
 import { useLoaded } from "../useLoaded";
 import { Advanced } from "./Advanced";

@@ -2,7 +2,7 @@ import { Breadcrumb, BreadcrumbItem, Bullseye, Button, PageSection, Spinner, Tit
 import { useState } from "react";
 import { api } from "../api/client";
 import { keyOf, type Darkroom, type Key } from "../api/types";
-import { useSettings } from "../App";
+import { useSettings } from "../settings";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths } from "../router";
 import { useLoaded } from "../useLoaded";

@@ -2,7 +2,7 @@ import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, Form, Title } f
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
-import { DiffView } from "../detail/DiffView";
+import { DiffView } from "../diff/DiffView";
 import type { Reviewed } from "./useSaving";
 
 /** What saving will change in the cluster, before it does. */

@@ -1,6 +1,6 @@
 import { FormGroup, FormHelperText, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
 import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
-import { useSettings } from "../App";
+import { useSettings } from "../settings";
 import { Help, idOf, useForm } from "./fields";
 import { messagesAt, isSubDomain } from "./validate";
 

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { api, etagOf } from "../api/client";
 import { asProblem, Problem } from "../api/problem";
 import type { Darkroom, DarkroomInput } from "../api/types";
-import { diffLines, type DiffLine } from "../diff";
+import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { asksTheSame, merge, type Clash } from "./merge";

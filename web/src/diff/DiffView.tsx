@@ -1,4 +1,4 @@
-import { hunks, type DiffLine } from "../diff";
+import { hunks, type DiffLine } from "./diff";
 
 const signs = { added: "+", removed: "−", same: " " } as const;
 const words = { added: "added: ", removed: "removed: ", same: "" } as const;
