@@ -24,7 +24,7 @@ const browser = await chromium.launch({
 });
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  await page.goto(`${stub.url}/?per=100`);
+  await page.goto(`${stub.url}/?sort=name&per=100`);
   await page.getByRole("grid", { name: "Darkrooms" }).waitFor();
   await page.evaluate(() => {
     Object.assign(window, { long: 0 });
@@ -36,7 +36,10 @@ try {
   });
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
-  const cpu = async () => (await devtools.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  const cpu = async () => {
+    const { metrics } = await devtools.send("Performance.getMetrics");
+    return ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"].map((wanted) => metrics.find(({ name }) => name === wanted)?.value ?? 0);
+  };
   const before = await cpu();
   const began = performance.now();
   for (let n = 0; n < seconds * rate; n++) {
@@ -49,12 +52,12 @@ try {
   await page.getByRole("link", { name: "aaa-last", exact: true }).waitFor({ timeout: 120_000 });
   const took = (performance.now() - began) / 1_000;
   const long = await page.evaluate(() => /** @type {{ long: number }} */ (/** @type {unknown} */ (window)).long / 1_000);
-  const used = (await cpu()) - before;
+  const [all = 0, ...parts] = (await cpu()).map((value, i) => value - (before[i] ?? 0));
   const percent = (/** @type {number} */ part) => `${((100 * part) / took).toFixed(1)} %`;
-  const each = (1_000 * used) / (seconds * rate);
+  const each = (/** @type {number} */ part) => ((1_000 * part) / (seconds * rate)).toFixed(1);
   console.log(
     `${items} Darkrooms, ${rate} events/s for ${seconds} s, taken in after ${took.toFixed(1)} s: ` +
-      `long tasks ${percent(long)}, CPU of the main thread ${percent(used)}, ${each.toFixed(1)} ms per event`,
+      `long tasks ${percent(long)}, CPU of the main thread ${percent(all)}, ${each(all)} ms per event (script, layout, style: ${parts.map(each).join(", ")})`,
   );
 } finally {
   await browser.close();

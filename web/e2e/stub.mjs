@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 
-const dist = join(import.meta.dirname, "..", "dist");
+const dist = process.env["DIST"] ?? join(import.meta.dirname, "..", "dist");
 const types = /** @type {Record<string, string>} */ ({
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -84,8 +84,9 @@ export async function startStub(darkrooms) {
     const isApi = /^\/(session|settings|access|darkrooms|events)(\/|$)/.test(pathname);
     if (!isApi) {
       const file = extname(pathname) === "" ? "index.html" : pathname.slice(1);
+      const content = await readFile(join(dist, file));
       response.writeHead(200, { "Content-Type": types[extname(file)] ?? "application/octet-stream" });
-      return response.end(await readFile(join(dist, file)));
+      return response.end(content);
     }
     if (!state.signedIn) {
       return answer({ title: "Unauthorized", status: 401, detail: "the cluster does not accept the token" }, 401);
@@ -128,8 +129,7 @@ export async function startStub(darkrooms) {
   };
   const server = createServer((request, response) => {
     serve(request, response).catch((error) => {
-      response.writeHead(500);
-      response.end(String(error));
+      response.writeHead(404).end(String(error));
     });
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
