@@ -90,7 +90,7 @@ export default defineConfig({
     // Tests of components ask for jsdom in a comment: it is slow to start.
     environment: "node",
     // Against tests that hang, not slow machines.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     setupFiles: ["test/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
     css: false,

@@ -67,10 +67,11 @@ export async function startStub(darkrooms) {
       text += String(piece);
     }
     const body = text === "" ? undefined : JSON.parse(text);
-    /** @param {unknown} value @param {number} [status] */
+    /** @param {unknown} value @param {number} [status] @returns {null} */
     const answer = (value, status = 200) => {
       response.writeHead(status, { "Content-Type": status < 400 ? "application/json" : "application/problem+json" });
       response.end(typeof value === "string" ? value : JSON.stringify(value));
+      return null;
     };
     const told = Object.entries(state.answers).find(([end]) => pathname.endsWith(end));
     if (pathname === "/session" && method === "POST") {
@@ -108,7 +109,7 @@ export async function startStub(darkrooms) {
       response.write(frame("reset", {}) + [...known.values()].map((one) => frame("added", one)).join("") + frame("synced", { items: known.size, all: true }));
       streams.add(response);
       request.on("close", () => streams.delete(response));
-      return undefined;
+      return null;
     }
     const [, , namespace, name, part] = pathname.split("/");
     const one = known.get(`${namespace ?? body?.namespace}/${name ?? body?.name}`);
@@ -121,14 +122,14 @@ export async function startStub(darkrooms) {
     if (method === "GET") {
       return one ? answer(one) : answer({ title: "Not Found", status: 404, detail: `darkrooms "${name}" not found` }, 404);
     }
-    const next = { ...one, ...body, status: one?.status ?? { domains: [], replicas: 0, readyReplicas: 0 }, resourceVersion: String(Number(one?.resourceVersion ?? 1) + 1) };
+    const next = /** @type {Darkroom} */ ({ ...one, ...body, status: one?.status ?? { domains: [], replicas: 0, readyReplicas: 0 }, resourceVersion: String(Number(one?.["resourceVersion"] ?? 1) + 1) });
     if (!request.url?.includes("dryRun")) {
       stub.emit(one ? "modified" : "added", next);
     }
     return answer(next, method === "POST" ? 201 : 200);
   };
   const server = createServer((request, response) => {
-    serve(request, response).catch((error) => {
+    serve(request, response).catch((/** @type {unknown} */ error) => {
       response.writeHead(404).end(String(error));
     });
   });

@@ -39,14 +39,17 @@ export function App() {
   const [session, setSession] = useState<Session>({ state: "asking" });
   /** Requests that were refused while a form was open. They are sent again after sign-in. */
   const waiting = useRef<((again: boolean) => void)[]>([]);
-  const settle = (again: boolean) => waiting.current.splice(0).forEach((resolve) => resolve(again));
+  const settle = useCallback((again: boolean) => waiting.current.splice(0).forEach((resolve) => resolve(again)), []);
   const signedIn = useRef(false);
 
-  const leave = (expired: boolean) => {
-    signedIn.current = false;
-    setSession({ state: "signedOut", expired });
-    settle(false);
-  };
+  const leave = useCallback(
+    (expired: boolean) => {
+      signedIn.current = false;
+      setSession({ state: "signedOut", expired });
+      settle(false);
+    },
+    [settle],
+  );
   const enter = useCallback(async () => {
     try {
       const [who, settings] = await Promise.all([api.whoAmI(), api.settings()]);
@@ -59,7 +62,7 @@ export function App() {
         problem.status === 401 ? { state: "signedOut", expired: before.state === "signedIn" } : { state: "failed", problem },
       );
     }
-  }, []);
+  }, [settle]);
   useEffect(() => {
     onSignedOut(() => {
       if (!signedIn.current) {
@@ -74,7 +77,7 @@ export function App() {
     });
     // eslint-disable-next-line react-hooks/set-state-in-effect -- it is set after the answer
     void enter();
-  }, [enter]);
+  }, [enter, leave]);
 
   switch (session.state) {
     case "asking":

@@ -66,7 +66,7 @@ export function findingOf(condition: Condition, all: readonly Condition[] = []):
   if (type === "Ready" && yes && !all.some((other) => other.type === "SourceReady" && other.status !== "Unknown")) {
     title += "; no image was checked";
   }
-  return { title, detail, tone: yes ? ifTrue : ((ifFalse === "bad" && harmless[reason]) || ifFalse) };
+  return { title, detail, tone: yes ? ifTrue : ((ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse) };
 }
 
 /** Conditions worth a line: those that report only that nothing is wrong are left out. */
