@@ -317,3 +317,9 @@ test("in the YAML tab, errors lead to the form or to the line", async () => {
   await user.click(screen.getByRole("button", { name: "version" }));
   await waitFor(() => expect(document.activeElement).toBe(field("field-version")));
 });
+
+test("no two elements of the form have the same id", () => {
+  edit();
+  const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+});

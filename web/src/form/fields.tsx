@@ -169,7 +169,6 @@ export function NumberField({
         />
       ) : (
         <NumberInput
-          id={id}
           inputProps={{ id, "aria-describedby": `${id}-help` }}
           inputAriaLabel={label}
           minusBtnAriaLabel={`${label}: decrease`}
