@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import { rangeOf, read } from "./yaml";
 
 test.each([
-  ["kind: [", "Line 1: a character is missing, such as a closing quote, bracket or colon."],
+  ["kind: [", "Line 1: the indentation is wrong, or a bracket is not closed."],
+  ["kind: \"x", "Line 1: a character is missing, such as a closing quote, bracket or colon."],
   ["a: 1\na: 2", "Line 2: the key appears twice."],
   ["a: b: c", "Line 1: a key or its indentation is wrong."],
   ["a:\n\t- b", "Line 2: use spaces, not tabs, for indentation."],
   ["a: 1\n---\nb: 2", "Line 2: there must be only one document."],
-  ["a: *nothing", "Line 1: the YAML syntax is invalid."],
+  ["a: *nothing", "The YAML has an alias that is undefined or used too often."],
   ["text", "The YAML must be one resource, with apiVersion, kind, metadata and spec."],
 ])("%j is refused in plain words", (text, error) => {
   expect(read(text)).toEqual({ error });

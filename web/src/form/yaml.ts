@@ -14,7 +14,7 @@ export function read(text: string): { input: DarkroomInput } | { error: string }
   try {
     value = document.toJS({ maxAliasCount: 10 });
   } catch {
-    return { error: "The YAML uses too many aliases." };
+    return { error: "The YAML has an alias that is undefined or used too often." };
   }
   try {
     return { input: fromManifest(value) };
@@ -25,7 +25,7 @@ export function read(text: string): { input: DarkroomInput } | { error: string }
 
 /** Syntax errors in the words of this page, not of the parser. */
 const messages: Partial<Record<YAMLError["code"], string>> = {
-  BAD_INDENT: "the indentation is wrong",
+  BAD_INDENT: "the indentation is wrong, or a bracket is not closed",
   BLOCK_AS_IMPLICIT_KEY: "a key or its indentation is wrong",
   DUPLICATE_KEY: "the key appears twice",
   MISSING_CHAR: "a character is missing, such as a closing quote, bracket or colon",
