@@ -1,30 +1,73 @@
+import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vitest/config";
 
-/** The server that `npm run dev` passes requests of the API on to. */
+/** The API server that `npm run dev` proxies to. */
 const server = process.env["DARKROOM_SERVER"] ?? "http://127.0.0.1:5000";
 
 /**
- * PatternFly's base style names fonts in italics, a font of icons and backgrounds that the
- * page has no use for. Without their rules they are not bundled.
+ * Removes the parts of PatternFly's styles that the page does not use: fonts, its font of
+ * icons, background images, and all themes but light and dark.
  */
-function onlyNeededFonts(): Plugin {
+function onlyNeededStyles(): Plugin {
   return {
-    name: "only-needed-fonts",
+    name: "only-needed-styles",
     enforce: "pre",
     transform(code, id) {
-      if (!id.split("?")[0]?.endsWith("react-core/dist/styles/base.css")) {
+      if (!/@patternfly\/.*\.css$/.test(id.split("?")[0] ?? "")) {
         return undefined;
       }
       return code
-        .replace(/@font-face\s*{[^}]*}/g, (rule) => (/Italic|pficon/.test(rule) ? "" : rule))
-        .replace(/url\("\.\/assets\/images\/[^"]*"\)/g, "none");
+        .replace(/@font-face\s*{[^}]*}/g, "")
+        .replace(/url\("\.\/assets\/images\/[^"]*"\)/g, "none")
+        .replace(/[^{};]*\.pf-v6-pficon-[^{}]*{[^{}]*}/g, "")
+        .replace(/:root:where\([^)]*\.pf-v6-theme-(?:high-contrast|felt|glass)[^)]*\)\s*{[^{}]*}/g, "");
+    },
+  };
+}
+
+/**
+ * Fails the build if the first load, compressed, is larger than allowed: the list with all
+ * that it imports statically, its styles and all fonts.
+ */
+function budget(kilobytes: number): Plugin {
+  return {
+    name: "budget",
+    apply: "build",
+    generateBundle(_, bundle) {
+      const needed = new Set<string>();
+      const need = (name: string) => {
+        const file = bundle[name];
+        if (!file || needed.has(name)) {
+          return;
+        }
+        needed.add(name);
+        if (file.type === "chunk") {
+          [...file.imports, ...(file.viteMetadata?.importedCss ?? [])].forEach(need);
+        }
+      };
+      for (const [name, file] of Object.entries(bundle)) {
+        if ((file.type === "chunk" && file.isEntry) || name.endsWith(".woff2")) {
+          need(name);
+        }
+      }
+      let bytes = 0;
+      for (const name of needed) {
+        const file = bundle[name];
+        const content = file?.type === "chunk" ? file.code : (file?.source ?? "");
+        bytes += name.endsWith(".woff2") ? content.length : gzipSync(content).length;
+      }
+      const message = `first load: ${(bytes / 1000).toFixed(0)} kB compressed, of at most ${kilobytes} kB`;
+      if (bytes === 0 || bytes > kilobytes * 1000) {
+        this.error(message);
+      }
+      this.info(message);
     },
   };
 }
 
 export default defineConfig({
-  plugins: [react(), onlyNeededFonts()],
+  plugins: [react(), onlyNeededStyles(), budget(250)],
   build: {
     target: "es2022",
     // The policy of the page allows no inline script, so there are no data: modules.
@@ -38,14 +81,16 @@ export default defineConfig({
     proxy: Object.fromEntries(
       ["/darkrooms", "/events", "/session", "/settings", "/access", "/docs", "/openapi.json"].map((path) => [
         path,
-        // As a server for one's own machine it wants to be called by its own name.
+        // With --auth=kubeconfig it accepts only its own name.
         { target: server, changeOrigin: true, headers: { origin: server } },
       ]),
     ),
   },
   test: {
-    // Tests of components begin with the comment that asks for jsdom, which takes its time.
+    // Tests of components ask for jsdom in a comment: it is slow to start.
     environment: "node",
+    // Against tests that hang, not slow machines.
+    testTimeout: 120_000,
     setupFiles: ["test/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],
     css: false,

@@ -114,6 +114,11 @@ async function inspect(page, name) {
       wide.every((over) => !over || over <= 0),
       `${name}, ${width} px wide: it scrolls sideways by ${wide.join(" and ")} px`,
     );
+    const twice = await page.evaluate(() => {
+      const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+      return ids.filter((id, at) => ids.indexOf(id) !== at);
+    });
+    assert.deepEqual(twice, [], `${name}: ids that several elements have`);
     const { violations } = await new AxeBuilder({ page }).analyze();
     const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
     assert.equal(
@@ -140,15 +145,15 @@ const waitPhase = (page, phase) =>
  */
 async function fetchPicture(page, width) {
   await page.getByRole("tab", { name: "Playground" }).click();
-  await page.locator("#picture-path").fill(picture);
-  await page.locator("#picture-w").fill(width);
+  await page.locator("#image-path").fill(picture);
+  await page.locator("#image-w").fill(width);
   const after = page.getByRole("img", { name: `${picture}, after` });
   const deadline = Date.now() + patience;
   for (;;) {
     await page.getByRole("button", { name: "Fetch" }).click();
     const seen = await Promise.race([
       after.waitFor({ timeout: patience }).then(() => true),
-      page.getByText("No picture").first().waitFor({ timeout: patience }).then(() => false),
+      page.getByText("No image").first().waitFor({ timeout: patience }).then(() => false),
     ]);
     if (seen) {
       break;
@@ -193,7 +198,7 @@ const steps = [
       await inspect(editor, "sign-in");
       await editor.context().close();
       editor = await person(env("EDITOR_TOKEN"));
-      await editor.getByText("No Darkrooms that you may see").waitFor();
+      await editor.getByText("No Darkrooms visible to you").waitFor();
       await inspect(editor, "empty");
       assert.equal(await editor.evaluate(() => document.cookie), "", "scripts can read the cookie");
     },
@@ -204,8 +209,8 @@ const steps = [
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
       await editor.locator("#field-namespace").fill(namespace);
       await editor.getByRole("button", { name: "Review changes" }).click();
-      await editor.getByText("A name is needed").first().waitFor();
-      await editor.getByText("At least one sub-domain is needed").first().waitFor();
+      await editor.getByText("Enter a name").first().waitFor();
+      await editor.getByText("Enter at least one sub-domain").first().waitFor();
       await editor.locator("#field-name").fill("album");
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
       await addSubDomain(editor, "album");
@@ -225,12 +230,12 @@ const steps = [
       const text = await yaml.inputValue();
       assert(text.includes("kind: Darkroom") && text.includes("- album"), text);
       await yaml.fill("kind: [");
-      await editor.getByText("This cannot be read").waitFor();
+      await editor.getByText("Invalid YAML").waitFor();
       await yaml.fill(text.replace("replicas: 1", "replicas: 2"));
       await inspect(editor, "create-yaml");
       await editor.getByRole("tab", { name: "Form" }).click();
       assert.equal(await editor.getByLabel("Number of pods", { exact: true }).inputValue(), "2");
-      await editor.getByRole("button", { name: "Number of pods: one less" }).click();
+      await editor.getByRole("button", { name: "Number of pods: decrease" }).click();
     },
   ],
   [
@@ -238,13 +243,13 @@ const steps = [
     async () => {
       await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
       await editor.getByRole("button", { name: "Review changes" }).click();
-      await editor.getByRole("heading", { name: "What will be installed" }).waitFor();
+      await editor.getByRole("heading", { name: "Review the new Darkroom" }).waitFor();
       await editor.getByText("kind: Deployment").waitFor();
       await inspect(editor, "review-new");
       await editor.getByRole("button", { name: "Create", exact: true }).click();
       await waitPhase(editor, "Ready");
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
-      await editor.getByText("Pictures are served").waitFor();
+      await editor.getByText(/^Pods are ready/).waitFor();
       await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}` }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
       assert.equal(await editor.evaluate(() => navigator.clipboard.readText()), `album.${env("BASE_DOMAIN")}`);
@@ -256,7 +261,7 @@ const steps = [
     "sees the resized picture in the playground",
     async () => {
       assert.deepEqual(await fetchPicture(editor, "200"), { before: 1200, after: 200 });
-      const shown = await editor.getByLabel("URL of the picture").inputValue();
+      const shown = await editor.getByLabel("URL of the image").inputValue();
       assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${picture}?w=200`);
       await inspect(editor, "playground");
       for (const tab of ["Events", "YAML", "Manifest"]) {
@@ -274,13 +279,13 @@ const steps = [
       await editor.getByLabel("Bucket").fill(env("S3_BUCKET"));
       await editor.getByLabel("Region").fill(env("S3_REGION"));
       await editor.getByLabel("Endpoint").fill(env("S3_ENDPOINT"));
-      await editor.getByRole("radio", { name: "Keys typed here" }).check();
-      await editor.getByText("Whoever may read this Darkroom with kubectl reads these keys").waitFor();
+      await editor.getByRole("radio", { name: "Inline keys" }).check();
+      await editor.getByText("Everyone who can read this Darkroom with kubectl can read inline keys").waitFor();
       await inspect(editor, "edit-s3");
-      await editor.getByRole("radio", { name: "From an existing Secret" }).check();
+      await editor.getByRole("radio", { name: "Existing Secret" }).check();
       await editor.locator("#field-source-credentialsSecretRef-name").fill(env("S3_SECRET"));
       await editor.getByRole("button", { name: "Review changes" }).click();
-      await editor.getByRole("heading", { name: "What will change" }).waitFor();
+      await editor.getByRole("heading", { name: "Review changes" }).waitFor();
       await editor.getByText(env("S3_BUCKET")).first().waitFor();
       await inspect(editor, "review");
       await editor.getByRole("button", { name: "Save", exact: true }).click();
@@ -293,22 +298,53 @@ const steps = [
     "meets somebody else's edit, sees both sides and settles it",
     async () => {
       await editor.goto(`${detail}/edit`);
-      await editor.getByRole("button", { name: "Number of pods: one more" }).click();
+      await editor.getByRole("button", { name: "Number of pods: increase" }).click();
       await addSubDomain(editor, "second");
       await rest("PATCH", `/darkrooms/${namespace}/album`, { replicas: 3, logLevel: "debug" }, {
         "If-Match": "*",
         "Content-Type": "application/merge-patch+json",
       });
       await editor.getByRole("button", { name: "Review changes" }).click();
-      await editor.getByText("Somebody else changed the same fields meanwhile").waitFor();
+      await editor.getByText("Another user changed the same fields").waitFor();
       await inspect(editor, "conflict");
       await editor.getByRole("radio", { name: "replicas: theirs, 3" }).check();
-      await editor.getByRole("button", { name: "Go on with these" }).click();
+      await editor.getByRole("button", { name: "Continue" }).click();
       await reviewAndSave(editor, "Save");
       const stored = await rest("GET", `/darkrooms/${namespace}/album`);
       assert.equal(stored.replicas, 3);
       assert.equal(stored.logLevel, "debug");
       assert.deepEqual(stored.subDomains, ["album", "second"]);
+    },
+  ],
+  [
+    "keeps unsaved changes over Back and a reload, and signs in again above the form",
+    async () => {
+      await editor.goto(detail);
+      await editor.getByRole("link", { name: "Edit" }).click();
+      await editor.getByRole("button", { name: "Number of pods: increase" }).click();
+      const pods = editor.getByLabel("Number of pods", { exact: true });
+      const typed = await pods.inputValue();
+      await editor.goBack();
+      await editor.getByRole("status", { name: "Phase" }).waitFor();
+      await editor.goForward();
+      await editor.getByText("Your unsaved changes were restored").waitFor();
+      assert.equal(await pods.inputValue(), typed);
+      editor.once("dialog", (dialog) => void dialog.accept());
+      await editor.reload();
+      await editor.getByText("Your unsaved changes were restored").waitFor();
+      assert.equal(await pods.inputValue(), typed);
+      await inspect(editor, "restored");
+      await editor.context().clearCookies();
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      const dialog = editor.getByRole("dialog", { name: "Your session has expired" });
+      await dialog.getByLabel("Token").waitFor();
+      await inspect(editor, "expired");
+      await dialog.getByLabel("Token").fill(env("EDITOR_TOKEN"));
+      await dialog.getByRole("button", { name: "Sign in" }).click();
+      await editor.getByRole("heading", { name: "Review changes" }).waitFor();
+      await editor.getByRole("button", { name: "Back", exact: true }).click();
+      await editor.getByRole("button", { name: "Cancel" }).click();
+      assert.equal(await editor.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("darkroom-draft")).length), 0, "a draft is left");
     },
   ],
   [
@@ -321,7 +357,7 @@ const steps = [
       await rest("POST", "/darkrooms", { name: "other", namespace, replicas: 0, source: { baseUrl: "https://example.com" }, subDomains: ["other"] });
       await table.getByRole("link", { name: "other", exact: true }).waitFor();
       await inspect(editor, "list");
-      await editor.getByLabel("Search by name, source, version or domain").fill("alb");
+      await editor.getByLabel("Search by name, source, version, domain or reason").fill("alb");
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached" });
       assert.equal(new URL(editor.url()).search, "?q=alb");
       await editor.getByRole("button", { name: "Clear all filters" }).or(editor.getByRole("button", { name: "Reset" })).first().click();
@@ -342,7 +378,7 @@ const steps = [
         await editor.getByText("canary").first().waitFor();
         await editor.waitForFunction(() => !document.querySelector(".pf-v6-c-spinner, .pf-v6-c-skeleton"));
         if (path.endsWith("/edit")) {
-          await editor.getByText("Keep the present keys").waitFor();
+          await editor.getByText("Keep the current keys").waitFor();
           await editor.getByRole("tab", { name: "YAML" }).click();
           await editor.getByLabel("Resource").waitFor();
         }
@@ -363,14 +399,14 @@ const steps = [
       await viewer.locator('[aria-disabled="true"]', { hasText: /^Edit$/ }).waitFor();
       assert.equal(await edit.getAttribute("aria-disabled"), "true");
       await viewer.goto(`${detail}/edit`);
-      await viewer.getByText("You may look at this Darkroom, but not change it").waitFor();
-      await viewer.getByRole("button", { name: "Number of pods: one more" }).click();
+      await viewer.getByText("You have read-only access to this Darkroom").waitFor();
+      await viewer.getByRole("button", { name: "Number of pods: increase" }).click();
       const [answer] = await Promise.all([
         viewer.waitForResponse((response) => response.request().method() === "PUT"),
         viewer.getByRole("button", { name: "Review changes" }).click(),
       ]);
       assert.equal(answer.status(), 403);
-      await viewer.getByText("You may not do this").waitFor();
+      await viewer.getByText("Permission denied").waitFor();
       await inspect(viewer, "forbidden");
       await viewer.context().close();
     },
@@ -386,8 +422,8 @@ const steps = [
       await inspect(editor, "delete");
       await dialog.getByLabel("Type album to confirm").fill("album");
       await button.click();
-      await editor.getByText("No Darkrooms that you may see").waitFor({ timeout: patience });
-      await editor.getByRole("button", { name: /^You are/ }).click();
+      await editor.getByText("No Darkrooms visible to you").waitFor({ timeout: patience });
+      await editor.getByRole("button", { name: /^Signed in as/ }).click();
       await editor.getByRole("menuitem", { name: "Sign out" }).click();
       await editor.getByLabel("Token").waitFor();
       await editor.reload();

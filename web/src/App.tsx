@@ -1,81 +1,128 @@
 import { Bullseye, EmptyState, EmptyStateBody, EmptyStateFooter, PageSection, Spinner } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import { createContext, lazy, Suspense, use, useCallback, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { api, onSignedOut } from "./api/client";
 import { asProblem, type Problem } from "./api/problem";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
+import { clearDrafts } from "./form/drafts";
 import { Frame } from "./layout/Frame";
 import { ProblemState } from "./layout/ProblemState";
-import { SignIn } from "./layout/SignIn";
 import { ListView } from "./list/ListView";
 import { LiveContext, useFollowing } from "./live/useLive";
-import { Link, paths, routeOf, usePathname } from "./router";
+import { Link, paths, routeOf, useArrival, usePathname } from "./router";
+import { SettingsContext } from "./settings";
 
-// What is not needed for the list comes when it is asked for.
+// Views other than the list are loaded when they are opened.
 const DetailView = lazy(() => import("./detail/DetailView"));
 const FormView = lazy(() => import("./form/FormView"));
+const SignIn = lazy(() => import("./layout/SignIn"));
+const SignInDialog = lazy(() => import("./layout/SignInDialog"));
 
-const SettingsContext = createContext<ServerSettings>({ baseDomain: "", darkroomVersion: "", namespaces: [], version: "" });
-export const useSettings = (): ServerSettings => use(SettingsContext);
-
-/** Who is signed in, or what keeps us from knowing. */
+/** Who is signed in, or why that is not known. */
 type Session =
   | { state: "asking" }
   | { state: "signedOut"; expired: boolean }
   | { state: "failed"; problem: Problem }
-  | { state: "signedIn"; who: Who; settings: ServerSettings };
+  | {
+      state: "signedIn";
+      who: Who;
+      settings: ServerSettings;
+      /** The session has expired over a form, which stays. */
+      expired: boolean;
+      /** Counts sign-ins, so that the stream of events begins again. */
+      round: number;
+    };
+
+const isForm = (): boolean => ["create", "edit"].includes(routeOf(location.pathname).view);
 
 export function App() {
   const [session, setSession] = useState<Session>({ state: "asking" });
+  /** Requests that were refused while a form was open. They are sent again after sign-in. */
+  const waiting = useRef<((again: boolean) => void)[]>([]);
+  const settle = useCallback((again: boolean) => waiting.current.splice(0).forEach((resolve) => resolve(again)), []);
+  const signedIn = useRef(false);
+
+  const leave = useCallback(
+    (expired: boolean) => {
+      signedIn.current = false;
+      setSession({ state: "signedOut", expired });
+      settle(false);
+    },
+    [settle],
+  );
   const enter = useCallback(async () => {
     try {
       const [who, settings] = await Promise.all([api.whoAmI(), api.settings()]);
-      setSession({ state: "signedIn", who, settings });
+      signedIn.current = true;
+      setSession((before) => ({ state: "signedIn", who, settings, expired: false, round: before.state === "signedIn" ? before.round + 1 : 0 }));
+      settle(true);
     } catch (thrown) {
       const problem = asProblem(thrown);
       setSession((before) =>
         problem.status === 401 ? { state: "signedOut", expired: before.state === "signedIn" } : { state: "failed", problem },
       );
     }
-  }, []);
+  }, [settle]);
   useEffect(() => {
-    onSignedOut(() => setSession((before) => (before.state === "signedIn" ? { state: "signedOut", expired: true } : before)));
+    onSignedOut(() => {
+      if (!signedIn.current) {
+        return Promise.resolve(false);
+      }
+      if (!isForm()) {
+        leave(true);
+        return Promise.resolve(false);
+      }
+      setSession((before) => (before.state === "signedIn" ? { ...before, expired: true } : before));
+      return new Promise((resolve) => waiting.current.push(resolve));
+    });
     // eslint-disable-next-line react-hooks/set-state-in-effect -- it is set after the answer
     void enter();
-  }, [enter]);
+  }, [enter, leave]);
 
   switch (session.state) {
     case "asking":
-      return (
-        <Bullseye>
-          <Spinner aria-label="Loading" />
-        </Bullseye>
-      );
+      return loading;
     case "signedOut":
-      return <SignIn expired={session.expired} onSignedIn={enter} />;
+      return (
+        <Suspense fallback={loading}>
+          <SignIn expired={session.expired} onSignedIn={enter} />
+        </Suspense>
+      );
     case "failed":
       return <ProblemState problem={session.problem} onRetry={enter} />;
     case "signedIn":
       return (
         <SettingsContext value={session.settings}>
-          <SignedIn who={session.who} onSignOut={() => setSession({ state: "signedOut", expired: false })} />
+          <SignedIn
+            who={session.who}
+            round={session.round}
+            onSignOut={() => {
+              clearDrafts();
+              leave(false);
+            }}
+          />
+          {session.expired && (
+            <Suspense>
+              <SignInDialog onSignedIn={enter} onLeave={() => leave(true)} />
+            </Suspense>
+          )}
         </SettingsContext>
       );
   }
 }
 
-function SignedIn({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
-  const store = useFollowing();
+const loading = (
+  <Bullseye>
+    <Spinner aria-label="Loading" />
+  </Bullseye>
+);
+
+function SignedIn({ who, round, onSignOut }: { who: Who; round: number; onSignOut: () => void }) {
+  const store = useFollowing(round);
   return (
     <LiveContext value={store}>
       <Frame who={who} onSignOut={onSignOut}>
-        <Suspense
-          fallback={
-            <Bullseye>
-              <Spinner aria-label="Loading" />
-            </Bullseye>
-          }
-        >
+        <Suspense fallback={loading}>
           <View />
         </Suspense>
       </Frame>
@@ -84,10 +131,26 @@ function SignedIn({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
 }
 
 function View() {
-  const route = routeOf(usePathname());
+  const pathname = usePathname();
+  const route = routeOf(pathname);
   useEffect(() => {
     document.title = titleOf(route);
   });
+  return (
+    <>
+      <Shown route={route} />
+      <Arrival pathname={pathname} />
+    </>
+  );
+}
+
+/** Comes after the view, so that its effect finds the view rendered. */
+function Arrival({ pathname }: { pathname: string }) {
+  useArrival(pathname);
+  return null;
+}
+
+function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
   switch (route.view) {
     case "list":
       return <ListView />;
@@ -100,8 +163,8 @@ function View() {
     case "unknown":
       return (
         <PageSection>
-          <EmptyState titleText="There is no such page" icon={SearchIcon} headingLevel="h1">
-            <EmptyStateBody>The address may be mistyped, or from another version.</EmptyStateBody>
+          <EmptyState titleText="Page not found" icon={SearchIcon} headingLevel="h1">
+            <EmptyStateBody>Check the address.</EmptyStateBody>
             <EmptyStateFooter>
               <Link to={paths.list}>All Darkrooms</Link>
             </EmptyStateFooter>
@@ -114,7 +177,7 @@ function View() {
 function titleOf(route: ReturnType<typeof routeOf>): string {
   switch (route.view) {
     case "create":
-      return "Create Darkroom";
+      return "Create Darkroom · Darkrooms";
     case "edit":
       return `Edit ${route.key.name} · Darkrooms`;
     case "detail":

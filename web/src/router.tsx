@@ -1,7 +1,7 @@
-import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
+import { useLayoutEffect, useRef, useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
 import type { Key } from "./api/types";
 
-/** The views of the page. All but the list lie below /ui/, where the API has no route. */
+/** The views of the page. All but the list are below /ui/, where the API has no route. */
 export type Route =
   | { view: "list" }
   | { view: "create" }
@@ -43,24 +43,62 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Goes to an address of the page, or changes what the present one says. */
+/** Where each history entry was scrolled to. Entries are numbered in history.state. */
+const scrolls = new Map<number, number>();
+let entry = 0;
+let entries = 0;
+
+const entryOf = (state: unknown): number => (typeof state === "object" && state !== null && "entry" in state ? Number(state.entry) : 0);
+const main = (): HTMLElement | null => document.getElementById("main");
+const keepScroll = (): void => {
+  scrolls.set(entry, main()?.scrollTop ?? 0);
+};
+
+// The old view is still shown when the browser reports that it went back.
+window.addEventListener("popstate", (event: PopStateEvent) => {
+  keepScroll();
+  entry = entryOf(event.state);
+});
+
+/** Opens an address of the page; with `replace` the current history entry changes. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (replace) {
-    history.replaceState(null, "", to);
+    history.replaceState(history.state, "", to);
   } else {
-    history.pushState(null, "", to);
-    const main = document.getElementById("main");
-    if (main) {
-      main.scrollTop = 0;
-    }
+    keepScroll();
+    entries = Math.max(entries, entry) + 1;
+    entry = entries;
+    scrolls.delete(entry);
+    history.pushState({ entry }, "", to);
   }
   window.dispatchEvent(new Event(changed));
+}
+
+/**
+ * Scrolls a new view to its top, or to where it was left if the user went back, and moves
+ * the focus to its heading: the link that had it is gone.
+ */
+export function useArrival(pathname: string): void {
+  const before = useRef(pathname);
+  useLayoutEffect(() => {
+    if (before.current === pathname) {
+      return;
+    }
+    before.current = pathname;
+    const element = main();
+    const heading = element?.querySelector("h1");
+    heading?.setAttribute("tabindex", "-1");
+    (heading ?? element)?.focus({ preventScroll: true });
+    if (element) {
+      element.scrollTop = scrolls.get(entry) ?? 0;
+    }
+  }, [pathname]);
 }
 
 export const usePathname = (): string => useSyncExternalStore(subscribe, () => location.pathname);
 export const useSearch = (): string => useSyncExternalStore(subscribe, () => location.search);
 
-/** Takes a click on a link, unless the browser is to open it elsewhere. */
+/** Follows a link within the page, unless the browser is asked to open it elsewhere. */
 export function followLink(event: MouseEvent<HTMLElement>, to: string): void {
   if (event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey) {
     event.preventDefault();

@@ -1,4 +1,4 @@
-import { Problem, isAborted, problemOf } from "./problem";
+import { isAborted, problemOf, unreachable } from "./problem";
 import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, ServerSettings, Who } from "./types";
 
 interface Call {
@@ -8,14 +8,16 @@ interface Call {
   signal?: AbortSignal;
 }
 
-/** Called when the server no longer takes the token. */
-let signedOut: () => void = () => undefined;
-export const onSignedOut = (listener: () => void): void => {
+/** Called when the session has expired. It resolves to true once the user has signed in again. */
+let signedOut: () => Promise<boolean> = () => Promise.resolve(false);
+export const onSignedOut = (listener: () => Promise<boolean>): void => {
   signedOut = listener;
 };
 
-/** Tells the page that the token is no longer good. */
-export const tellSignedOut = (): void => signedOut();
+/** Reports that the session has expired. */
+export const tellSignedOut = (): void => void signedOut();
+
+const session = "/session";
 
 async function call(path: string, { method = "GET", body, ifMatch, signal }: Call = {}): Promise<Response> {
   const headers: Record<string, string> = {};
@@ -38,12 +40,13 @@ async function call(path: string, { method = "GET", body, ifMatch, signal }: Cal
     if (isAborted(thrown)) {
       throw thrown;
     }
-    throw new Problem(0, "No connection", "the server cannot be reached: try again");
+    throw unreachable();
   }
   if (!response.ok) {
     const problem = await problemOf(response);
-    if (problem.status === 401) {
-      signedOut();
+    // A token that is refused at sign-in ends no session.
+    if (problem.status === 401 && path !== session && (await signedOut())) {
+      return call(path, { method, body, ifMatch, signal });
     }
     throw problem;
   }
@@ -57,19 +60,19 @@ async function json<T>(path: string, options?: Call): Promise<T> {
 const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 const dry = (dryRun: boolean): string => (dryRun ? "?dryRun=All" : "");
 
-/** ETag of the version that was read. */
+/** The ETag of a version. */
 export const etagOf = (darkroom: Darkroom): string => `"${darkroom.resourceVersion ?? ""}"`;
 
-export interface Picture {
+export interface FetchedImage {
   blob: Blob;
   /** From the request to the last byte. */
   milliseconds: number;
 }
 
 export const api = {
-  whoAmI: () => json<Who>("/session"),
-  signIn: (token: string) => json<Who>("/session", { method: "POST", body: { token } }),
-  signOut: () => call("/session", { method: "DELETE" }),
+  whoAmI: () => json<Who>(session),
+  signIn: (token: string) => json<Who>(session, { method: "POST", body: { token } }),
+  signOut: () => call(session, { method: "DELETE" }),
   settings: () => json<ServerSettings>("/settings"),
   access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
     json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),
@@ -85,7 +88,7 @@ export const api = {
     (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
   render: async (key: Key, body: DarkroomInput) => (await call(one(key) + "/manifest", { method: "POST", body })).text(),
-  picture: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<Picture> => {
+  image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();
     const blob = await (await call(`${one(key)}/image?${query.toString()}`, { signal })).blob();
     return { blob, milliseconds: performance.now() - began };

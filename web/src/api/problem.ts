@@ -1,6 +1,6 @@
 import type { FieldProblem, ProblemBody } from "./types";
 
-/** Problem is an error as the API tells it, after RFC 9457; status 0 means no answer came. */
+/** Problem is an error of the API (RFC 9457); status 0 means that there was no answer. */
 export class Problem extends Error {
   readonly status: number;
   readonly title: string;
@@ -15,7 +15,7 @@ export class Problem extends Error {
   }
 }
 
-/** What the server said, if it said it as a problem; else what the status means. */
+/** The problem in a response; other bodies are reduced to their status. */
 export async function problemOf(response: Response): Promise<Problem> {
   try {
     const body = (await response.json()) as Partial<ProblemBody>;
@@ -23,17 +23,19 @@ export async function problemOf(response: Response): Promise<Problem> {
       return new Problem(response.status, body.title ?? response.statusText, body.detail, body.errors ?? []);
     }
   } catch {
-    // Something in between answered, such as a proxy.
+    // Not from the API but from something in between, such as a proxy.
   }
-  return new Problem(response.status, response.statusText || "Error", `the server answered ${response.status}`);
+  return new Problem(response.status, response.statusText || "Error", `The server answered with status ${response.status}.`);
 }
 
-/** Whatever was thrown, as a problem. */
+/** Anything thrown, as a problem. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) {
     return thrown;
   }
-  return new Problem(0, "No connection", "the server cannot be reached: try again");
+  return unreachable();
 }
+
+export const unreachable = (): Problem => new Problem(0, "No connection", "The server cannot be reached. Check your connection and try again.");
 
 export const isAborted = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === "AbortError";

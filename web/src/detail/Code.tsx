@@ -13,7 +13,7 @@ export function Code({ label, text, note }: { label: string; text: string; note?
           </CodeBlockAction>
         }
       >
-        {/* Keys scroll it, so it can be reached by them. */}
+        {/* Focusable, so that it can be scrolled by keyboard. */}
         <pre id={id} className="dr-code dr-code--tall" tabIndex={0} role="region" aria-label={label}>
           {text}
         </pre>

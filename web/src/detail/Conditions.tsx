@@ -4,28 +4,27 @@ import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclam
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
 import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
 import type { Condition } from "../api/types";
-import { useNow } from "../useNow";
-import { age, atTime } from "../words/age";
+import { atTime } from "../words/age";
+import { Age } from "../words/AgeText";
 import { findingOf, worthTelling, type Tone } from "../words/conditions";
 
 const signs: Record<Tone, { icon: React.ComponentType; status: "success" | "danger" | "info" | undefined; word: string }> = {
-  good: { icon: CheckCircleIcon, status: "success", word: "Good" },
-  bad: { icon: ExclamationCircleIcon, status: "danger", word: "Bad" },
-  busy: { icon: InProgressIcon, status: "info", word: "Under way" },
+  good: { icon: CheckCircleIcon, status: "success", word: "OK" },
+  bad: { icon: ExclamationCircleIcon, status: "danger", word: "Problem" },
+  busy: { icon: InProgressIcon, status: "info", word: "In progress" },
   neutral: { icon: InfoCircleIcon, status: undefined, word: "Note" },
 };
 
-/** The conditions in words. */
+/** The conditions, described. */
 export function Conditions({ conditions }: { conditions: readonly Condition[] }) {
-  const now = useNow();
   const told = worthTelling(conditions);
   if (told.length === 0) {
-    return <p className="dr-quiet">The operator has said nothing yet.</p>;
+    return <p className="dr-quiet">No conditions yet.</p>;
   }
   return (
     <ul className="dr-conditions">
       {told.map((condition) => {
-        const { title, detail, tone } = findingOf(condition);
+        const { title, detail, tone } = findingOf(condition, conditions);
         const { icon: Sign, status, word } = signs[tone];
         return (
           <li key={condition.type}>
@@ -34,9 +33,14 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
             </Icon>
             <div>
               <strong>{title}</strong>{" "}
-              <time className="dr-quiet" dateTime={condition.lastTransitionTime} title={`${condition.type} since ${atTime(condition.lastTransitionTime)}`}>
-                {condition.lastTransitionTime && `for ${age(condition.lastTransitionTime, now)}`}
-              </time>
+              {condition.lastTransitionTime && (
+                <Age
+                  className="dr-quiet"
+                  since={condition.lastTransitionTime}
+                  before="for "
+                  title={`${condition.type} since ${atTime(condition.lastTransitionTime)}`}
+                />
+              )}
               {detail && <div className="dr-quiet dr-break">{detail}</div>}
             </div>
           </li>

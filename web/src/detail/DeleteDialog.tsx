@@ -5,7 +5,7 @@ import { asProblem, type Problem } from "../api/problem";
 import type { Key } from "../api/types";
 import { navigate, paths } from "../router";
 
-/** Asks for the name, so that nobody deletes the wrong one. */
+/** Confirms a deletion by the name of the Darkroom. */
 export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
@@ -37,13 +37,13 @@ export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) 
           }}
         >
           {problem && (
-            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be deleted"} role="alert">
+            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Not deleted"} role="alert">
               {problem.message}
             </Alert>
           )}
           <p id="delete-text">
-            All that runs for it goes too, and its domains serve no pictures any more. The pictures themselves stay where
-            they are.
+            This deletes its pods and routes, and its domains stop serving images. The images at the source are not
+            deleted.
           </p>
           <FormGroup
             label={

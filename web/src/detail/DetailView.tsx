@@ -3,8 +3,6 @@ import {
   BreadcrumbItem,
   Bullseye,
   Button,
-  Flex,
-  FlexItem,
   PageSection,
   Spinner,
   Tab,
@@ -19,7 +17,7 @@ import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
-import { useDarkroom, useSnapshot } from "../live/useLive";
+import { useDarkroom, useSynced } from "../live/useLive";
 import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
@@ -35,9 +33,9 @@ type TabName = keyof typeof tabs;
 
 /** One Darkroom, live. */
 export default function DetailView({ of }: { of: Key }) {
-  const { synced } = useSnapshot();
+  const synced = useSynced();
   const live = useDarkroom(of);
-  // Who may get this one, but watch none, is told by a single read.
+  // Users who can get this Darkroom but not watch it are served by a single read.
   const missing = synced && !live;
   const read = useLoaded<Darkroom | undefined>(`${keyOf(of)} ${missing}`, async (signal) => (missing ? api.get(of, signal) : undefined));
   const darkroom = live ?? read.value;
@@ -45,7 +43,7 @@ export default function DetailView({ of }: { of: Key }) {
   return (
     <>
       <PageSection type="breadcrumb">
-        <Breadcrumb aria-label="Where you are">
+        <Breadcrumb aria-label="Breadcrumb">
           <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
           <BreadcrumbItem isActive>{of.name}</BreadcrumbItem>
         </Breadcrumb>
@@ -54,7 +52,7 @@ export default function DetailView({ of }: { of: Key }) {
         <Shown darkroom={darkroom} access={access} />
       ) : read.problem ? (
         <PageSection isFilled>
-          <ProblemState problem={inOurWords(read.problem, of)} onRetry={read.reload}>
+          <ProblemState problem={described(read.problem, of)} onRetry={read.reload}>
             <Button variant="link" onClick={() => navigate(paths.list)}>
               All Darkrooms
             </Button>
@@ -69,8 +67,8 @@ export default function DetailView({ of }: { of: Key }) {
   );
 }
 
-const inOurWords = (problem: Problem, { namespace, name }: Key): Problem =>
-  problem.status === 404 ? new Problem(404, problem.title, `There is no Darkroom ${name} in the namespace ${namespace}. It may have been deleted.`) : problem;
+const described = (problem: Problem, { namespace, name }: Key): Problem =>
+  problem.status === 404 ? new Problem(404, problem.title, `There is no Darkroom ${name} in the namespace ${namespace}.`) : problem;
 
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);
@@ -81,45 +79,43 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   return (
     <>
       <PageSection>
-        <Flex justifyContent={{ default: "justifyContentSpaceBetween" }} alignItems={{ default: "alignItemsFlexStart" }} gap={{ default: "gapMd" }}>
-          <FlexItem className="dr-headline">
-            <Flex alignItems={{ default: "alignItemsCenter" }} gap={{ default: "gapSm" }}>
+        <div className="dr-row dr-row--apart dr-row--top">
+          <div className="dr-headline">
+            <div className="dr-row">
               <Title headingLevel="h1" className="dr-break">
                 {darkroom.name}
               </Title>
               <span role="status" aria-label="Phase">
                 <PhaseLabel phase={phaseOf(darkroom)} />
               </span>
-            </Flex>
+            </div>
             <p className="dr-quiet dr-break">{sentenceOf(darkroom)}</p>
-          </FlexItem>
-          <FlexItem>
-            <Flex gap={{ default: "gapSm" }}>
-              <Allowed allowed={access?.update !== false} verb="change">
-                <Button
-                  variant="secondary"
-                  component="a"
-                  href={paths.edit(darkroom)}
-                  isAriaDisabled={access?.update === false || gone}
-                  onClick={(event) => followLink(event, paths.edit(darkroom))}
-                >
-                  Edit
-                </Button>
-              </Allowed>
-              <Allowed allowed={access?.delete !== false} verb="delete">
-                <Button variant="secondary" isDanger isAriaDisabled={access?.delete === false || gone} onClick={() => setDeleting(true)}>
-                  Delete
-                </Button>
-              </Allowed>
-            </Flex>
-          </FlexItem>
-        </Flex>
+          </div>
+          <div className="dr-row">
+            <Allowed allowed={access?.update !== false} verb="edit">
+              <Button
+                variant="secondary"
+                component="a"
+                href={paths.edit(darkroom)}
+                isAriaDisabled={access?.update === false || gone}
+                onClick={(event) => followLink(event, paths.edit(darkroom))}
+              >
+                Edit
+              </Button>
+            </Allowed>
+            <Allowed allowed={access?.delete !== false} verb="delete">
+              <Button variant="secondary" isDanger isAriaDisabled={access?.delete === false || gone} onClick={() => setDeleting(true)}>
+                Delete
+              </Button>
+            </Allowed>
+          </div>
+        </div>
       </PageSection>
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs
           activeKey={tab}
           onSelect={(_, key) => navigate(key === "overview" ? pathname : `${pathname}?tab=${key}`, { replace: true })}
-          aria-label="Parts of this Darkroom"
+          aria-label="Details of the Darkroom"
           usePageInsets
         >
           {Object.entries(tabs).map(([name, title]) => (
@@ -141,7 +137,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   );
 }
 
-/** Says why a button does nothing. */
+/** Explains why a button is disabled. */
 function Allowed({ allowed, verb, children }: { allowed: boolean; verb: string; children: React.ReactElement }) {
-  return allowed ? children : <Tooltip content={`You may not ${verb} this Darkroom`}>{children}</Tooltip>;
+  return allowed ? children : <Tooltip content={`You do not have permission to ${verb} this Darkroom`}>{children}</Tooltip>;
 }

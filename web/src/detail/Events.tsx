@@ -6,21 +6,19 @@ import { api } from "../api/client";
 import { keyOf, type Darkroom } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
-import { useNow } from "../useNow";
-import { age, atTime } from "../words/age";
+import { Age } from "../words/AgeText";
 import { separate } from "../words/conditions";
 
-/** What happened to a Darkroom, the latest first. */
+/** The events of a Darkroom, the latest first. */
 export function Events({ darkroom }: { darkroom: Darkroom }) {
-  const now = useNow();
   const { value: events, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.events(darkroom, signal), 5_000);
   if (!events) {
-    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall /> : <Skeleton height="6rem" screenreaderText="Loading events" />;
+    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Skeleton height="6rem" screenreaderText="Loading events" />;
   }
   if (events.length === 0) {
     return (
-      <EmptyState titleText="Nothing is remembered" headingLevel="h2" variant="sm">
-        <EmptyStateBody>The cluster forgets events after an hour or so.</EmptyStateBody>
+      <EmptyState titleText="No recent events" headingLevel="h2" variant="sm">
+        <EmptyStateBody>Kubernetes keeps events for about an hour.</EmptyStateBody>
       </EmptyState>
     );
   }
@@ -28,16 +26,16 @@ export function Events({ darkroom }: { darkroom: Darkroom }) {
     <Table aria-label="Events" variant="compact" gridBreakPoint="grid-md">
       <Thead>
         <Tr>
-          <Th width={20}>What</Th>
+          <Th width={20}>Reason</Th>
           <Th width={50}>Message</Th>
-          <Th>Times</Th>
+          <Th>Count</Th>
           <Th>Last seen</Th>
         </Tr>
       </Thead>
       <Tbody>
         {events.map((event, i) => (
           <Tr key={`${event.reason} ${event.firstSeen ?? ""} ${i}`}>
-            <Td dataLabel="What">
+            <Td dataLabel="Reason">
               <span className="dr-phase">
                 <Icon status={event.type === "Warning" ? "warning" : undefined} isInline>
                   {event.type === "Warning" ? <ExclamationTriangleIcon aria-label="Warning" /> : <InfoCircleIcon aria-hidden />}
@@ -48,11 +46,9 @@ export function Events({ darkroom }: { darkroom: Darkroom }) {
             <Td dataLabel="Message" className="dr-break">
               {event.message}
             </Td>
-            <Td dataLabel="Times">{event.count}</Td>
+            <Td dataLabel="Count">{event.count}</Td>
             <Td dataLabel="Last seen">
-              <time dateTime={event.lastSeen} title={atTime(event.lastSeen)}>
-                {age(event.lastSeen, now)} ago
-              </time>
+              <Age since={event.lastSeen} after=" ago" />
             </Td>
           </Tr>
         ))}

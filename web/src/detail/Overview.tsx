@@ -13,32 +13,33 @@ import {
 } from "@patternfly/react-core";
 import type { ReactNode } from "react";
 import type { Darkroom } from "../api/types";
-import { useNow } from "../useNow";
-import { age, atTime } from "../words/age";
+import { Age } from "../words/AgeText";
 import { urlOf } from "../words/domains";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
 import { Pods } from "./Pods";
 
-/** What it is, where it serves, how it fares, and its pods. */
+/** Details, domains, conditions and pods. */
 export function Overview({ darkroom }: { darkroom: Darkroom }) {
   return (
     <Grid hasGutter>
       <GridItem lg={6}>
-        <Card isFullHeight>
+        <Card id="card-details" isFullHeight>
           <CardTitle component="h2">Details</CardTitle>
           <CardBody>
             <Details darkroom={darkroom} />
           </CardBody>
         </Card>
       </GridItem>
-      <GridItem lg={6}>
-        <Card isFullHeight>
+      <GridItem lg={6} className="dr-stack">
+        <Card id="card-domains">
           <CardTitle component="h2">Domains</CardTitle>
           <CardBody>
             <Domains darkroom={darkroom} />
           </CardBody>
+        </Card>
+        <Card id="card-conditions">
           <CardTitle component="h2">Conditions</CardTitle>
           <CardBody>
             <Conditions conditions={darkroom.status.conditions ?? []} />
@@ -53,31 +54,25 @@ export function Overview({ darkroom }: { darkroom: Darkroom }) {
 }
 
 function Details({ darkroom }: { darkroom: Darkroom }) {
-  const now = useNow();
   const { source, status, autoscaling } = darkroom;
   const image = darkroom.image?.repository;
   const entries: [string, ReactNode][] = [
     ["Namespace", darkroom.namespace],
     ["Source", sourceNames[typeOf(source)].name],
-    ["Pictures from", placeOf(source) || "–"],
+    ["Images from", placeOf(source) || "–"],
     ...(source.endpoint ? ([["Endpoint", source.endpoint]] as [string, ReactNode][]) : []),
     ...(source.region ? ([["Region", source.region]] as [string, ReactNode][]) : []),
     ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
     ["Version", status.version ?? darkroom.version ?? "–"],
-    ...(image ? ([["Image", image]] as [string, ReactNode][]) : []),
+    ...(image ? ([["Container image", image]] as [string, ReactNode][]) : []),
     [
       "Pods ready",
       autoscaling
-        ? `${status.readyReplicas} of ${status.replicas} (automatic: ${autoscaling.minReplicas ?? 1} to ${autoscaling.maxReplicas})`
+        ? `${status.readyReplicas} of ${status.replicas} (autoscaling: ${autoscaling.minReplicas ?? 1} to ${autoscaling.maxReplicas})`
         : `${status.readyReplicas} of ${darkroom.replicas ?? 1}`,
     ],
-    ["Within the cluster", status.address ?? "–"],
-    [
-      "Created",
-      <time key="created" dateTime={darkroom.createdAt} title={atTime(darkroom.createdAt)}>
-        {age(darkroom.createdAt, now)} ago
-      </time>,
-    ],
+    ["Cluster address", status.address ?? "–"],
+    ["Created", <Age key="created" since={darkroom.createdAt} after=" ago" />],
   ];
   return (
     <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: "14ch" }}>
@@ -92,13 +87,13 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
 }
 
 function credentialsOf({ source }: Darkroom): string {
-  return source.credentials === "secretRef" ? `Secret ${source.credentialsSecretRef?.name ?? ""}` : "in the resource itself";
+  return source.credentials === "secretRef" ? `Secret ${source.credentialsSecretRef?.name ?? ""}` : "Inline, in the resource";
 }
 
 function Domains({ darkroom }: { darkroom: Darkroom }) {
   const { domains } = darkroom.status;
   if (domains.length === 0) {
-    return <p className="dr-quiet">None is routed yet.</p>;
+    return <p className="dr-quiet">No routed domains yet.</p>;
   }
   return (
     <List isPlain>

@@ -1,6 +1,5 @@
 import {
   ActionGroup,
-  Alert,
   Button,
   Card,
   CardBody,
@@ -20,20 +19,21 @@ import {
 } from "@patternfly/react-core";
 import { useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
+import { MissingRight } from "../layout/MissingRight";
 import { urlOf } from "../words/domains";
 import { noParams, queryOf, queryText, wrongWith, type Params } from "./params";
-import { PictureView } from "./PictureView";
+import { ImageView } from "./ImageView";
 
 interface Asked {
   path: string;
   query: string;
-  /** Counts the tries, so that the same can be asked again. */
+  /** Counts requests, so that the same image can be fetched again. */
   round: number;
 }
 
 const remembered = (darkroom: Darkroom) => `darkroom-path ${keyOf(darkroom)}`;
 
-/** Tries what the running Darkroom makes of a picture. */
+/** Fetches an image through the running Darkroom, before and after. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {
   const [path, setPath] = useState(() => sessionStorage.getItem(remembered(darkroom)) ?? "");
   const [params, setParams] = useState<Params>(noParams);
@@ -43,7 +43,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   const set = (part: Partial<Params>) => setParams({ ...params, ...part });
   const host = darkroom.status.domains[0];
 
-  const fetchPicture = () => {
+  const fetchImage = () => {
     setTried(true);
     if (!wrong) {
       sessionStorage.setItem(remembered(darkroom), path);
@@ -54,36 +54,34 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
     <Grid hasGutter>
       {!mayFetch && (
         <GridItem>
-          <Alert component="p" isInline variant="info" title="You may not fetch pictures here">
-            It needs the right to get services/proxy in the namespace {darkroom.namespace}.
-          </Alert>
+          <MissingRight to="image" namespace={darkroom.namespace} />
         </GridItem>
       )}
       <GridItem lg={4}>
-        <Card>
-          <CardTitle component="h2">Picture</CardTitle>
+        <Card id="card-parameters">
+          <CardTitle component="h2">Image</CardTitle>
           <CardBody>
             <Form
               onSubmit={(event) => {
                 event.preventDefault();
-                fetchPicture();
+                fetchImage();
               }}
             >
-              <FormGroup label="Path" fieldId="picture-path" isRequired>
+              <FormGroup label="Path" fieldId="image-path" isRequired>
                 <TextInput
-                  id="picture-path"
+                  id="image-path"
                   value={path}
                   placeholder="/images/cat.jpg"
                   onChange={(_, value) => setPath(value)}
                   validated={tried && wrong ? "error" : "default"}
-                  aria-describedby="picture-path-help"
+                  aria-describedby="image-path-help"
                   spellCheck={false}
                   autoComplete="off"
                 />
                 <FormHelperText>
-                  <HelperText id="picture-path-help" isLiveRegion>
+                  <HelperText id="image-path-help" isLiveRegion>
                     <HelperTextItem variant={tried && wrong ? "error" : "default"}>
-                      {tried && wrong ? wrong : "As it lies at the source"}
+                      {tried && wrong ? wrong : "Path of the image at the source"}
                     </HelperTextItem>
                   </HelperText>
                 </FormHelperText>
@@ -102,27 +100,27 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
         </Card>
       </GridItem>
       <GridItem lg={8}>
-        <Card isFullHeight>
+        <Card id="card-images" isFullHeight>
           <CardTitle component="h2">Before and after</CardTitle>
           <CardBody>
             {host && (
-              <FormGroup label="URL" fieldId="picture-url" className="dr-url">
-                <ClipboardCopy isReadOnly hoverTip="Copy the URL" clickTip="Copied" textAriaLabel="URL of the picture" copyAriaLabel="Copy the URL">
+              <FormGroup label="URL" fieldId="image-url" className="dr-url">
+                <ClipboardCopy isReadOnly hoverTip="Copy the URL" clickTip="Copied" textAriaLabel="URL of the image" copyAriaLabel="Copy the URL">
                   {urlOf(darkroom, host) + (path || "/") + queryText(params)}
                 </ClipboardCopy>
               </FormGroup>
             )}
             {asked ? (
-              <Grid hasGutter className="dr-pictures">
+              <Grid hasGutter className="dr-images">
                 <GridItem md={6}>
-                  <PictureView of={darkroom} path={asked.path} query="" round={asked.round} title="Before" />
+                  <ImageView of={darkroom} path={asked.path} query="" round={asked.round} title="Before" />
                 </GridItem>
                 <GridItem md={6}>
-                  <PictureView of={darkroom} path={asked.path} query={asked.query} round={asked.round} title="After" />
+                  <ImageView of={darkroom} path={asked.path} query={asked.query} round={asked.round} title="After" />
                 </GridItem>
               </Grid>
             ) : (
-              <p className="dr-quiet dr-pictures">Name a picture, say what is to be done with it, and fetch it.</p>
+              <p className="dr-quiet dr-images">Enter a path, choose the changes, and fetch the image.</p>
             )}
           </CardBody>
         </Card>
@@ -136,8 +134,8 @@ const crops = ["top", "bottom", "left", "right", "top,left", "top,right", "botto
 function ParamFields({ params, set }: { params: Params; set: (part: Partial<Params>) => void }) {
   const sized = params.w !== "" && params.h !== "";
   const number = (name: "w" | "h" | "blur" | "rot", label: string, most: number, step = 1) => (
-    <FormGroup label={label} fieldId={`picture-${name}`}>
-      <TextInput id={`picture-${name}`} type="number" min={0} max={most} step={step} value={params[name]} onChange={(_, value) => set({ [name]: value })} />
+    <FormGroup label={label} fieldId={`image-${name}`}>
+      <TextInput id={`image-${name}`} type="number" min={0} max={most} step={step} value={params[name]} onChange={(_, value) => set({ [name]: value })} />
     </FormGroup>
   );
   return (
@@ -147,16 +145,16 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
         {number("h", "Height", 2000)}
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label="Fit" fieldId="picture-fit">
-          <FormSelect id="picture-fit" value={params.fit} isDisabled={!sized} onChange={(_, fit) => set({ fit: fit as Params["fit"] })}>
+        <FormGroup label="Fit" fieldId="image-fit">
+          <FormSelect id="image-fit" value={params.fit} isDisabled={!sized} onChange={(_, fit) => set({ fit: fit as Params["fit"] })}>
             <FormSelectOption value="" label="inside" />
             <FormSelectOption value="crop" label="crop" />
             <FormSelectOption value="scale" label="stretch" />
           </FormSelect>
         </FormGroup>
-        <FormGroup label="Keep" fieldId="picture-crop">
-          <FormSelect id="picture-crop" value={params.crop} isDisabled={!sized || params.fit !== "crop"} onChange={(_, crop) => set({ crop })}>
-            <FormSelectOption value="" label="the middle" />
+        <FormGroup label="Crop anchor" fieldId="image-crop">
+          <FormSelect id="image-crop" value={params.crop} isDisabled={!sized || params.fit !== "crop"} onChange={(_, crop) => set({ crop })}>
+            <FormSelectOption value="" label="center" />
             {crops.map((crop) => (
               <FormSelectOption key={crop} value={crop} label={crop.replace(",", " ")} />
             ))}
@@ -164,21 +162,21 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
         </FormGroup>
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label="Flip" fieldId="picture-flip">
-          <FormSelect id="picture-flip" value={params.flip} onChange={(_, flip) => set({ flip: flip as Params["flip"] })}>
-            <FormSelectOption value="" label="not" />
-            <FormSelectOption value="h" label="left to right" />
-            <FormSelectOption value="v" label="upside down" />
+        <FormGroup label="Flip" fieldId="image-flip">
+          <FormSelect id="image-flip" value={params.flip} onChange={(_, flip) => set({ flip: flip as Params["flip"] })}>
+            <FormSelectOption value="" label="none" />
+            <FormSelectOption value="h" label="horizontal" />
+            <FormSelectOption value="v" label="vertical" />
             <FormSelectOption value="vh" label="both" />
           </FormSelect>
         </FormGroup>
         {number("rot", "Rotate (degrees)", 359)}
         {number("blur", "Blur", 100, 0.5)}
       </div>
-      <FormGroup role="group" label="Also" fieldId="picture-also" isInline>
-        <Checkbox id="picture-mono" label="Grey" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
-        <Checkbox id="picture-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
-        <Checkbox id="picture-format" label="Best format" isChecked={params.format} onChange={(_, format) => set({ format })} />
+      <FormGroup role="group" label="Options" fieldId="image-also" isInline>
+        <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
+        <Checkbox id="image-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
+        <Checkbox id="image-format" label="Best format" isChecked={params.format} onChange={(_, format) => set({ format })} />
       </FormGroup>
     </>
   );

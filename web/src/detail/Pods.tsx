@@ -7,28 +7,27 @@ import { api } from "../api/client";
 import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
-import { useNow } from "../useNow";
-import { age, atTime } from "../words/age";
+import { Age } from "../words/AgeText";
 import { separate } from "../words/conditions";
 
-/** The pods are read anew this often while one looks at them, in milliseconds. */
+/** How often the pods are read while they are visible, in milliseconds. */
 const every = 2_000;
 
 /** The pods, as they come and go. */
 export function Pods({ darkroom }: { darkroom: Darkroom }) {
   const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
   return (
-    <Card>
+    <Card id="card-pods">
       <CardTitle component="h2">Pods</CardTitle>
       <CardBody>
         {!pods ? (
           problem ? (
-            <ProblemState problem={problem} onRetry={reload} isSmall />
+            <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} />
           ) : (
             <Skeleton height="3rem" screenreaderText="Loading pods" />
           )
         ) : pods.length === 0 ? (
-          <p className="dr-quiet">No pod runs.</p>
+          <p className="dr-quiet">No pods</p>
         ) : (
           <PodTable pods={pods} />
         )}
@@ -38,7 +37,6 @@ export function Pods({ darkroom }: { darkroom: Darkroom }) {
 }
 
 function PodTable({ pods }: { pods: Pod[] }) {
-  const now = useNow(1_000);
   return (
     <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
       <Thead>
@@ -64,9 +62,7 @@ function PodTable({ pods }: { pods: Pod[] }) {
             <Td dataLabel="Node">{pod.node ?? "–"}</Td>
             <Td dataLabel="Address">{pod.ip ?? "–"}</Td>
             <Td dataLabel="Age">
-              <time dateTime={pod.startedAt} title={atTime(pod.startedAt)}>
-                {age(pod.startedAt, now)}
-              </time>
+              <Age since={pod.startedAt} />
             </Td>
           </Tr>
         ))}

@@ -3,7 +3,7 @@ import type { Darkroom } from "../api/types";
 import { toInput, toManifest } from "../form/model";
 import { Code } from "./Code";
 
-/** The resource as kubectl would apply it, without what is write-only, and its status. */
+/** The resource as kubectl would apply it, without write-only fields, and its status. */
 export default function YamlText({ darkroom }: { darkroom: Darkroom }) {
   const text = stringify({ ...toManifest(toInput(darkroom)), status: darkroom.status }, { lineWidth: 0 });
   return <Code label="Resource" text={text} note="Keys and literal values of environment variables are never shown." />;

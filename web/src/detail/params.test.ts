@@ -8,15 +8,15 @@ test.each<[Partial<Params>, string]>([
   [{ w: "200", fit: "crop", crop: "top" }, "?w=200"],
   [{ w: "200", h: "100", fit: "scale", crop: "top" }, "?w=200&h=100&fit=scale"],
   [{ mono: true, blur: "2.5", flip: "vh", rot: "90", compress: true, format: true }, "?mono=000000&blur=2.5&flip=vh&rot=90&auto=compress,format"],
-])("%j is asked for by %s", (part, want) => {
+])("%j becomes %s", (part, want) => {
   expect(queryText({ ...noParams, ...part })).toBe(want);
 });
 
 test.each([
   ["/images/cat.jpg", {}, undefined],
-  ["images/cat.jpg", {}, "must begin with /"],
-  ["/", {}, "name a picture"],
-  ["/cat.jpg?w=1", {}, "plain"],
+  ["images/cat.jpg", {}, "starts with /"],
+  ["/", {}, "path of an image"],
+  ["/cat.jpg?w=1", {}, "must not contain"],
   ["/cat.jpg", { w: "2001" }, "1 to 2000"],
   ["/cat.jpg", { h: "0" }, "1 to 2000"],
 ])("%s with %j", (path, part, want) => {

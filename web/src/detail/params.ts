@@ -1,4 +1,4 @@
-/** What can be asked of a picture, as Darkroom's URLs say it. Empty means not asked. */
+/** Parameters of an image in the URLs of Darkroom. Empty means not set. */
 export interface Params {
   w: string;
   h: string;
@@ -14,7 +14,7 @@ export interface Params {
 
 export const noParams: Params = { w: "", h: "", fit: "", crop: "", mono: false, blur: "", flip: "", rot: "", compress: false, format: false };
 
-/** The query of a picture's URL, in the order in which people write it. */
+/** The query of an image's URL. */
 export function queryOf(params: Params): URLSearchParams {
   const out = new URLSearchParams();
   const add = (name: string, value: string) => {
@@ -24,7 +24,7 @@ export function queryOf(params: Params): URLSearchParams {
   };
   add("w", params.w);
   add("h", params.h);
-  // Darkroom crops and scales to a size alone.
+  // Darkroom crops and scales only to a full size.
   if (params.w !== "" && params.h !== "") {
     add("fit", params.fit);
     if (params.fit === "crop") {
@@ -39,19 +39,19 @@ export function queryOf(params: Params): URLSearchParams {
   return out;
 }
 
-/** The same as it stands in a URL. Commas need no escape there. */
+/** The query as text. Commas need no escape. */
 export const queryText = (params: Params): string => {
   const text = queryOf(params).toString().replaceAll("%2C", ",");
   return text && `?${text}`;
 };
 
-/** What the server would refuse, before it is asked. */
+/** What the server would refuse. */
 export function wrongWith(path: string, params: Params): string | undefined {
   if (!path.startsWith("/") || path.length < 2) {
-    return "The path must begin with / and name a picture, such as /images/cat.jpg";
+    return "Enter the path of an image that starts with /, such as /images/cat.jpg";
   }
   if (/[?#%\\]/.test(path)) {
-    return "The path must be plain, without ?, # or %: what is asked of the picture stands below";
+    return "The path must not contain ?, #, % or \\; use the fields below for parameters";
   }
   for (const size of [params.w, params.h]) {
     if (size !== "" && !(Number(size) >= 1 && Number(size) <= 2000)) {

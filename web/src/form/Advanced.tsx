@@ -1,19 +1,24 @@
 import { Content, ExpandableSection, FormGroup, FormSelect, FormSelectOption, FormSection, Switch } from "@patternfly/react-core";
 import { useState } from "react";
 import { Help, NumberField, TextField, useForm } from "./fields";
+import { messagesAt } from "./validate";
 import { valueAt, withValue, type Path } from "./model";
 
+/** Fields of this section. */
+const advanced = ["cacheTTLSeconds", "logLevel", "image", "ingress", "resources", "metrics", "networkPolicy"];
 const logLevels = ["debug", "info", "warn", "error", "fatal", "panic"];
 
-/** What few need. What is not here either is in the YAML. */
+/** Less common settings. All others are in the YAML. */
 export function Advanced() {
-  const { input, change, disabled } = useForm();
-  const [open, setOpen] = useState(false);
+  const { input, errors, change, disabled } = useForm();
+  const [opened, setOpened] = useState(false);
+  // An error must not hide in a closed section.
+  const open = opened || advanced.some((field) => messagesAt(errors, field).length > 0);
   return (
-    <ExpandableSection toggleText="Advanced" isExpanded={open} onToggle={(_, expanded) => setOpen(expanded)}>
+    <ExpandableSection toggleText="Advanced" isExpanded={open} onToggle={(_, expanded) => setOpened(expanded)}>
       <FormSection>
         <div className="dr-pair">
-          <NumberField path={["cacheTTLSeconds"]} label="Browsers keep pictures (seconds)" isOptional placeholder="31536000" />
+          <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional placeholder="31536000" />
           <FormGroup label="Log level" fieldId="field-logLevel">
             <FormSelect
               id="field-logLevel"
@@ -21,7 +26,7 @@ export function Advanced() {
               value={input.logLevel ?? ""}
               onChange={(_, level) => change(withValue(input, ["logLevel"], level || undefined), "logLevel")}
             >
-              <FormSelectOption value="" label="info (as usual)" />
+              <FormSelectOption value="" label="info (default)" />
               {logLevels.map((level) => (
                 <FormSelectOption key={level} value={level} label={level} />
               ))}
@@ -29,11 +34,11 @@ export function Advanced() {
             <Help location="logLevel" />
           </FormGroup>
         </div>
-        <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Without a tag, which is the version; for mirrors" />
+        <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
         {!input.gateway && (
           <div className="dr-pair">
-            <TextField path={["ingress", "className"]} label="Ingress class" help="Empty means the operator's or the cluster's" />
-            <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help="With the certificate of the hosts" />
+            <TextField path={["ingress", "className"]} label="Ingress class" help="Default: that of the operator or the cluster" />
+            <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help="Certificate for all hosts" />
           </div>
         )}
         <div className="dr-pair">
@@ -41,10 +46,10 @@ export function Advanced() {
           <TextField path={["resources", "requests", "memory"]} label="Memory request" placeholder="128Mi" />
           <TextField path={["resources", "limits", "memory"]} label="Memory limit" placeholder="2Gi" />
         </div>
-        <Toggle path={["metrics", "enabled"]} label="Serve Prometheus metrics" />
-        <Toggle path={["networkPolicy", "enabled"]} label="Restrict the pods' traffic by a NetworkPolicy" />
+        <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
+        <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
         <Content component="small" className="dr-quiet">
-          Gateways, environment variables, pod templates and the rest are in the YAML.
+          Use the YAML tab for gateways, environment variables, pod templates and other settings.
         </Content>
       </FormSection>
     </ExpandableSection>

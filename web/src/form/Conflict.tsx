@@ -4,7 +4,7 @@ import { useState } from "react";
 import { show } from "./merge";
 import type { Choice, ConflictState } from "./useSaving";
 
-/** Both sides of an edit that met somebody else's; each field is settled by itself. */
+/** Both sides of conflicting edits; each field is resolved separately. */
 export function Conflict({
   conflict,
   onResolve,
@@ -25,11 +25,11 @@ export function Conflict({
         onResolve(choices);
       }}
     >
-      <Alert component="p" isInline variant="warning" title="Somebody else changed the same fields meanwhile" role="alert">
-        Nothing was saved. Choose whose value each field gets.
-        {conflict.taken.length > 0 && ` Their other changes (${conflict.taken.map((path) => path.join(".")).join(", ")}) are taken over.`}
+      <Alert component="p" isInline variant="warning" title="Another user changed the same fields" role="alert">
+        Nothing was saved. Choose a value for each field.
+        {conflict.taken.length > 0 && ` Their other changes (${conflict.taken.map((path) => path.join(".")).join(", ")}) are included.`}
       </Alert>
-      <Table aria-label="Fields that both changed" gridBreakPoint="grid-md" variant="compact">
+      <Table aria-label="Conflicting fields" gridBreakPoint="grid-md" variant="compact">
         <Thead>
           <Tr>
             <Th>Field</Th>
@@ -71,10 +71,10 @@ export function Conflict({
         </Tbody>
       </Table>
       <ActionGroup className="dr-actions">
-        <Button type="submit">Go on with these</Button>
+        <Button type="submit">Continue</Button>
         {onReload && (
           <Button variant="secondary" onClick={onReload}>
-            Drop my changes
+            Discard my changes
           </Button>
         )}
         <Button variant="link" onClick={onCancel}>

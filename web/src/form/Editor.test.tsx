@@ -1,12 +1,13 @@
 // @vitest-environment jsdom
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
-import type { Darkroom, DarkroomInput } from "../api/types";
+import type { Darkroom, DarkroomInput, Key } from "../api/types";
 import { Editor } from "./Editor";
+import FormView from "./FormView";
 import { emptyInput, toInput } from "./model";
 
 /** A server with one Darkroom, as others left it; it takes what fits the version. */
@@ -40,7 +41,7 @@ beforeEach(() => {
       return reply((refusal as { status: number }).status, refusal);
     }
     if (method === "PUT" && ifMatch !== `"${stored.resourceVersion ?? ""}"`) {
-      return reply(412, { title: "Precondition Failed", status: 412, detail: "somebody was faster" });
+      return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });
     }
     const next = { ...stored, ...body, resourceVersion: String(Number(stored.resourceVersion) + 1) } as Darkroom;
     if (!path.includes("dryRun")) {
@@ -50,18 +51,26 @@ beforeEach(() => {
   });
 });
 
-function edit() {
+function edit(store = new Store()) {
   const loaded = stored;
   render(
-    <LiveContext value={new Store()}>
+    <LiveContext value={store}>
       <Editor initial={toInput(loaded)} loaded={loaded} />
     </LiveContext>,
   );
   return userEvent.setup();
 }
 
-/** Somebody else changes the Darkroom meanwhile. */
-const meanwhile = (part: Partial<Darkroom>) => {
+/** Opens the view of a form, as its address does. */
+const open = (edited?: Key) =>
+  render(
+    <LiveContext value={new Store()}>
+      <FormView edited={edited} />
+    </LiveContext>,
+  );
+
+/** Another user changes the Darkroom. */
+const othersChange = (part: Partial<Darkroom>) => {
   stored = { ...stored, ...part, resourceVersion: String(Number(stored.resourceVersion) + 1) };
 };
 
@@ -73,11 +82,13 @@ const field = (id: string): HTMLElement => {
   }
   return found;
 };
+/** Fills in a field at once: each key that is typed renders the form. */
+const fill = (id: string, value: string) => fireEvent.change(field(id), { target: { value } });
 const writes = () => calls.filter(({ method, path }) => method !== "GET" && !path.endsWith("/manifest"));
 
 test("what will change is shown before it is saved", async () => {
   const user = edit();
-  await user.click(button("Number of pods: one more"));
+  await user.click(button("Number of pods: increase"));
   await user.click(button("Review changes"));
   const lines = await screen.findByRole("region", { name: "Manifests, line by line" });
   expect(within(lines).getByText(/replicas: 1/)).toBeTruthy();
@@ -90,19 +101,19 @@ test("what will change is shown before it is saved", async () => {
 
 test("a version that differs in the status alone is no conflict", async () => {
   const user = edit();
-  await user.click(button("Number of pods: one more"));
-  meanwhile({ status: { ...stored.status, readyReplicas: 0, phase: "Degraded" } });
+  await user.click(button("Number of pods: increase"));
+  othersChange({ status: { ...stored.status, readyReplicas: 0, phase: "Degraded" } });
   await user.click(button("Review changes"));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(stored.replicas).toBe(2));
 });
 
-test("what others changed elsewhere is taken over, and told", async () => {
+test("changes of others to other fields are included, and reported", async () => {
   const user = edit();
-  await user.click(button("Number of pods: one more"));
-  meanwhile({ logLevel: "debug" });
+  await user.click(button("Number of pods: increase"));
+  othersChange({ logLevel: "debug" });
   await user.click(button("Review changes"));
-  await screen.findByText(/Their change of logLevel is taken over/);
+  await screen.findByText(/Their changes to logLevel are included/);
   await user.click(button("Review changes"));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(stored).toMatchObject({ replicas: 2, logLevel: "debug" }));
@@ -113,18 +124,18 @@ test.each([
   ["yours", 2],
 ])("a clash is settled with %s", async (side, want) => {
   const user = edit();
-  await user.click(button("Number of pods: one more"));
-  meanwhile({ replicas: 5 });
+  await user.click(button("Number of pods: increase"));
+  othersChange({ replicas: 5 });
   await user.click(button("Review changes"));
   await user.click(await screen.findByRole("radio", { name: new RegExp(`^replicas: ${side}`) }));
-  await user.click(button("Go on with these"));
+  await user.click(button("Continue"));
   await user.click(await screen.findByRole("button", { name: "Review changes" }));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(location.pathname).toBe("/ui/photos/cats"));
   expect(stored.replicas).toBe(want);
 });
 
-test("what the server finds stands beside its field, and goes when the field changes", async () => {
+test("errors of the server appear beside their field, until it changes", async () => {
   const user = edit();
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.version", message: "Invalid value: must be a version" }] };
   await user.type(screen.getByLabelText("Version"), "x y");
@@ -138,10 +149,10 @@ test("what the server finds stands beside its field, and goes when the field cha
   expect(help?.textContent).not.toContain("must be a version");
 });
 
-test("who may not is told so", async () => {
+test("a missing right is reported", async () => {
   const user = edit();
   refusal = { title: "Forbidden", status: 403, detail: 'user "viewer" may not update darkrooms' };
-  await user.click(button("Number of pods: one more"));
+  await user.click(button("Number of pods: increase"));
   await user.click(button("Review changes"));
   await screen.findByText(/may not update darkrooms/);
 });
@@ -154,14 +165,14 @@ test("a new Darkroom is not sent before its fields are filled in", async () => {
   );
   const user = userEvent.setup();
   await user.click(button("Review changes"));
-  expect((await screen.findAllByText(/A name is needed/)).length).toBeGreaterThan(0);
+  expect((await screen.findAllByText(/Enter a name/)).length).toBeGreaterThan(0);
   expect(document.activeElement).toBe(field("field-name"));
   expect(writes()).toEqual([]);
-  await user.type(field("field-name"), "dogs");
-  await user.type(field("field-source-baseUrl"), "https://example.com/dogs");
+  fill("field-name", "dogs");
+  fill("field-source-baseUrl", "https://example.com/dogs");
   await user.type(screen.getByLabelText("Sub-domain"), "dogs,puppies{Enter}");
   await user.click(button("Review changes"));
-  await screen.findByRole("heading", { name: "What will be installed" });
+  await screen.findByRole("heading", { name: "Review the new Darkroom" });
   expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", namespace: "photos", subDomains: ["dogs", "puppies"] });
 });
 
@@ -177,4 +188,138 @@ test("form and YAML are one input", async () => {
   );
   await user.click(screen.getByRole("tab", { name: "Form" }));
   expect(screen.getByLabelText<HTMLInputElement>("Number of pods").value).toBe("4");
+});
+
+test("unsaved changes are kept over navigation, without secrets, and restored on return", async () => {
+  const user = userEvent.setup();
+  const { unmount } = open();
+  fill("field-name", "dogs");
+  await user.click(screen.getByRole("radio", { name: "S3" }));
+  fill("field-source-bucket", "goods");
+  await user.click(screen.getByRole("radio", { name: "Inline keys" }));
+  fill("field-source-accessKey", "canary-access");
+  fill("field-source-secretKey", "canary-secret");
+  unmount();
+  expect(JSON.stringify(Object.entries(sessionStorage))).toContain("goods");
+  expect(JSON.stringify([sessionStorage, localStorage].map(Object.entries))).not.toContain("canary");
+
+  open();
+  expect(screen.getByText("Your unsaved changes were restored", { exact: false })).toBeTruthy();
+  expect(screen.getByText("Secrets are never kept. Enter again: source.accessKey, source.secretKey.")).toBeTruthy();
+  expect(field("field-source-bucket")).toHaveProperty("value", "goods");
+  expect(field("field-source-accessKey")).toHaveProperty("value", "");
+  fill("field-source-region", "r");
+  await user.type(screen.getByLabelText("Sub-domain"), "dogs{Enter}");
+  await user.click(button("Review changes"));
+  expect((await screen.findAllByText(/Enter it again/)).length).toBeGreaterThan(0);
+  expect(writes()).toEqual([]);
+  fill("field-source-accessKey", "a");
+  fill("field-source-secretKey", "s");
+  await user.click(button("Review changes"));
+  await screen.findByRole("heading", { name: "Review the new Darkroom" });
+});
+
+test("changes of a Darkroom are restored on the version that they began with, and can be discarded", async () => {
+  const user = userEvent.setup();
+  const { unmount } = open(stored);
+  await user.click(await screen.findByRole("button", { name: "Number of pods: increase" }));
+  unmount();
+  othersChange({ logLevel: "debug" });
+  open(stored);
+  expect((await screen.findByLabelText<HTMLInputElement>("Number of pods")).value).toBe("2");
+  await user.click(button("Review changes"));
+  await screen.findByText(/Their changes to logLevel are included/);
+  await user.click(button("Discard changes"));
+  await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Number of pods").value).toBe("1"));
+  expect(sessionStorage.length).toBe(0);
+});
+
+test("what is saved or cancelled leaves no draft", async () => {
+  const user = edit();
+  await user.click(button("Number of pods: increase"));
+  expect(sessionStorage.length).toBe(1);
+  await user.click(button("Cancel"));
+  expect(sessionStorage.length).toBe(0);
+});
+
+test("typing a number is not corrected; a value out of bounds is reported", async () => {
+  const user = edit();
+  const pods = screen.getByLabelText<HTMLInputElement>("Number of pods");
+  await user.clear(pods);
+  expect(pods.value).toBe("");
+  await user.type(pods, "2500");
+  expect(pods.value).toBe("2500");
+  await user.click(button("Review changes"));
+  expect((await screen.findAllByText(/Must be from 0 to 1000/)).length).toBeGreaterThan(0);
+  expect(writes()).toEqual([]);
+  await user.clear(pods);
+  await user.tab();
+  expect(pods.value).toBe("1");
+});
+
+test("keys are never sent to an endpoint that they were not entered for", async () => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", endpoint: "https://a.example.com", credentials: "inline" } });
+  const user = edit();
+  expect(screen.getByRole<HTMLInputElement>("radio", { name: "Keep the current keys" }).checked).toBe(true);
+  fill("field-source-endpoint", "https://evil.example.com");
+  expect(screen.queryByRole("radio", { name: "Keep the current keys" })).toBeNull();
+  await user.click(button("Review changes"));
+  expect((await screen.findAllByText(/the endpoint has changed/)).length).toBeGreaterThan(0);
+  expect(document.activeElement).toBe(field("field-source-accessKey"));
+  expect(writes()).toEqual([]);
+});
+
+test("a Darkroom that is deleted while it is edited cannot be saved, and that is said", async () => {
+  const store = new Store();
+  const event = (kind: string, data: unknown) => ({ event: kind, data: JSON.stringify(data), id: undefined });
+  store.take(event("reset", {}));
+  store.take(event("added", stored));
+  store.take(event("synced", { items: 1, all: true }));
+  const user = edit(store);
+  await user.click(button("Number of pods: increase"));
+  act(() => store.take(event("deleted", stored)));
+  expect(screen.getByText("This Darkroom was deleted while you were editing", { exact: false })).toBeTruthy();
+  expect(button("Review changes")).toHaveProperty("disabled", true);
+});
+
+test("the error of a missing namespace names it", async () => {
+  render(
+    <LiveContext value={new Store()}>
+      <Editor initial={{ ...emptyInput("nowhere"), name: "dogs", source: { type: "WebFolder", baseUrl: "https://example.com" }, subDomains: ["dogs"] }} />
+    </LiveContext>,
+  );
+  refusal = { title: "Not Found", status: 404, detail: 'namespace "nowhere" not found' };
+  await userEvent.click(button("Review changes"));
+  await screen.findByText("Namespace not found", { exact: false });
+});
+
+test("in the YAML tab, errors lead to the form or to the line", async () => {
+  const user = edit();
+  refusal = {
+    title: "Unprocessable",
+    status: 422,
+    detail: "no",
+    errors: [
+      { location: "body.version", message: "must be a version" },
+      { location: "body.podTemplate.nodeSelector", message: "must be labels" },
+    ],
+  };
+  await user.click(screen.getByRole("tab", { name: "YAML" }));
+  const yaml = await screen.findByLabelText<HTMLTextAreaElement>("Resource");
+  await user.click(yaml);
+  await user.clear(yaml);
+  await user.paste(
+    "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  version: x y\n  podTemplate:\n    nodeSelector: {disk: 1}\n  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n",
+  );
+  await user.click(button("Review changes"));
+  await user.click(await screen.findByRole("button", { name: "podTemplate.nodeSelector" }));
+  await waitFor(() => expect(yaml.value.slice(yaml.selectionStart, yaml.selectionEnd).trim()).toBe("{disk: 1}"));
+  await user.click(screen.getByRole("button", { name: "version" }));
+  await waitFor(() => expect(document.activeElement).toBe(field("field-version")));
+});
+
+test("no two elements of the form have the same id", () => {
+  edit();
+  const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
 });

@@ -1,8 +1,23 @@
-import { ActionGroup, Alert, AlertActionCloseButton, Bullseye, Button, Form, Spinner, Tab, TabContent, Tabs, TabTitleText } from "@patternfly/react-core";
+import {
+  ActionGroup,
+  Alert,
+  AlertActionCloseButton,
+  AlertActionLink,
+  Bullseye,
+  Button,
+  Form,
+  Spinner,
+  Tab,
+  TabContent,
+  Tabs,
+  TabTitleText,
+} from "@patternfly/react-core";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import type { Darkroom, DarkroomInput } from "../api/types";
+import { useDarkroom } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { Conflict } from "./Conflict";
+import { dropDraft, saveDraft, type Draft } from "./drafts";
 import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
@@ -13,28 +28,52 @@ import { validate, type FieldError } from "./validate";
 
 const YamlEditor = lazy(() => import("./YamlEditor"));
 
+interface Props {
+  initial: DarkroomInput;
+  /** The version that is edited; none for a new Darkroom. */
+  loaded?: Darkroom;
+  /** What an earlier visit left unsaved. */
+  draft?: Draft;
+  /** Loads the Darkroom again, without the changes made here. */
+  onReload?: () => void;
+}
+
 /** Edits one Darkroom: form and YAML of the same input, then a review, then it is saved. */
-export function Editor({ initial, loaded, onReload }: { initial: DarkroomInput; loaded?: Darkroom; onReload?: () => void }) {
-  const [input, setInput] = useState(initial);
+export function Editor({ initial, loaded, draft, onReload }: Props) {
+  const [input, setInput] = useState(draft?.input ?? initial);
+  const [restored, setRestored] = useState(draft !== undefined);
+  const [missing, setMissing] = useState<readonly string[]>(draft?.withheld ?? []);
   const [tab, setTab] = useState<"form" | "yaml">("form");
   const [yamlBroken, setYamlBroken] = useState(false);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [attempted, setAttempted] = useState(false);
+  /** The field that an error leads to, until it has the focus. */
+  const [target, setTarget] = useState<string>();
   const saving = useSaving(loaded, setInput);
+  const deleted = useDeleted(loaded);
   const dirty = !asksTheSame(input, initial);
-  useLeaveWarning(dirty && !saving.saved);
+  useDraft(loaded, input, dirty && !saving.saved);
 
-  const own = useMemo(() => validate(input), [input]);
+  const own = useMemo(() => [...validate(input, loaded), ...enterAgain(missing)], [input, loaded, missing]);
   const errors: FieldError[] = useMemo(
     () => [...own.filter(({ location }) => attempted || touched.has(location)), ...saving.errors],
     [own, attempted, touched, saving.errors],
   );
+  useEffect(() => {
+    if (target !== undefined && tab === "form") {
+      document.getElementById(idOf(target))?.focus();
+      // eslint-disable-next-line react-hooks/set-state-in-effect -- the focus can be set only after the tab is rendered
+      setTarget(undefined);
+    }
+  }, [target, tab]);
   const form: FormState = {
     input,
     errors,
+    missing,
     disabled: saving.busy,
     change: (next, location) => {
       setInput(next);
+      setMissing((before) => (location === "" ? [] : before.filter((field) => field !== location)));
       saving.forget(location);
     },
     touch: (location) => setTouched((before) => (before.has(location) ? before : new Set(before).add(location))),
@@ -43,15 +82,29 @@ export function Editor({ initial, loaded, onReload }: { initial: DarkroomInput; 
     setAttempted(true);
     const first = own[0];
     if (first) {
-      document.getElementById(idOf(first.location))?.focus();
+      goTo(first.location);
       return;
     }
     void saving.review(input);
   };
-  const leave = () => navigate(loaded ? paths.detail(loaded) : paths.list);
+  const goTo = (location: string) => {
+    setTab(hasField(location) ? "form" : "yaml");
+    setTarget(location);
+  };
+  const leave = () => {
+    dropDraft(loaded);
+    navigate(loaded ? paths.detail(loaded) : paths.list);
+  };
+  const discard = () => {
+    dropDraft(loaded);
+    setInput(initial);
+    setMissing([]);
+    setRestored(false);
+    onReload?.();
+  };
 
   if (saving.conflict) {
-    return <Conflict conflict={saving.conflict} onResolve={saving.resolve} onReload={onReload} onCancel={() => saving.resolve(undefined)} />;
+    return <Conflict conflict={saving.conflict} onResolve={saving.resolve} onReload={onReload && discard} onCancel={() => saving.resolve(undefined)} />;
   }
   if (saving.reviewed) {
     return (
@@ -80,18 +133,35 @@ export function Editor({ initial, loaded, onReload }: { initial: DarkroomInput; 
             review();
           }}
         >
+          {deleted && (
+            <Alert component="p" isInline variant="warning" title="This Darkroom was deleted while you were editing" role="alert">
+              Your changes cannot be saved to it. To use them, copy them from the YAML tab and create a new Darkroom.
+            </Alert>
+          )}
+          {restored && (
+            <Alert
+              component="p"
+              isInline
+              variant="info"
+              title="Your unsaved changes were restored"
+              actionLinks={<AlertActionLink onClick={discard}>Discard changes</AlertActionLink>}
+              actionClose={<AlertActionCloseButton onClose={() => setRestored(false)} />}
+            >
+              {missing.length > 0 && `Secrets are never kept. Enter again: ${missing.join(", ")}.`}
+            </Alert>
+          )}
           {saving.taken.length > 0 && (
             <Alert
               component="p"
               isInline
               variant="info"
-              title="Somebody else changed this Darkroom meanwhile"
+              title="Another user changed this Darkroom while you were editing"
               actionClose={<AlertActionCloseButton onClose={saving.acknowledge} />}
             >
-              Their change of {saving.taken.map((path) => path.join(".")).join(", ")} is taken over. Yours stay.
+              Their changes to {saving.taken.map((path) => path.join(".")).join(", ")} are included. Yours are kept.
             </Alert>
           )}
-          <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} />
+          <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
           {tab === "form" ? (
             <FormFields loaded={loaded} />
           ) : (
@@ -102,11 +172,11 @@ export function Editor({ initial, loaded, onReload }: { initial: DarkroomInput; 
                 </Bullseye>
               }
             >
-              <YamlEditor input={input} onChange={(next) => form.change(next, "")} onBroken={setYamlBroken} />
+              <YamlEditor input={input} target={target} onChange={(next) => form.change(next, "")} onBroken={setYamlBroken} onArrived={() => setTarget(undefined)} />
             </Suspense>
           )}
           <ActionGroup className="dr-actions">
-            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || (Boolean(loaded) && !dirty)}>
+            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || (Boolean(loaded) && !dirty)}>
               Review changes
             </Button>
             <Button variant="link" onClick={leave}>
@@ -119,8 +189,51 @@ export function Editor({ initial, loaded, onReload }: { initial: DarkroomInput; 
   );
 }
 
-/** Has the browser ask before it drops what was typed. */
-function useLeaveWarning(dirty: boolean): void {
+/** Secrets of a restored draft are required, or saving would silently leave them as they were. */
+const enterAgain = (missing: readonly string[]): FieldError[] =>
+  missing.map((location) => ({ location, message: "Enter it again: secrets are not kept with unsaved changes" }));
+
+/** Fields of the form, or of what is below them. All others are only in the YAML. */
+const formFields = [
+  ["name"],
+  ["namespace"],
+  ["source"],
+  ["subDomains"],
+  ["version"],
+  ["replicas"],
+  ["autoscaling"],
+  ["cacheTTLSeconds"],
+  ["logLevel"],
+  ["image", "repository"],
+  ["ingress", "className"],
+  ["ingress", "tlsSecretName"],
+  ["resources"],
+  ["metrics", "enabled"],
+  ["networkPolicy", "enabled"],
+].map((path) => path.join("."));
+
+const hasField = (location: string): boolean => formFields.some((field) => location === field || location.startsWith(`${field}.`));
+
+/** Whether the edited Darkroom was seen in the live events, and is gone or replaced now. */
+function useDeleted(loaded: Darkroom | undefined): boolean {
+  const live = useDarkroom(loaded ?? { namespace: "", name: "" });
+  const [seen, setSeen] = useState(false);
+  const here = live !== undefined && live.uid === loaded?.uid && !live.deletedAt;
+  if (here && !seen) {
+    setSeen(true);
+  }
+  return seen && !here;
+}
+
+/** Keeps unsaved changes as a draft, and has the browser ask before the tab is closed with them. */
+function useDraft(loaded: Darkroom | undefined, input: DarkroomInput, dirty: boolean): void {
+  useEffect(() => {
+    if (dirty) {
+      saveDraft(loaded, input, loaded);
+    } else {
+      dropDraft(loaded);
+    }
+  }, [loaded, input, dirty]);
   useEffect(() => {
     if (!dirty) {
       return undefined;

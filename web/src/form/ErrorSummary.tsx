@@ -3,23 +3,25 @@ import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import type { DarkroomInput } from "../api/types";
 import { Link, paths } from "../router";
-import { idOf } from "./fields";
 import type { FieldError } from "./validate";
 
-/** What keeps a Darkroom from being saved, on top of the form; each entry leads to its field. */
+/** Why a Darkroom cannot be saved, above the form; each entry links to its field. */
 export function ErrorSummary({
   problem,
   errors,
   isNew,
   input,
+  onGoTo,
 }: {
   problem: Problem | undefined;
   errors: readonly FieldError[];
   isNew: boolean;
   input: DarkroomInput;
+  /** Shows the field of a location, and moves the focus there. */
+  onGoTo: (location: string) => void;
 }) {
   const summary = useRef<HTMLDivElement>(null);
-  // What the server says comes while one looks at the end of the form.
+  // The answer of the server arrives while the end of the form is in view.
   useEffect(() => {
     if (problem) {
       summary.current?.focus();
@@ -31,11 +33,11 @@ export function ErrorSummary({
   const taken = isNew && problem?.status === 409;
   return (
     <div ref={summary} tabIndex={-1} className="dr-heading">
-      <Alert component="p" isInline variant="danger" title={titleOf(problem, errors)} role="alert" className="dr-break">
+      <Alert component="p" isInline variant="danger" title={titleOf(problem, errors, isNew)} role="alert" className="dr-break">
         {errors.length === 0 && <p>{problem?.message}</p>}
         {taken && (
           <p>
-            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>See the one that there is</Link>
+            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>Open the existing Darkroom</Link>
           </p>
         )}
         {errors.length > 0 && (
@@ -44,7 +46,7 @@ export function ErrorSummary({
               <ListItem key={location + message}>
                 {location && (
                   <>
-                    <Button variant="link" isInline onClick={() => document.getElementById(idOf(location))?.focus()}>
+                    <Button variant="link" isInline onClick={() => onGoTo(location)}>
                       {location}
                     </Button>
                     {": "}
@@ -60,18 +62,18 @@ export function ErrorSummary({
   );
 }
 
-function titleOf(problem: Problem | undefined, errors: readonly FieldError[]): string {
+function titleOf(problem: Problem | undefined, errors: readonly FieldError[], isNew: boolean): string {
   if (errors.length > 0) {
-    return errors.length === 1 ? "One field needs a change" : `${errors.length} fields need a change`;
+    return errors.length === 1 ? "1 field is invalid" : `${errors.length} fields are invalid`;
   }
   switch (problem?.status) {
     case 403:
-      return "You may not do this";
+      return "Permission denied";
     case 404:
-      return "It is no longer there";
+      return isNew ? "Namespace not found" : "The Darkroom no longer exists";
     case 409:
-      return "There is one of that name";
+      return isNew ? "The name is already in use" : "The Darkroom was replaced";
     default:
-      return "It could not be saved";
+      return "Not saved";
   }
 }

@@ -2,7 +2,7 @@ import { Alert, FormGroup, FormSection, Radio } from "@patternfly/react-core";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
-import { useSettings } from "../App";
+import { useSettings } from "../settings";
 import { useSnapshot } from "../live/useLive";
 import { useLoaded } from "../useLoaded";
 import { Advanced } from "./Advanced";
@@ -11,7 +11,7 @@ import { withValue } from "./model";
 import { SourceFields } from "./SourceFields";
 import { SubDomains } from "./SubDomains";
 
-/** The fields of the form, in the order in which one thinks of them. */
+/** The fields of the form. */
 export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const { darkroomVersion } = useSettings();
   return (
@@ -23,14 +23,14 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
         </div>
         <Rights loaded={loaded} />
       </FormSection>
-      <FormSection title="Where the pictures come from" titleElement="h2">
-        <SourceFields inlineKept={loaded?.source.credentials === "inline"} />
+      <FormSection title="Source" titleElement="h2">
+        <SourceFields loaded={loaded} />
       </FormSection>
-      <FormSection title="Where they are served" titleElement="h2">
+      <FormSection title="Domains" titleElement="h2">
         <SubDomains />
       </FormSection>
-      <FormSection title="What runs" titleElement="h2">
-        <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; empty means ${darkroomVersion}, the operator's own`} />
+      <FormSection title="Deployment" titleElement="h2">
+        <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
         <Scale />
       </FormSection>
       <Advanced />
@@ -56,13 +56,13 @@ function Namespace({ isFixed }: { isFixed: boolean }) {
   );
 }
 
-/** Says beforehand what the cluster would refuse. It does not keep anybody from trying. */
+/** Warns of missing rights. The cluster decides: trying stays possible. */
 function Rights({ loaded }: { loaded: Darkroom | undefined }) {
   const { input } = useForm();
   const namespace = input.namespace ?? "";
   const asked = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(namespace);
   const { value } = useLoaded(`access ${namespace} ${loaded?.name ?? ""}`, async (signal) => {
-    // Who is still typing is not asked about.
+    // Wait until typing pauses.
     await new Promise((resolve) => setTimeout(resolve, 400));
     signal.throwIfAborted();
     return asked ? api.access({ namespace, name: loaded?.name }, signal) : undefined;
@@ -76,7 +76,7 @@ function Rights({ loaded }: { loaded: Darkroom | undefined }) {
       isInline
       isPlain
       variant="warning"
-      title={loaded ? "You may look at this Darkroom, but not change it" : `You may not create Darkrooms in the namespace ${namespace}`}
+      title={loaded ? "You have read-only access to this Darkroom" : `You cannot create Darkrooms in the namespace ${namespace}`}
     />
   );
 }
@@ -91,7 +91,7 @@ function Scale() {
         <Radio
           id="scale-fixed"
           name="scale"
-          label="A fixed number"
+          label="Fixed number"
           isChecked={!automatic}
           isDisabled={disabled}
           onChange={() => change({ ...withValue(input, ["autoscaling"], undefined), replicas }, "autoscaling")}
@@ -99,7 +99,7 @@ function Scale() {
         <Radio
           id="scale-automatic"
           name="scale"
-          label="As many as are needed"
+          label="Autoscaling"
           isChecked={automatic}
           isDisabled={disabled}
           onChange={() => {
@@ -110,12 +110,19 @@ function Scale() {
       </FormGroup>
       {automatic ? (
         <div className="dr-pair">
-          <NumberField path={["autoscaling", "minReplicas"]} label="Least pods" least={1} most={1000} />
-          <NumberField path={["autoscaling", "maxReplicas"]} label="Most pods" least={1} most={1000} />
-          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="CPU aimed at (%)" least={1} isOptional placeholder="75" />
+          <NumberField path={["autoscaling", "minReplicas"]} label="Minimum pods" least={1} most={1000} />
+          <NumberField path={["autoscaling", "maxReplicas"]} label="Maximum pods" least={1} most={1000} />
+          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" least={1} isOptional placeholder="75" />
         </div>
       ) : (
-        <NumberField path={["replicas"]} label="Number of pods" least={0} most={1000} help={input.replicas === 0 ? "No pod runs, so no picture is served" : undefined} />
+        <NumberField
+          path={["replicas"]}
+          label="Number of pods"
+          least={0}
+          most={1000}
+          unset={1}
+          help={input.replicas === 0 ? "Scaled to zero: no images are served" : undefined}
+        />
       )}
     </>
   );

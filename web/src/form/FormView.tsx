@@ -2,19 +2,20 @@ import { Breadcrumb, BreadcrumbItem, Bullseye, Button, PageSection, Spinner, Tit
 import { useState } from "react";
 import { api } from "../api/client";
 import { keyOf, type Darkroom, type Key } from "../api/types";
-import { useSettings } from "../App";
+import { useSettings } from "../settings";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths } from "../router";
 import { useLoaded } from "../useLoaded";
+import { readDraft } from "./drafts";
 import { Editor } from "./Editor";
 import { emptyInput, toInput } from "./model";
 
-/** The form for a new Darkroom, or for one that there is. */
+/** The form for a new Darkroom, or for an existing one. */
 export default function FormView({ edited }: { edited?: Key }) {
   return (
     <>
       <PageSection type="breadcrumb">
-        <Breadcrumb aria-label="Where you are">
+        <Breadcrumb aria-label="Breadcrumb">
           <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
           {edited && (
             <BreadcrumbItem render={({ className }) => <Link to={paths.detail(edited)} className={className}>{edited.name}</Link>} />
@@ -35,13 +36,15 @@ export default function FormView({ edited }: { edited?: Key }) {
 function Create() {
   const { namespaces } = useSettings();
   const [initial] = useState(() => emptyInput(namespaces[0] ?? "default"));
-  return <Editor initial={initial} />;
+  const [draft] = useState(() => readDraft(undefined));
+  return <Editor initial={initial} draft={draft} />;
 }
 
 function Edit({ edited }: { edited: Key }) {
-  // Read anew, not taken from live events: what is edited must be one version, with its ETag.
+  // Not taken from live events: one version is edited, with its ETag.
   const { value, problem, reload } = useLoaded<Darkroom>(keyOf(edited), (signal) => api.get(edited, signal));
   const [round, setRound] = useState(0);
+  const [draft, setDraft] = useState(() => readDraft(edited));
   if (problem) {
     return (
       <ProblemState problem={problem} onRetry={reload}>
@@ -58,12 +61,16 @@ function Edit({ edited }: { edited: Key }) {
       </Bullseye>
     );
   }
+  // Changes of a Darkroom that was replaced since are not applied to the new one.
+  const base = draft?.base?.uid === value.uid ? draft?.base : undefined;
   return (
     <Editor
       key={round}
-      initial={toInput(value)}
-      loaded={value}
+      initial={toInput(base ?? value)}
+      loaded={base ?? value}
+      draft={base ? draft : undefined}
       onReload={() => {
+        setDraft(undefined);
         reload();
         setRound(round + 1);
       }}

@@ -2,10 +2,10 @@ import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, Form, Title } f
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
-import { DiffView } from "../detail/DiffView";
+import { DiffView } from "../diff/DiffView";
 import type { Reviewed } from "./useSaving";
 
-/** What saving will change in the cluster, before it does. */
+/** The effect of saving on the cluster, before anything is stored. */
 export function Review({
   reviewed,
   isNew,
@@ -32,19 +32,19 @@ export function Review({
       }}
     >
       <div ref={heading} tabIndex={-1} className="dr-heading">
-        <Title headingLevel="h2">{isNew ? "What will be installed" : "What will change"}</Title>
+        <Title headingLevel="h2">{isNew ? "Review the new Darkroom" : "Review changes"}</Title>
       </div>
-      <Alert component="p" isInline isPlain variant="success" title="The cluster has checked it and would take it. Nothing is stored yet." />
+      <Alert component="p" isInline isPlain variant="success" title="Validated by the cluster. Nothing is stored yet." />
       {problem && (
-        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "You may not do this" : "It could not be saved"} role="alert">
+        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Not saved"} role="alert">
           {problem.message}
         </Alert>
       )}
       {changed ? (
         <DiffView lines={reviewed.manifests} label="Manifests" />
       ) : (
-        <EmptyState titleText="The manifests stay as they are" icon={CheckCircleIcon} headingLevel="h3" variant="sm">
-          <EmptyStateBody>What you changed shows in no manifest, or only in secrets, which are not shown.</EmptyStateBody>
+        <EmptyState titleText="No change to the manifests" icon={CheckCircleIcon} headingLevel="h3" variant="sm">
+          <EmptyStateBody>Your changes do not affect the installed objects, or only Secrets, whose content is not shown.</EmptyStateBody>
         </EmptyState>
       )}
       <ActionGroup className="dr-actions">

@@ -1,12 +1,12 @@
 import { Alert, Button, Checkbox, FormGroup, Radio, Stack, StackItem } from "@patternfly/react-core";
 import { useState } from "react";
-import { sourceTypes, type SourceInput } from "../api/types";
+import { sourceTypes, type Darkroom, type SourceInput } from "../api/types";
 import { sourceNames, typeOf } from "../words/sources";
 import { TextField, useForm } from "./fields";
-import { switchSource, withValue } from "./model";
+import { movesKeys, switchSource, withValue } from "./model";
 
-/** The kind of source, and the fields of that kind. */
-export function SourceFields({ inlineKept }: { inlineKept: boolean }) {
+/** The type of source, and its fields. */
+export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
   const { input, change, disabled } = useForm();
   const [aside, setAside] = useState<SourceInput>({});
   const type = typeOf(input.source);
@@ -37,14 +37,14 @@ export function SourceFields({ inlineKept }: { inlineKept: boolean }) {
           isRequired
           type="url"
           placeholder="https://example.com/images"
-          help="A picture at /cat.jpg is fetched from this URL followed by /cat.jpg"
+          help="/cat.jpg is fetched from this URL followed by /cat.jpg"
         />
       )}
       {(type === "S3" || type === "GoogleCloudStorage") && <TextField path={["source", "bucket"]} label="Bucket" isRequired />}
       {type === "S3" && (
         <>
           <TextField path={["source", "region"]} label="Region" isRequired placeholder="eu-west-2" />
-          <TextField path={["source", "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help="Of a compatible service; empty means Amazon S3" />
+          <TextField path={["source", "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help="URL of an S3-compatible service; default: Amazon S3" />
         </>
       )}
       {type === "CloudFront" && (
@@ -60,23 +60,24 @@ export function SourceFields({ inlineKept }: { inlineKept: boolean }) {
         </>
       )}
       {(type === "S3" || type === "CloudFront") && (
-        <TextField path={["source", "pathPrefix"]} label="Path prefix" placeholder="/uploads" help="Only paths that start with it are served; empty means all" />
+        <TextField path={["source", "pathPrefix"]} label="Path prefix" placeholder="/uploads" help="Serve only paths with this prefix; default: all" />
       )}
-      {(type === "S3" || type === "GoogleCloudStorage") && <Credentials type={type} inlineKept={inlineKept} key={type} />}
+      {(type === "S3" || type === "GoogleCloudStorage") && <Credentials type={type} loaded={loaded} key={type} />}
     </>
   );
 }
 
 type Way = "secret" | "inline" | "none" | "kept";
 
-function Credentials({ type, inlineKept }: { type: "S3" | "GoogleCloudStorage"; inlineKept: boolean }) {
-  const { input, change, disabled } = useForm();
+function Credentials({ type, loaded }: { type: "S3" | "GoogleCloudStorage"; loaded: Darkroom | undefined }) {
+  const { input, missing, change, disabled } = useForm();
+  const inlineKept = loaded?.source.credentials === "inline" && !movesKeys(input, loaded);
   const { source } = input;
-  const [way, setWay] = useState<Way>(() => {
+  const [chosen, setWay] = useState<Way>(() => {
     if (source.credentialsSecretRef) {
       return "secret";
     }
-    if (source.accessKey || source.secretKey) {
+    if (source.accessKey || source.secretKey || missing.some((field) => /^source\.(access|secret)Key$/.test(field))) {
       return "inline";
     }
     if (type === "GoogleCloudStorage") {
@@ -85,6 +86,8 @@ function Credentials({ type, inlineKept }: { type: "S3" | "GoogleCloudStorage"; 
     return inlineKept ? "kept" : "secret";
   });
   const [more, setMore] = useState(false);
+  // Keys that cannot be kept must be entered.
+  const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
   const choose = (next: Way) => {
     setWay(next);
     const { credentialsSecretRef, accessKey, secretKey, ...rest } = source;
@@ -105,27 +108,27 @@ function Credentials({ type, inlineKept }: { type: "S3" | "GoogleCloudStorage"; 
   return (
     <>
       <FormGroup label="Credentials" role="radiogroup" fieldId="field-credentials">
-        {inlineKept && type === "S3" && option("kept", "Keep the present keys", "They are stored in the resource, and are not shown")}
-        {option("secret", "From an existing Secret", "Recommended: the keys never pass this page")}
-        {type === "S3" && option("inline", "Keys typed here", "They become part of the resource")}
-        {type === "GoogleCloudStorage" && option("none", "None", "The bucket is public")}
+        {inlineKept && type === "S3" && option("kept", "Keep the current keys", "Stored in the resource; never shown")}
+        {option("secret", "Existing Secret", "Recommended")}
+        {type === "S3" && option("inline", "Inline keys", "Stored in the resource")}
+        {type === "GoogleCloudStorage" && option("none", "None", "For public buckets")}
       </FormGroup>
       {way === "secret" && (
         <>
-          <TextField path={["source", "credentialsSecretRef", "name"]} label="Secret" isRequired empty="" help={`In the namespace of the Darkroom; holds ${secretKeys(input.source, type)}`} />
+          <TextField path={["source", "credentialsSecretRef", "name"]} label="Secret" isRequired empty="" help={`A Secret in the same namespace with ${secretKeys(input.source, type)}`} />
           {more ? (
             type === "S3" ? (
               <>
-                <TextField path={["source", "credentialsSecretRef", "accessKeyKey"]} label="Key of the access key" placeholder="accessKey" />
-                <TextField path={["source", "credentialsSecretRef", "secretKeyKey"]} label="Key of the secret key" placeholder="secretKey" />
+                <TextField path={["source", "credentialsSecretRef", "accessKeyKey"]} label="Access key entry" placeholder="accessKey" />
+                <TextField path={["source", "credentialsSecretRef", "secretKeyKey"]} label="Secret key entry" placeholder="secretKey" />
               </>
             ) : (
-              <TextField path={["source", "credentialsSecretRef", "credentialsJsonKey"]} label="Key of the service account key" placeholder="credentials.json" />
+              <TextField path={["source", "credentialsSecretRef", "credentialsJsonKey"]} label="Service account key entry" placeholder="credentials.json" />
             )
           ) : (
             <div>
               <Button variant="link" isInline onClick={() => setMore(true)}>
-                The Secret has other keys
+                Use other entries of the Secret
               </Button>
             </div>
           )}
@@ -134,9 +137,9 @@ function Credentials({ type, inlineKept }: { type: "S3" | "GoogleCloudStorage"; 
       {way === "inline" && (
         <Stack hasGutter>
           <StackItem>
-            <Alert component="p" isInline variant="warning" title="Whoever may read this Darkroom with kubectl reads these keys">
-              Keys typed here are stored in the resource itself. They are not shown by this page or its API. A Secret keeps
-              them from all who may only read Darkrooms.
+            <Alert component="p" isInline variant="warning" title="Everyone who can read this Darkroom with kubectl can read inline keys">
+              They are stored in the resource; this page and its API never show them. Prefer a Secret. Keys are not kept
+              with unsaved changes: if you leave this page, enter them again.
             </Alert>
           </StackItem>
           <StackItem>

@@ -1,12 +1,12 @@
 import { FormGroup, FormHelperText, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
 import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
-import { useSettings } from "../App";
+import { useSettings } from "../settings";
 import { Help, idOf, useForm } from "./fields";
 import { messagesAt, isSubDomain } from "./validate";
 
 const location = "subDomains";
 
-/** Sub-domains as chips, with the whole host as one types. */
+/** Sub-domains as chips, with a preview of the host while typing. */
 export function SubDomains() {
   const { input, errors, change, touch, disabled } = useForm();
   const { baseDomain } = useSettings();
@@ -16,7 +16,7 @@ export function SubDomains() {
 
   const set = (subDomains: string[]) => change({ ...input, subDomains }, location);
   const add = (typed: string) => {
-    // Who pastes a whole host means its sub-domain.
+    // A pasted host is reduced to its sub-domain.
     const fresh = typed
       .toLowerCase()
       .split(/[\s,;]+/)
@@ -52,7 +52,7 @@ export function SubDomains() {
         <TextInputGroupMain
           inputId={idOf(location)}
           value={text}
-          placeholder={names.length === 0 ? "photos" : "one more"}
+          placeholder={names.length === 0 ? "photos" : "Add another"}
           onChange={(_, value) => setText(value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -85,16 +85,16 @@ export function SubDomains() {
         </TextInputGroupMain>
       </TextInputGroup>
       {typed ? (
-        // While one types, the host counts more than what was wrong before.
+        // While typing, the preview takes the place of errors.
         <FormHelperText>
           <HelperText id={`${idOf(location)}-help`} isLiveRegion>
             <HelperTextItem>
-              Pictures will be at <strong className="dr-break">{`${typed}.${baseDomain}`}</strong>: press Enter to add it
+              Press Enter to add <strong className="dr-break">{`${typed}.${baseDomain}`}</strong>
             </HelperTextItem>
           </HelperText>
         </FormHelperText>
       ) : (
-        <Help location={location} help={`Pictures are served at SUB-DOMAIN.${baseDomain}`} />
+        <Help location={location} help={`Images are served at SUB-DOMAIN.${baseDomain}`} />
       )}
     </FormGroup>
   );

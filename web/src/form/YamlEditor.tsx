@@ -1,40 +1,36 @@
 import { Alert, Content, FormGroup, TextArea } from "@patternfly/react-core";
-import { useState } from "react";
-import { LineCounter, parseDocument, stringify } from "yaml";
+import { useEffect, useRef, useState } from "react";
 import type { DarkroomInput } from "../api/types";
 import { useForm } from "./fields";
-import { fromManifest, toManifest } from "./model";
+import { rangeOf, read, write } from "./yaml";
 
-/** Text as an input, or what is wrong with it and in which line. */
-export function read(text: string): { input: DarkroomInput } | { error: string } {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [first] = document.errors;
-  if (first) {
-    return { error: `Line ${lines.linePos(first.pos[0]).line}: ${first.message}` };
-  }
-  try {
-    return { input: fromManifest(document.toJS({ maxAliasCount: 10 })) };
-  } catch (thrown) {
-    return { error: `The YAML ${thrown instanceof Error ? thrown.message : "cannot be read"}` };
-  }
-}
-
-export const write = (input: DarkroomInput): string => stringify(toManifest(input), { lineWidth: 0 });
-
-/** The resource as kubectl would apply it. What is typed here stands in the form, and the other way round. */
+/** The resource as kubectl would apply it. It is the same input as that of the form. */
 export default function YamlEditor({
   input,
+  target,
   onChange,
   onBroken,
+  onArrived,
 }: {
   input: DarkroomInput;
+  /** The location to select, if an error leads to one. */
+  target: string | undefined;
   onChange: (input: DarkroomInput) => void;
   onBroken: (broken: boolean) => void;
+  /** The target is selected. */
+  onArrived: () => void;
 }) {
   const { disabled } = useForm();
   const [text, setText] = useState(() => write(input));
   const [error, setError] = useState<string>();
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (target !== undefined && area.current) {
+      area.current.focus();
+      area.current.setSelectionRange(...rangeOf(area.current.value, target));
+      onArrived();
+    }
+  }, [target, onArrived]);
   const type = (next: string) => {
     setText(next);
     const result = read(next);
@@ -50,12 +46,13 @@ export default function YamlEditor({
   return (
     <>
       {error && (
-        <Alert component="p" isInline variant="danger" title="This cannot be read" role="alert">
+        <Alert component="p" isInline variant="danger" title="Invalid YAML" role="alert">
           {error}
         </Alert>
       )}
       <FormGroup label="Resource" fieldId="yaml">
         <TextArea
+          ref={area}
           id="yaml"
           className="dr-code dr-yaml"
           value={text}
@@ -69,7 +66,7 @@ export default function YamlEditor({
         />
       </FormGroup>
       <Content component="small" className="dr-quiet">
-        Keys and literal values of environment variables are never shown. Left out, they stay as they are.
+        Keys and literal values of environment variables are never shown. If you leave them out, they are not changed.
       </Content>
     </>
   );

@@ -1,16 +1,18 @@
 import { FormGroup, FormHelperText, HelperText, HelperTextItem, NumberInput, TextInput } from "@patternfly/react-core";
-import { createContext, use, type ReactNode } from "react";
+import { createContext, use, useState, type ReactNode } from "react";
 import type { DarkroomInput } from "../api/types";
 import { valueAt, withValue, type Path } from "./model";
 import { messagesAt, type FieldError } from "./validate";
 
-/** What all fields of a form share. */
+/** The state that all fields of a form share. */
 export interface FormState {
   input: DarkroomInput;
   errors: readonly FieldError[];
-  /** Changes the input, and tells which field was touched. */
+  /** Secrets that a restored draft lacks. */
+  missing: readonly string[];
+  /** Changes the input at a field. */
   change: (next: DarkroomInput, location: string) => void;
-  /** Errors of the browser are shown once a field was left, or somebody tried to go on. */
+  /** Marks a field as visited: errors found by the browser are shown from then on. */
   touch: (location: string) => void;
   disabled: boolean;
 }
@@ -27,7 +29,7 @@ export function useForm(): FormState {
 
 export const idOf = (location: string): string => `field-${location.replaceAll(".", "-")}`;
 
-/** Errors or help below a field, told to screen readers with it. */
+/** Errors or help below a field; they describe it to screen readers. */
 export function Help({ location, help }: { location: string; help?: ReactNode }) {
   const { errors } = useForm();
   const messages = messagesAt(errors, location);
@@ -102,23 +104,52 @@ export function TextField({
   );
 }
 
-/** A whole number with buttons; or, when it may be left out, a plain field. */
+/**
+ * A whole number with buttons, or a plain field if it is optional. Typing is never
+ * corrected: what is out of bounds is reported by validate.
+ */
 export function NumberField({
   path,
   label,
   help,
   least = 0,
   most,
+  unset = least,
   isOptional = false,
   placeholder,
-}: FieldProps & { least?: number; most?: number; isOptional?: boolean }) {
+}: FieldProps & {
+  least?: number;
+  most?: number;
+  /** The value of a field that is not set. */
+  unset?: number;
+  isOptional?: boolean;
+}) {
   const { input, errors, change, touch, disabled } = useForm();
   const location = path.join(".");
   const value = valueAt(input, path);
   const id = idOf(location);
   const number = typeof value === "number" ? value : undefined;
+  /** The text while the field has the focus: it may be empty, or no number yet. */
+  const [typed, setTyped] = useState<string>();
   const bounded = (n: number) => Math.min(Math.max(n, least), most ?? Number.MAX_SAFE_INTEGER);
   const set = (n: number | undefined) => change(withValue(input, path, n), location);
+  const type = (text: string) => {
+    setTyped(text);
+    const n = Math.trunc(Number(text));
+    set(text === "" || Number.isNaN(n) ? undefined : n);
+  };
+  const leave = () => {
+    if (typed === "") {
+      // PatternFly has just made it 0.
+      set(undefined);
+    }
+    setTyped(undefined);
+    touch(location);
+  };
+  const step = (by: number) => {
+    setTyped(undefined);
+    set(bounded((number ?? unset) + by));
+  };
   return (
     <FormGroup label={label} fieldId={id}>
       {isOptional ? (
@@ -130,28 +161,27 @@ export function NumberField({
           placeholder={placeholder}
           isDisabled={disabled}
           className="dr-number"
-          value={number ?? ""}
+          value={typed ?? number ?? ""}
           validated={messagesAt(errors, location).length > 0 ? "error" : "default"}
           aria-describedby={`${id}-help`}
-          onChange={(_, text) => set(text === "" ? undefined : Math.trunc(Number(text)))}
-          onBlur={() => touch(location)}
+          onChange={(_, text) => type(text)}
+          onBlur={leave}
         />
       ) : (
         <NumberInput
-          id={id}
           inputProps={{ id, "aria-describedby": `${id}-help` }}
           inputAriaLabel={label}
-          minusBtnAriaLabel={`${label}: one less`}
-          plusBtnAriaLabel={`${label}: one more`}
-          value={number ?? least}
+          minusBtnAriaLabel={`${label}: decrease`}
+          plusBtnAriaLabel={`${label}: increase`}
+          value={typed === "" ? "" : (number ?? unset)}
           min={least}
           max={most}
           isDisabled={disabled}
           validated={messagesAt(errors, location).length > 0 ? "error" : "default"}
-          onMinus={() => set(bounded((number ?? least) - 1))}
-          onPlus={() => set(bounded((number ?? least) + 1))}
-          onChange={(event) => set(bounded(Math.trunc(Number((event.target as HTMLInputElement).value))))}
-          onBlur={() => touch(location)}
+          onMinus={() => step(-1)}
+          onPlus={() => step(1)}
+          onChange={(event) => type((event.target as HTMLInputElement).value)}
+          onBlur={leave}
         />
       )}
       <Help location={location} help={help} />

@@ -1,7 +1,7 @@
 import type { DarkroomInput } from "../api/types";
 import { isObject, valueAt, withValue, type Path } from "./model";
 
-/** A field that two people changed, each to something else. */
+/** A field that both sides changed, to different values. */
 export interface Clash {
   path: Path;
   base: unknown;

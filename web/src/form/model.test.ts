@@ -30,7 +30,7 @@ test("an input becomes a resource for kubectl, and comes back the same", () => {
 test.each([
   ["a text", "must be one resource"],
   [{ kind: "Pod", apiVersion: "v1" }, "must be a resource of kind Darkroom"],
-  [{ ...toManifest(toInput(darkroom())), data: {} }, "has a field data"],
+  [{ ...toManifest(toInput(darkroom())), data: {} }, "has an unknown field data"],
 ])("what is no Darkroom is refused: %o", (manifest, message) => {
   expect(() => fromManifest(manifest)).toThrow(message);
 });

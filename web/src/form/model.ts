@@ -1,13 +1,13 @@
 import type { Darkroom, DarkroomInput, SourceInput, SourceType } from "../api/types";
 
-/** A Darkroom as it would be sent back unchanged. */
+/** A Darkroom as the body of a write that changes nothing. */
 export function toInput(darkroom: Darkroom): DarkroomInput {
   const { uid, resourceVersion, generation, createdAt, deletedAt, status, ...wanted } = structuredClone(darkroom);
   const { credentials, ...source } = wanted.source;
   return { ...wanted, source };
 }
 
-/** What the form for a new Darkroom begins with. */
+/** The initial values of a new Darkroom. */
 export const emptyInput = (namespace: string): DarkroomInput => ({
   name: "",
   namespace,
@@ -25,7 +25,7 @@ export function toManifest(input: DarkroomInput): Record<string, unknown> {
   return prune({ apiVersion, kind, metadata: { name, namespace, labels, annotations }, spec }) as Record<string, unknown>;
 }
 
-/** The opposite of toManifest. What only the cluster writes is passed over. */
+/** The opposite of toManifest. Fields that only the cluster writes are ignored. */
 export function fromManifest(manifest: unknown): DarkroomInput {
   if (!isObject(manifest)) {
     throw new Error("must be one resource, with apiVersion, kind, metadata and spec");
@@ -35,7 +35,7 @@ export function fromManifest(manifest: unknown): DarkroomInput {
   }
   for (const field of Object.keys(manifest)) {
     if (!["apiVersion", "kind", "metadata", "spec", "status"].includes(field)) {
-      throw new Error(`has a field ${field}, which no Darkroom has`);
+      throw new Error(`has an unknown field ${field}`);
     }
   }
   const metadata = isObject(manifest["metadata"]) ? manifest["metadata"] : {};
@@ -48,7 +48,7 @@ export function fromManifest(manifest: unknown): DarkroomInput {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Takes out what is undefined. */
+/** Removes undefined values. */
 function prune(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(prune);
@@ -87,7 +87,18 @@ export function withValue<T>(input: T, path: Path, value: unknown): T {
   return out as T;
 }
 
-/** Which fields each kind of source has. */
+/**
+ * Whether inline keys of the stored Darkroom would be sent to another endpoint than the one
+ * they were entered for. Keys left out of a write stay as they are.
+ */
+export const movesKeys = ({ source }: DarkroomInput, loaded: Darkroom | undefined): boolean =>
+  loaded?.source.credentials === "inline" &&
+  source.type === "S3" &&
+  !source.credentialsSecretRef &&
+  !source.accessKey &&
+  (source.endpoint ?? "") !== (loaded.source.endpoint ?? "");
+
+/** The fields of each type of source. */
 const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
   WebFolder: ["baseUrl"],
   S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey"],
@@ -96,8 +107,8 @@ const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
 };
 
 /**
- * The source as another kind. Fields that the new kind lacks are put aside, and come back
- * with their kind.
+ * The source as another type. Fields that the new type lacks are set aside, and restored
+ * with their type.
  */
 export function switchSource(source: SourceInput, type: SourceType, aside: SourceInput): { source: SourceInput; aside: SourceInput } {
   const all = { ...aside, ...source };

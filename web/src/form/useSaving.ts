@@ -2,19 +2,19 @@ import { useState } from "react";
 import { api, etagOf } from "../api/client";
 import { asProblem, Problem } from "../api/problem";
 import type { Darkroom, DarkroomInput } from "../api/types";
-import { diffLines, type DiffLine } from "../diff";
+import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { asksTheSame, merge, type Clash } from "./merge";
 import { toInput, withValue, type Path } from "./model";
 import { fromServer, type FieldError } from "./validate";
 
-/** What saving would change, as the server found by a dry run. */
+/** The effect of saving, found by a dry run. */
 export interface Reviewed {
   manifests: DiffLine[];
 }
 
-/** Both sides of an edit that met another. */
+/** Both sides of conflicting edits. */
 export interface ConflictState {
   clashes: Clash[];
   taken: Path[];
@@ -23,7 +23,7 @@ export interface ConflictState {
   theirs: Darkroom;
 }
 
-/** Whose value a clash is settled with. */
+/** Whose value resolves a clash. */
 export type Choice = "theirs" | "mine";
 
 interface State {
@@ -40,7 +40,7 @@ const quiet = { problem: undefined, errors: [] };
 /** How often a write is tried again because of versions that differ in the status alone. */
 const maxAttempts = 10;
 
-/** Checks and saves an input, and finds out what others did meanwhile. */
+/** Checks and saves an input, and detects concurrent changes. */
 export function useSaving(loaded: Darkroom | undefined, setInput: (input: DarkroomInput) => void) {
   const store = useStore();
   const [base, setBase] = useState(loaded);
@@ -73,7 +73,7 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
         }
         const theirs = await newer(before);
         if (theirs.uid !== base.uid) {
-          throw new Problem(409, "Conflict", "the Darkroom was deleted and made anew meanwhile: reload, and edit the new one");
+          throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
         }
         if (!asksTheSame(toInput(base), toInput(theirs))) {
           meet(base, theirs, input);
@@ -103,7 +103,7 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
     } catch (thrown) {
       const problem = asProblem(thrown);
       const errors = fromServer(problem.errors);
-      // Fields are mended in the form; what is no field's fault can be tried again from where it was.
+      // Invalid fields lead back to the form; anything else can be retried from the review.
       update({ problem, errors, ...(errors.length > 0 || problem.status === 409 ? { reviewed: undefined } : {}) });
     } finally {
       update({ busy: false });
@@ -131,7 +131,7 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
         }
       }),
     back: () => update({ reviewed: undefined, ...quiet }),
-    /** Drops what the server said of a field that changes. */
+    /** Removes the errors of the server at a field that changes. */
     forget: (location: string) =>
       setState((before) => ({
         ...before,

@@ -5,7 +5,6 @@ import {
   MastheadContent,
   MastheadLogo,
   MastheadMain,
-  Page,
   PageSection,
   SkipToContent,
   Toolbar,
@@ -15,15 +14,19 @@ import {
 } from "@patternfly/react-core";
 import type { ReactNode } from "react";
 import type { Who } from "../api/types";
-import { useSnapshot } from "../live/useLive";
+import { useConnection, useSynced } from "../live/useLive";
 import { followLink, paths } from "../router";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
 
-/** What is around every view: head, and a banner while the connection is lost. */
+/**
+ * The frame of every view: masthead, and a banner while the connection is lost. It is the
+ * markup of PatternFly's Page, whose code brings a drawer that is not needed here.
+ */
 export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () => void; children: ReactNode }) {
-  const { connection, synced } = useSnapshot();
+  const connection = useConnection();
+  const synced = useSynced();
   const masthead = (
     <Masthead display={{ default: "inline" }}>
       <MastheadMain>
@@ -51,17 +54,23 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
     </Masthead>
   );
   return (
-    <Page masthead={masthead} mainContainerId="main" skipToContent={<SkipToContent href="#main">Skip to content</SkipToContent>}>
-      <div role="status" aria-live="polite">
-        {connection === "lost" && synced && (
-          <PageSection className="dr-banner" variant="secondary">
-            <Alert component="p" isInline variant="warning" title="The connection to the server is lost">
-              What you see may be out of date. The page keeps trying, and catches up by itself.
-            </Alert>
-          </PageSection>
-        )}
+    <div className="pf-v6-c-page pf-m-no-sidebar">
+      <SkipToContent href="#main">Skip to content</SkipToContent>
+      {masthead}
+      <div className="pf-v6-c-page__main-container">
+        <main id="main" className="pf-v6-c-page__main" tabIndex={-1}>
+          <div role="status" aria-live="polite">
+            {connection === "lost" && synced && (
+              <PageSection className="dr-banner" variant="secondary">
+                <Alert component="p" isInline variant="warning" title="Connection lost">
+                  The page may be out of date. Reconnecting…
+                </Alert>
+              </PageSection>
+            )}
+          </div>
+          {children}
+        </main>
       </div>
-      {children}
-    </Page>
+    </div>
   );
 }

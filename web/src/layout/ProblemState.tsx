@@ -3,30 +3,37 @@ import DisconnectedIcon from "@patternfly/react-icons/dist/esm/icons/disconnecte
 import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import type { ReactNode } from "react";
+import type { ComponentProps, ReactNode } from "react";
 import type { Problem } from "../api/problem";
+import { MissingRight } from "./MissingRight";
 
 const titles: Record<number, string> = {
-  0: "The server cannot be reached",
-  403: "You may not see this",
-  404: "It is not there",
-  503: "The cluster does not answer",
+  0: "No connection to the server",
+  403: "Permission denied",
+  404: "Not found",
+  503: "The cluster does not respond",
 };
 
-/** A problem in place of a view. */
+/** A problem in the place of a view. */
 export function ProblemState({
   problem,
   onRetry,
   title,
   children,
   isSmall = false,
+  missing,
 }: {
   problem: Problem;
   onRetry?: () => unknown;
   title?: string;
   children?: ReactNode;
   isSmall?: boolean;
+  /** The right that status 403 means. */
+  missing?: ComponentProps<typeof MissingRight>;
 }) {
+  if (missing && problem.status === 403) {
+    return <MissingRight {...missing} />;
+  }
   const icon = { 0: DisconnectedIcon, 403: LockIcon, 404: SearchIcon }[problem.status] ?? ExclamationCircleIcon;
   return (
     <EmptyState

@@ -19,8 +19,27 @@ import { asProblem, type Problem } from "../api/problem";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
 
-/** The form that hands a token to the server, which keeps it in a cookie that no script reads. */
-export function SignIn({ expired, onSignedIn }: { expired: boolean; onSignedIn: () => Promise<void> }) {
+/** The sign-in view. */
+export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSignedIn: () => Promise<void> }) {
+  return (
+    <main className="dr-signin">
+      <Card id="card-sign-in" isLarge className="dr-signin__card">
+        <CardBody>
+          <div className="dr-signin__head">
+            <Logo />
+            <Title headingLevel="h1">Sign in to Darkrooms</Title>
+            <ThemeMenu />
+          </div>
+          {expired && <Alert component="p" isInline variant="info" title="Your session has expired. Sign in again." className="dr-signin__note" />}
+          <SignInForm onSignedIn={onSignedIn} />
+        </CardBody>
+      </Card>
+    </main>
+  );
+}
+
+/** Sends a token to the server, which keeps it in a cookie that scripts cannot read. */
+export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const [token, setToken] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -39,48 +58,38 @@ export function SignIn({ expired, onSignedIn }: { expired: boolean; onSignedIn: 
     }
   };
   return (
-    <main className="dr-signin">
-      <Card isLarge className="dr-signin__card">
-        <CardBody>
-          <div className="dr-signin__head">
-            <Logo />
-            <Title headingLevel="h1">Sign in to Darkrooms</Title>
-            <ThemeMenu />
-          </div>
-          <Form onSubmit={(event) => void submit(event)}>
-            {expired && !problem && <Alert component="p" isInline variant="info" title="Your token is no longer valid: sign in anew" />}
-            {problem && (
-              <Alert component="p" isInline variant="danger" title="That did not work" role="alert">
-                {problem.message}
-              </Alert>
-            )}
-            <FormGroup label="Token" fieldId="token" isRequired>
-              <TextInput
-                id="token"
-                type="password"
-                autoComplete="current-password"
-                isRequired
-                value={token}
-                onChange={(_, value) => setToken(value)}
-                aria-describedby="token-help"
-              />
-              <FormHelperText>
-                <HelperText>
-                  <HelperTextItem id="token-help">A bearer token that the cluster accepts</HelperTextItem>
-                </HelperText>
-              </FormHelperText>
-            </FormGroup>
-            <ActionGroup>
-              <Button type="submit" isBlock isDisabled={busy || token.trim() === ""} isLoading={busy}>
-                Sign in
-              </Button>
-            </ActionGroup>
-          </Form>
-          <Content component="small" className="dr-signin__foot">
-            For a service account: <code>kubectl -n NAMESPACE create token NAME</code>
-          </Content>
-        </CardBody>
-      </Card>
-    </main>
+    <>
+      <Form onSubmit={(event) => void submit(event)}>
+        {problem && (
+          <Alert component="p" isInline variant="danger" title="Sign-in failed" role="alert">
+            {problem.message}
+          </Alert>
+        )}
+        <FormGroup label="Token" fieldId="token" isRequired>
+          <TextInput
+            id="token"
+            type="password"
+            autoComplete="current-password"
+            isRequired
+            value={token}
+            onChange={(_, value) => setToken(value)}
+            aria-describedby="token-help"
+          />
+          <FormHelperText>
+            <HelperText>
+              <HelperTextItem id="token-help">A bearer token of the cluster</HelperTextItem>
+            </HelperText>
+          </FormHelperText>
+        </FormGroup>
+        <ActionGroup>
+          <Button type="submit" isBlock isDisabled={busy || token.trim() === ""} isLoading={busy}>
+            Sign in
+          </Button>
+        </ActionGroup>
+      </Form>
+      <Content component="small" className="dr-signin__foot">
+        For a service account: <code>kubectl -n NAMESPACE create token NAME</code>
+      </Content>
+    </>
   );
 }

@@ -6,7 +6,7 @@ import { useState, type ComponentType } from "react";
 import { themes, useTheme, type Theme } from "../theme";
 
 const words: Record<Theme, { name: string; icon: ComponentType }> = {
-  system: { name: "As the system", icon: AdjustIcon },
+  system: { name: "System", icon: AdjustIcon },
   light: { name: "Light", icon: SunIcon },
   dark: { name: "Dark", icon: MoonIcon },
 };

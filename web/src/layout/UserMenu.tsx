@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Who } from "../api/types";
 
-/** Service accounts and users of certificates have long names: their end tells most. */
+/** Names of service accounts are long, and differ at their end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
 
 export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
@@ -28,19 +28,19 @@ export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }
           isExpanded={open}
           onClick={() => setOpen(!open)}
           icon={<UserIcon />}
-          aria-label={`You are ${who.username}`}
+          aria-label={`Signed in as ${who.username}`}
         >
           <span className="dr-username">{shortName(who.username)}</span>
         </MenuToggle>
       )}
     >
-      <DropdownGroup label="You are" labelHeadingLevel="h2">
+      <DropdownGroup label="Signed in as" labelHeadingLevel="h2">
         <p className="dr-who">{who.username}</p>
-        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">by the kubeconfig of this machine</p>}
+        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">from the kubeconfig of the server</p>}
       </DropdownGroup>
       <Divider />
       <DropdownList>
-        <DropdownItem to="/docs">The API</DropdownItem>
+        <DropdownItem to="/docs">API documentation</DropdownItem>
         {who.auth === "token" && <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>}
       </DropdownList>
     </Dropdown>

@@ -2,7 +2,7 @@ import { ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
 import { phaseNames, PhaseText, type Phase } from "../words/phases";
 import type { Query } from "./query";
 
-/** How many Darkrooms are in which phase; a click shows those alone. */
+/** The number of Darkrooms in each phase; a click filters by it. */
 export function Counts({
   counts,
   total,

@@ -1,14 +1,13 @@
-import { Tooltip, Truncate } from "@patternfly/react-core";
-import { Fragment } from "react";
-import { Table, Tbody, Td, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
+import { Table, Tbody, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
+import { Fragment, memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
-import { useNow } from "../useNow";
-import { age, atTime } from "../words/age";
+import { Age } from "../words/AgeText";
+import { reasonOf, separate } from "../words/conditions";
 import { urlOf } from "../words/domains";
-import { phaseOf, PhaseText, sentenceOf } from "../words/phases";
+import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
-import type { Column, Query } from "./query";
+import { columns, type Column, type Query } from "./query";
 
 const titles: Record<Column, string> = {
   name: "Name",
@@ -20,21 +19,30 @@ const titles: Record<Column, string> = {
   age: "Age",
 };
 
-export function DarkroomTable({
-  darkrooms,
-  query,
-  onChange,
-}: {
+interface Props {
   darkrooms: Darkroom[];
   query: Query;
   onChange: (part: Partial<Query>) => void;
-}) {
-  const now = useNow();
-  const order: Column[] = ["name", "namespace", "phase", "source", "version", "replicas", "age"];
+}
+
+export function DarkroomTable({ darkrooms, query, onChange }: Props) {
+  return (
+    <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" className="dr-table">
+      <Head query={query} onChange={onChange} />
+      <Tbody>
+        {darkrooms.map((darkroom) => (
+          <Row key={keyOf(darkroom)} darkroom={darkroom} />
+        ))}
+      </Tbody>
+    </Table>
+  );
+}
+
+const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
   const sort = (column: Column): ThProps["sort"] => ({
-    sortBy: { index: order.indexOf(query.sort), direction: query.descending ? "desc" : "asc" },
+    sortBy: { index: columns.indexOf(query.sort), direction: query.descending ? "desc" : "asc" },
     onSort: (_, __, direction) => onChange({ sort: column, descending: direction.startsWith("d") }),
-    columnIndex: order.indexOf(column),
+    columnIndex: columns.indexOf(column),
   });
   const head = (column: Column) => (
     <Th sort={sort(column)} modifier="nowrap">
@@ -42,69 +50,86 @@ export function DarkroomTable({
     </Th>
   );
   return (
-    <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" className="dr-table">
-      <Thead>
-        <Tr>
-          {head("name")}
-          {head("namespace")}
-          {head("phase")}
-          {head("source")}
-          {head("version")}
-          <Th modifier="nowrap">Domains</Th>
-          {head("replicas")}
-          {head("age")}
-        </Tr>
-      </Thead>
-      <Tbody>
-        {darkrooms.map((darkroom) => (
-          <Row key={keyOf(darkroom)} darkroom={darkroom} now={now} />
-        ))}
-      </Tbody>
-    </Table>
+    <Thead>
+      <Tr>
+        {head("name")}
+        {head("namespace")}
+        {head("phase")}
+        {head("source")}
+        {head("version")}
+        <Th modifier="nowrap">Domains</Th>
+        {head("replicas")}
+        {head("age")}
+      </Tr>
+    </Thead>
   );
-}
+});
 
-function Row({ darkroom, now }: { darkroom: Darkroom; now: number }) {
+/**
+ * One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone.
+ * It is the markup of PatternFly's Tr and Td, which all render again with their table.
+ */
+const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
   const { name, namespace, source, status } = darkroom;
   const wanted = darkroom.autoscaling ? status.replicas : (darkroom.replicas ?? 1);
+  const place = placeOf(source) || "–";
   return (
-    <Tr>
-      <Td dataLabel={titles.name}>
+    <tr className="pf-v6-c-table__tr">
+      <Cell label={titles.name}>
         <Link to={paths.detail(darkroom)} className="dr-name">
           {name}
         </Link>
-      </Td>
-      <Td dataLabel={titles.namespace}>{namespace}</Td>
-      <Td dataLabel={titles.phase}>
-        <Tooltip content={sentenceOf(darkroom)}>
-          <span>
-            <PhaseText phase={phaseOf(darkroom)} />
-          </span>
-        </Tooltip>
-      </Td>
-      <Td dataLabel={titles.source}>
+      </Cell>
+      <Cell label={titles.namespace}>{namespace}</Cell>
+      <Cell label={titles.phase}>
+        <PhaseText phase={phaseOf(darkroom)} />
+        <Cause darkroom={darkroom} />
+      </Cell>
+      <Cell label={titles.source}>
         <div>{sourceNames[typeOf(source)].name}</div>
-        <div className="dr-quiet dr-place">
-          <Truncate content={placeOf(source) || "–"} />
+        <div className="dr-quiet dr-place" title={place}>
+          {place}
         </div>
-      </Td>
-      <Td dataLabel={titles.version}>{status.version ?? darkroom.version ?? "–"}</Td>
-      <Td dataLabel="Domains">
+      </Cell>
+      <Cell label={titles.version}>{status.version ?? darkroom.version ?? "–"}</Cell>
+      <Cell label="Domains">
         <Domains darkroom={darkroom} />
-      </Td>
-      <Td dataLabel={titles.replicas}>
+      </Cell>
+      <Cell label={titles.replicas}>
         {status.readyReplicas}/{wanted}
-      </Td>
-      <Td dataLabel={titles.age}>
-        <time dateTime={darkroom.createdAt} title={atTime(darkroom.createdAt)}>
-          {age(darkroom.createdAt, now)}
-        </time>
-      </Td>
-    </Tr>
+      </Cell>
+      <Cell label={titles.age}>
+        <Age since={darkroom.createdAt} />
+      </Cell>
+    </tr>
+  );
+});
+
+function Cell({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <td className="pf-v6-c-table__td" data-label={label}>
+      {children}
+    </td>
   );
 }
 
-/** The hosts that are served; the first two, so that rows stay alike. */
+const needAttention: readonly Phase[] = ["Failed", "Degraded"];
+
+/** Why a Darkroom needs attention, in two lines; the title has all of it. */
+function Cause({ darkroom }: { darkroom: Darkroom }) {
+  if (!needAttention.includes(phaseOf(darkroom))) {
+    return null;
+  }
+  const reason = reasonOf(darkroom);
+  return (
+    <div className="dr-cause" title={sentenceOf(darkroom)}>
+      {reason && <strong>{separate(reason)}: </strong>}
+      {sentenceOf(darkroom)}
+    </div>
+  );
+}
+
+/** The first two routed hosts, so that rows stay alike. */
 function Domains({ darkroom }: { darkroom: Darkroom }) {
   const { domains } = darkroom.status;
   if (domains.length === 0) {
@@ -122,7 +147,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
   );
 }
 
-/** A host that breaks after its dots, where it has to break. */
+/** A host that wraps after its dots. */
 function Labels({ of: host }: { of: string }) {
   return host.split(".").map((label, i) => (
     <Fragment key={i}>

@@ -6,7 +6,7 @@ export interface Choice {
   text: string;
 }
 
-/** A menu of which several may be chosen. */
+/** A menu with several choices. */
 export function FilterMenu({
   title,
   choices,

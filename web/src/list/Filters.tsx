@@ -1,43 +1,47 @@
-import { SearchInput, Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
-import { useMemo } from "react";
-import { sourceTypes, type Darkroom } from "../api/types";
+import { Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { memo } from "react";
+import { sourceTypes } from "../api/types";
+import { separate } from "../words/conditions";
 import { phaseNames } from "../words/phases";
 import { sourceNames } from "../words/sources";
 import { FilterMenu, type Choice } from "./FilterMenu";
-import type { Query } from "./query";
+import { noFilters, type Query } from "./query";
+import { Search } from "./Search";
 
 /** Search and filters above the table. */
-export function Filters({
-  darkrooms,
+export const Filters = memo(function Filters({
+  namespaces,
+  reasons,
   query,
   onChange,
   found,
 }: {
-  darkrooms: readonly Darkroom[];
+  namespaces: string[];
+  /** Why Darkrooms are not ready, as CamelCase reasons. */
+  reasons: string[];
   query: Query;
   onChange: (part: Partial<Query>) => void;
   found: number;
 }) {
-  const namespaces = useMemo(() => [...new Set([...darkrooms.map((d) => d.namespace), ...query.namespaces])].sort(), [darkrooms, query]);
-  const menus: { title: string; field: "phases" | "sources" | "namespaces"; choices: Choice[] }[] = [
+  const menus: { title: string; field: "phases" | "reasons" | "sources" | "namespaces"; choices: Choice[] }[] = [
     { title: "Phase", field: "phases", choices: phaseNames.map((value) => ({ value, text: value })) },
+    { title: "Reason", field: "reasons", choices: reasons.map((value) => ({ value, text: separate(value) })) },
     { title: "Source", field: "sources", choices: sourceTypes.map((value) => ({ value, text: sourceNames[value].name })) },
     { title: "Namespace", field: "namespaces", choices: namespaces.map((value) => ({ value, text: value })) },
   ];
   return (
     <Toolbar
-      clearAllFilters={() => onChange({ search: "", phases: [], sources: [], namespaces: [] })}
+      clearAllFilters={() => onChange(noFilters)}
       clearFiltersButtonText="Clear all filters"
       className="dr-filters"
     >
       <ToolbarContent>
         <ToolbarItem>
-          <SearchInput
-            aria-label="Search by name, source, version or domain"
+          <Search
+            label="Search by name, source, version, domain or reason"
             placeholder="Name, source, version, domain"
             value={query.search}
-            onChange={(_, value) => onChange({ search: value })}
-            onClear={() => onChange({ search: "" })}
+            onChange={(search) => onChange({ search })}
           />
         </ToolbarItem>
         <ToolbarGroup variant="filter-group">
@@ -59,4 +63,4 @@ export function Filters({
       </ToolbarContent>
     </Toolbar>
   );
-}
+});

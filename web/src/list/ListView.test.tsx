@@ -1,12 +1,24 @@
 // @vitest-environment jsdom
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { Problem } from "../api/problem";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import { ListView } from "./ListView";
+
+import { placeOf } from "../words/sources";
+
+// Each row calls it once when it renders.
+vi.mock(import("../words/sources"), async (original) => {
+  const module = await original();
+  return { ...module, placeOf: vi.fn(module.placeOf) };
+});
+
+afterEach(() => {
+  vi.mocked(placeOf).mockClear();
+});
 
 const event = (kind: string, data: unknown) => ({ event: kind, data: JSON.stringify(data), id: undefined });
 
@@ -26,17 +38,17 @@ const view = (store: Store) =>
     </LiveContext>,
   );
 
-test("before all has come it says that it loads; without a server, that there is none", () => {
+test("it shows that it is loading, or that there is no connection", () => {
   const store = new Store();
   view(store);
   expect(screen.getByText("Loading Darkrooms")).toBeTruthy();
   act(() => store.connect("lost"));
-  expect(screen.getByText("The server cannot be reached")).toBeTruthy();
+  expect(screen.getByText("No connection to the server")).toBeTruthy();
 });
 
 test.each([
   [true, "No Darkrooms yet"],
-  [false, "No Darkrooms that you may see"],
+  [false, "No Darkrooms visible to you"],
 ])("nothing there, all namespaces seen: %s", (all, title) => {
   const store = show();
   store.take(event("synced", { items: 0, all }));
@@ -44,25 +56,57 @@ test.each([
   expect(screen.getByText(title)).toBeTruthy();
 });
 
-test("who may not is told so", () => {
+test("a missing right is reported", () => {
   const store = new Store();
   store.connect("refused", new Problem(403, "Forbidden", 'user "x" may not watch darkrooms'));
   view(store);
-  expect(screen.getByText("You may not see this")).toBeTruthy();
+  expect(screen.getByText("Permission denied")).toBeTruthy();
   expect(screen.getByText('user "x" may not watch darkrooms')).toBeTruthy();
 });
 
-test("the list changes by itself, and the search stands in the address", async () => {
+test("the list changes by itself, and the search is in the URL", async () => {
   const store = show("cats", "dogs");
   store.take(event("synced", { items: 2, all: true }));
   view(store);
   expect(screen.getByRole("link", { name: "cats" }).getAttribute("href")).toBe("/ui/photos/cats");
   act(() => store.take(event("deleted", darkroom({ name: "dogs" }))));
   expect(screen.queryByRole("link", { name: "dogs" })).toBeNull();
-  await userEvent.type(screen.getByLabelText("Search by name, source, version or domain"), "zebra");
-  expect(screen.getByText("No Darkroom matches")).toBeTruthy();
+  await userEvent.type(screen.getByLabelText("Search by name, source, version, domain or reason"), "zebra");
+  expect(screen.getByText("No matching Darkrooms")).toBeTruthy();
   expect(location.search).toBe("?q=zebra");
   await userEvent.click(screen.getAllByRole("button", { name: "Clear all filters" })[0] ?? document.body);
   expect(screen.getByRole("link", { name: "cats" })).toBeTruthy();
   expect(location.search).toBe("");
+});
+
+const broken = (name: string, reason: string, message: string) =>
+  darkroom({
+    name,
+    status: { phase: "Degraded", domains: [], replicas: 1, readyReplicas: 0, message, conditions: [{ type: "Ready", status: "False", reason, message }] },
+  });
+
+test("Darkrooms that need attention come first, with the reason, and can be filtered by it", async () => {
+  const store = show("cats");
+  store.take(event("added", broken("dogs", "ImagePullFailed", "cannot pull example/darkroom:nope")));
+  store.take(event("added", broken("zebras", "DomainConflict", "host zebras.example.com is already claimed")));
+  store.take(event("synced", { items: 3, all: true }));
+  view(store);
+  const rows = () => screen.getAllByRole("row").slice(1).map((row) => row.querySelector("a")?.textContent);
+  expect(rows()).toEqual(["dogs", "zebras", "cats"]);
+  expect(screen.getByText("cannot pull example/darkroom:nope").textContent).toBe("Image pull failed: cannot pull example/darkroom:nope");
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "Reason" }));
+  await user.click(await screen.findByRole("checkbox", { name: "Domain conflict" }));
+  expect(rows()).toEqual(["zebras"]);
+  expect(location.search).toBe("?reason=DomainConflict");
+});
+
+test("an event renders the row that it changes, and no other", () => {
+  const store = show("cats", "dogs", "zebras");
+  store.take(event("synced", { items: 3, all: true }));
+  view(store);
+  vi.mocked(placeOf).mockClear();
+  act(() => store.take(event("modified", darkroom({ name: "dogs", replicas: 7 }))));
+  expect(screen.getByText("1/7")).toBeTruthy();
+  expect(placeOf).toHaveBeenCalledTimes(1);
 });

@@ -1,23 +1,29 @@
-import { Button, Flex, FlexItem, PageSection, Title } from "@patternfly/react-core";
-import { useMemo } from "react";
+import { Button, PageSection, Title } from "@patternfly/react-core";
+import { memo, useCallback, useMemo } from "react";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
+import { reasonOf } from "../words/conditions";
 import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
 import { Loading, NoneAtAll, NoneMatch } from "./states";
 import { Pages } from "./Pages";
-import { countPhases, formatQuery, isFiltered, parseQuery, select, type Query } from "./query";
+import { countPhases, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
 
-/** All Darkrooms that one may see, live. */
+/** All Darkrooms that the user can see, live. */
 export function ListView() {
   const { darkrooms, synced, all, connection, problem } = useSnapshot();
   const search = useSearch();
   const query = useMemo(() => parseQuery(search), [search]);
   const shown = useMemo(() => select(darkrooms, query), [darkrooms, query]);
   const counts = useMemo(() => countPhases(darkrooms, query), [darkrooms, query]);
-  const change = (part: Partial<Query>) => navigate(paths.list + formatQuery({ ...query, page: 1, ...part }), { replace: true });
+  const namespaces = useNames(darkrooms.map((darkroom) => darkroom.namespace), query.namespaces);
+  const reasons = useNames(darkrooms.map(reasonOf), query.reasons);
+  const change = useCallback(
+    (part: Partial<Query>) => navigate(paths.list + formatQuery({ ...parseQuery(location.search), page: 1, ...part }), { replace: true }),
+    [],
+  );
   const page = Math.min(query.page, Math.max(1, Math.ceil(shown.length / query.perPage)));
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
 
@@ -32,33 +38,38 @@ export function ListView() {
     body = (
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
-        <Filters darkrooms={darkrooms} query={query} onChange={change} found={shown.length} />
-        {shown.length === 0 ? (
-          <NoneMatch onClear={() => change({ search: "", phases: [], sources: [], namespaces: [] })} />
-        ) : (
-          <DarkroomTable darkrooms={visible} query={query} onChange={change} />
-        )}
-        <Pages query={{ ...query, page }} found={shown.length} onChange={change} />
+        <Filters namespaces={namespaces} reasons={reasons} query={query} onChange={change} found={shown.length} />
+        {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
+        <Pages query={query} page={page} found={shown.length} onChange={change} />
       </>
     );
   }
   return (
     <>
-      <PageSection>
-        <Flex justifyContent={{ default: "justifyContentSpaceBetween" }} alignItems={{ default: "alignItemsCenter" }}>
-          <FlexItem>
-            <Title headingLevel="h1">Darkrooms</Title>
-          </FlexItem>
-          <FlexItem>
-            <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
-              Create Darkroom
-            </Button>
-          </FlexItem>
-        </Flex>
-      </PageSection>
+      <Head />
       <PageSection isFilled aria-label="Darkrooms" className="dr-list">
         {body}
       </PageSection>
     </>
   );
+}
+
+const Head = memo(function Head() {
+  return (
+    <PageSection>
+      <div className="dr-row dr-row--apart">
+        <Title headingLevel="h1">Darkrooms</Title>
+        <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
+          Create Darkroom
+        </Button>
+      </div>
+    </PageSection>
+  );
+});
+
+/** Sorted names without duplicates. The list stays the same object while its content does. */
+function useNames(found: (string | undefined)[], chosen: string[]): string[] {
+  const names = [...new Set([...found, ...chosen])].filter((name) => name !== undefined).sort();
+  const text = names.join(" ");
+  return useMemo(() => (text === "" ? [] : text.split(" ")), [text]);
 }

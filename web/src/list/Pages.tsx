@@ -1,8 +1,17 @@
 import { Pagination, PaginationVariant } from "@patternfly/react-core";
+import { memo } from "react";
 import type { Query } from "./query";
 
-/** Leafs through long lists; short ones need no control. */
-export function Pages({ query, found, onChange }: { query: Query; found: number; onChange: (part: Partial<Query>) => void }) {
+interface Props {
+  query: Query;
+  /** The page that is shown; the one in the query may be past the end. */
+  page: number;
+  found: number;
+  onChange: (part: Partial<Query>) => void;
+}
+
+/** Pagination, for lists that need it. */
+export const Pages = memo(function Pages({ query, page, found, onChange }: Props) {
   if (found <= 20) {
     return null;
   }
@@ -10,11 +19,11 @@ export function Pages({ query, found, onChange }: { query: Query; found: number;
     <Pagination
       variant={PaginationVariant.bottom}
       itemCount={found}
-      page={query.page}
+      page={page}
       perPage={query.perPage}
       perPageOptions={[20, 50, 100, 500].map((value) => ({ title: String(value), value }))}
       onSetPage={(_, page) => onChange({ page })}
       onPerPageSelect={(_, perPage) => onChange({ perPage })}
     />
   );
-}
+});

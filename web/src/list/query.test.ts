@@ -5,14 +5,17 @@ import { countPhases, formatQuery, parseQuery, select } from "./query";
 
 const all = [
   darkroom({ name: "cats", namespace: "photos" }),
-  darkroom({ name: "broken", namespace: "photos", status: { phase: "Failed", domains: [], replicas: 0, readyReplicas: 0 } }),
+  darkroom({ name: "broken", namespace: "photos", status: { phase: "Failed", domains: [], replicas: 0, readyReplicas: 0, conditions: [{ type: "Ready", status: "False", reason: "ImagePullFailed" }] } }),
   darkroom({ name: "shop", namespace: "team", source: { type: "S3", bucket: "goods", region: "r" }, createdAt: "2026-02-01T00:00:00Z" }),
   darkroom({ name: "new", namespace: "team", status: { domains: [], replicas: 0, readyReplicas: 0 } }),
 ];
 const found = (search: string) => select(all, parseQuery(search)).map(({ name }) => name);
 
 test.each([
-  ["", ["broken", "cats", "new", "shop"]],
+  ["", ["broken", "new", "cats", "shop"]],
+  ["?sort=name", ["broken", "cats", "new", "shop"]],
+  ["?reason=ImagePullFailed", ["broken"]],
+  ["?q=image+pull", ["broken"]],
   ["?q=goods", ["shop"]],
   ["?q=cats.darkroom", ["cats"]],
   ["?q=PHOTOS+cat", ["cats"]],
@@ -20,20 +23,20 @@ test.each([
   ["?source=S3", ["shop"]],
   ["?namespace=team", ["new", "shop"]],
   ["?sort=-name", ["shop", "new", "cats", "broken"]],
-  ["?sort=phase", ["broken", "new", "cats", "shop"]],
+  ["?sort=-phase", ["cats", "shop", "new", "broken"]],
   ["?sort=age", ["shop", "broken", "cats", "new"]],
 ])("%s finds %j", (search, want) => {
   expect(found(search)).toEqual(want);
 });
 
-test("the address says what is shown, and nothing that is as usual", () => {
-  for (const search of ["", "?q=a+b&phase=Failed&source=S3&namespace=x&sort=-age&page=2&per=20"]) {
+test("the URL has what is shown, without defaults", () => {
+  for (const search of ["", "?q=a+b&phase=Failed&source=S3&namespace=x&reason=Invalid&sort=-age&page=2&per=20"]) {
     expect(formatQuery(parseQuery(search))).toBe(search);
   }
 });
 
-test("nonsense in the address is passed over", () => {
-  expect(parseQuery("?phase=Fine&source=FTP&sort=-colour&page=-1&per=9999")).toMatchObject({ phases: [], sources: [], sort: "name", page: 1, perPage: 500 });
+test("invalid values in the URL are ignored", () => {
+  expect(parseQuery("?phase=Fine&source=FTP&sort=-colour&page=-1&per=9999")).toMatchObject({ phases: [], sources: [], sort: "phase", page: 1, perPage: 500 });
 });
 
 test("phases are counted whichever of them is chosen", () => {

@@ -8,8 +8,8 @@ import { followLink, paths } from "../router";
 export function Loading({ lost }: { lost: boolean }) {
   if (lost) {
     return (
-      <EmptyState titleText="The server cannot be reached" icon={DisconnectedIcon} headingLevel="h2">
-        <EmptyStateBody>The page keeps trying by itself.</EmptyStateBody>
+      <EmptyState titleText="No connection to the server" icon={DisconnectedIcon} headingLevel="h2">
+        <EmptyStateBody>Reconnecting…</EmptyStateBody>
       </EmptyState>
     );
   }
@@ -28,14 +28,14 @@ const create = (
   </Button>
 );
 
-/** There is none; or none that one may see, which is not the same. */
+/** No Darkrooms, or none that the user can see. */
 export function NoneAtAll({ all }: { all: boolean }) {
   if (!all) {
     return (
-      <EmptyState titleText="No Darkrooms that you may see" icon={LockIcon} headingLevel="h2">
+      <EmptyState titleText="No Darkrooms visible to you" icon={LockIcon} headingLevel="h2">
         <EmptyStateBody>
-          You may not watch Darkrooms in all namespaces, and there are none in those where you may. Ask for the right to
-          get, list and watch darkrooms in a namespace, or create one where you may.
+          You can see Darkrooms only in some namespaces, and there are none in them. Ask an administrator for the right to
+          get, list and watch darkrooms in a namespace, or create a Darkroom.
         </EmptyStateBody>
         <EmptyStateFooter>
           <EmptyStateActions>{create}</EmptyStateActions>
@@ -46,7 +46,7 @@ export function NoneAtAll({ all }: { all: boolean }) {
   return (
     <EmptyState titleText="No Darkrooms yet" icon={ImagesIcon} headingLevel="h2">
       <EmptyStateBody>
-        A Darkroom serves the pictures of a web folder or a bucket: resized, cropped and converted as their URL says.
+        A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.
       </EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>{create}</EmptyStateActions>
@@ -57,8 +57,8 @@ export function NoneAtAll({ all }: { all: boolean }) {
 
 export function NoneMatch({ onClear }: { onClear: () => void }) {
   return (
-    <EmptyState titleText="No Darkroom matches" icon={SearchIcon} headingLevel="h2" variant="sm">
-      <EmptyStateBody>There are Darkrooms, but none for these filters.</EmptyStateBody>
+    <EmptyState titleText="No matching Darkrooms" icon={SearchIcon} headingLevel="h2" variant="sm">
+      <EmptyStateBody>Change or clear the filters.</EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>
           <Button variant="link" onClick={onClear}>

@@ -22,13 +22,34 @@ test("nothing is shown before all has come", () => {
   expect(names(store)).toEqual([]);
 });
 
-test("changes are shown as they come", () => {
+test("changes are shown as they arrive", () => {
   const store = filled();
   store.take(event("modified", darkroom({ name: "a", replicas: 7 })));
   store.take(event("deleted", darkroom({ name: "b" })));
   store.take(event("added", darkroom({ name: "c" })));
   expect(names(store)).toEqual(["a", "c"]);
   expect(store.get({ namespace: "photos", name: "a" })?.replicas).toBe(7);
+});
+
+test("events change the store at once, and are shown as often as its schedule allows", () => {
+  const waiting: (() => void)[] = [];
+  const store = new Store((run) => waiting.push(run));
+  let shown = 0;
+  store.subscribe(() => shown++);
+  store.take(event("reset", {}));
+  store.take(event("synced", { items: 0, all: true }));
+  shown = 0;
+  for (let i = 0; i < 100; i++) {
+    store.take(event("modified", darkroom({ name: "a", replicas: i })));
+  }
+  expect(store.get({ namespace: "photos", name: "a" })?.replicas).toBe(99);
+  expect([shown, waiting.length]).toEqual([0, 1]);
+  waiting.shift()?.();
+  expect(shown).toBe(1);
+  expect(names(store)).toEqual(["a"]);
+  store.take(event("deleted", darkroom({ name: "a" })));
+  waiting.shift()?.();
+  expect(names(store)).toEqual([]);
 });
 
 test("after a reset what was known stays until the new is whole", () => {

@@ -4,10 +4,10 @@ import type { ServerEvent } from "./parser";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
 
-/** What is known of the Darkrooms at one moment. It is replaced as a whole, never changed. */
+/** The known Darkrooms at one moment. It is replaced as a whole, never changed. */
 export interface Snapshot {
   darkrooms: readonly Darkroom[];
-  /** Whether all that there is has come. */
+  /** Whether the initial list is complete. */
   synced: boolean;
   /** Whether the caller may watch all namespaces. */
   all: boolean;
@@ -15,15 +15,24 @@ export interface Snapshot {
   problem: Problem | undefined;
 }
 
+/** Runs a function later; several calls before it runs become one. */
+export type Schedule = (run: () => void) => void;
+
 /**
- * Store keeps the Darkrooms as live events tell of them. Between `reset` and `synced` what
- * was known stays to be seen, so that the page does not flicker after a break.
+ * Store keeps the Darkrooms in step with live events. Between `reset` and `synced` it keeps
+ * the previous list, so that the page does not flicker after a break.
+ *
+ * Events change it at once, but listeners are called only as often as the schedule allows:
+ * a busy cluster sends more events than a list can render.
  */
 export class Store {
   private known = new Map<string, Darkroom>();
   private coming: Map<string, Darkroom> | undefined;
   private listeners = new Set<() => void>();
+  private due = false;
   private snapshot: Snapshot = { darkrooms: [], synced: false, all: true, connection: "connecting", problem: undefined };
+
+  constructor(private readonly schedule: Schedule = (run) => run()) {}
 
   subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -59,13 +68,13 @@ export class Store {
           target.set(keyOf(darkroom), darkroom);
         }
         if (!this.coming) {
-          this.publish({});
+          this.publishSoon();
         }
       }
     }
   }
 
-  /** Takes an answer to a write, which may be known before its event comes. */
+  /** Takes the answer to a write, which may arrive before its event. */
   put(darkroom: Darkroom): void {
     const before = this.known.get(keyOf(darkroom));
     if (before?.uid === darkroom.uid && Number(before?.resourceVersion) > Number(darkroom.resourceVersion)) {
@@ -77,6 +86,16 @@ export class Store {
 
   connect(connection: Connection, problem?: Problem): void {
     this.publish({ connection, problem });
+  }
+
+  private publishSoon(): void {
+    if (!this.due) {
+      this.due = true;
+      this.schedule(() => {
+        this.due = false;
+        this.publish({});
+      });
+    }
   }
 
   private publish(change: Partial<Snapshot>): void {

@@ -1,12 +1,31 @@
 import { createContext, use, useEffect, useState, useSyncExternalStore } from "react";
 import { tellSignedOut } from "../api/client";
 import type { Darkroom, Key } from "../api/types";
-import { keyOf } from "../api/types";
 import { follow } from "./follow";
-import { Store, type Snapshot } from "./store";
+import { Store, type Connection, type Schedule, type Snapshot } from "./store";
 
-/** For how long a page that nobody sees keeps its stream: browsers allow few per server. */
+/** How long a hidden page keeps its stream, in milliseconds: browsers allow few per server. */
 const hiddenFor = 30_000;
+
+/** The least time between two renders caused by events, in milliseconds. */
+const pace = 200;
+
+/** Runs in an animation frame, and not more often than the pace. Hidden pages have no frames: they wait a second. */
+export function paced(): Schedule {
+  let last = -Infinity;
+  return (run) => {
+    let done = false;
+    const once = () => {
+      if (!done) {
+        done = true;
+        last = performance.now();
+        run();
+      }
+    };
+    setTimeout(() => requestAnimationFrame(once), Math.max(0, last + pace - performance.now()));
+    setTimeout(once, 1_000);
+  };
+}
 
 export const LiveContext = createContext<Store | undefined>(undefined);
 
@@ -24,15 +43,26 @@ export const useSnapshot = (): Snapshot => {
   return useSyncExternalStore(store.subscribe, store.read);
 };
 
-/** One Darkroom as it is now, or nothing. */
+/** One Darkroom as it is now. It renders only when that one changes. */
 export function useDarkroom(key: Key): Darkroom | undefined {
-  const { darkrooms } = useSnapshot();
-  return darkrooms.find((darkroom) => keyOf(darkroom) === keyOf(key));
+  const store = useStore();
+  return useSyncExternalStore(store.subscribe, () => (store.read().synced ? store.get(key) : undefined));
 }
 
-/** Makes a store, and has it follow the server while somebody looks at the page. */
-export function useFollowing(): Store {
-  const [store] = useState(() => new Store());
+/** Whether the initial list is complete. */
+export function useSynced(): boolean {
+  const store = useStore();
+  return useSyncExternalStore(store.subscribe, () => store.read().synced);
+}
+
+export function useConnection(): Connection {
+  const store = useStore();
+  return useSyncExternalStore(store.subscribe, () => store.read().connection);
+}
+
+/** Creates a store that follows the server while the page is visible; it begins again with each round. */
+export function useFollowing(round: number): Store {
+  const [store] = useState(() => new Store(paced()));
   useEffect(() => {
     let following: AbortController | undefined;
     let leaving: ReturnType<typeof setTimeout> | undefined;
@@ -62,7 +92,7 @@ export function useFollowing(): Store {
       following?.abort();
       following = undefined;
     };
-    const look = () => {
+    const onVisibility = () => {
       if (document.visibilityState === "hidden") {
         leaving = setTimeout(stop, hiddenFor);
       } else {
@@ -70,12 +100,12 @@ export function useFollowing(): Store {
       }
     };
     start();
-    document.addEventListener("visibilitychange", look);
+    document.addEventListener("visibilitychange", onVisibility);
     return () => {
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", onVisibility);
       clearTimeout(leaving);
       stop();
     };
-  }, [store]);
+  }, [store, round]);
   return store;
 }

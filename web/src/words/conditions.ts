@@ -1,4 +1,4 @@
-import type { Condition } from "../api/types";
+import type { Condition, Darkroom } from "../api/types";
 
 export type Tone = "good" | "bad" | "busy" | "neutral";
 
@@ -8,43 +8,76 @@ export interface Finding {
   tone: Tone;
 }
 
-/** What a condition means when it is True, when False, and whether True is good. */
-const meanings: Record<string, { yes: string; no: string; good: boolean; quiet?: boolean }> = {
-  Ready: { yes: "Pictures are served", no: "Pictures are not served as asked for", good: true },
-  DomainsReady: { yes: "Every host is routed", no: "Not every host is routed", good: true },
-  Deployed: { yes: "The release is installed", no: "No release is installed", good: true },
-  Initialized: { yes: "The operator has seen it", no: "The operator has not seen it", good: true },
-  ReleaseFailed: { yes: "The last change could not be installed", no: "The last change was installed", good: false, quiet: true },
-  Irreconcilable: { yes: "The operator cannot install it as it is", no: "The operator can install it", good: false, quiet: true },
-  Paused: { yes: "The operator leaves it alone", no: "The operator looks after it", good: false, quiet: true },
-};
-
-/** Reasons that mean: wait, nothing is wrong yet. */
-const passing = new Set(["Pending", "Deploying", "NotRouted", "Terminating"]);
-
-/** A condition in words. Those that are not known are shown as they are. */
-export function findingOf(condition: Condition): Finding {
-  const meaning = meanings[condition.type];
-  const words = separate(condition.reason ?? "");
-  if (!meaning) {
-    return { title: `${separate(condition.type)}: ${condition.status}`, detail: condition.message ?? words, tone: "neutral" };
-  }
-  const detail = condition.message ?? words;
-  if (condition.status === "Unknown") {
-    return { title: `${separate(condition.type)}: not known`, detail, tone: "neutral" };
-  }
-  const yes = condition.status === "True";
-  const fine = yes === meaning.good;
-  let tone: Tone = fine ? "good" : "bad";
-  if (!fine && (passing.has(condition.reason ?? "") || condition.type === "Paused")) {
-    tone = condition.type === "Paused" ? "neutral" : "busy";
-  }
-  return { title: yes ? meaning.yes : meaning.no, detail, tone };
+interface Meaning {
+  yes: string;
+  no: string;
+  unknown?: string;
+  /** How True and False are shown. */
+  tones: [yes: Tone, no: Tone];
+  /** Left out when False: it would report only that nothing is wrong. */
+  quiet?: boolean;
 }
 
-/** Conditions worth a line: those that say only that nothing is wrong are left out. */
+/** Every condition type that the API can report; words.test.ts compares the list with api/v1alpha1. */
+export const meanings: Record<string, Meaning> = {
+  Ready: { yes: "Pods are ready", no: "Not ready", tones: ["good", "bad"] },
+  SourceReady: {
+    yes: "An image was served from the source",
+    no: "The source serves no images",
+    unknown: "No image was checked",
+    tones: ["good", "bad"],
+  },
+  CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
+  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", tones: ["good", "bad"] },
+  Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
+  Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"] },
+  ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: true },
+  Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: true },
+  Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: true },
+  Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: true },
+  Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: true },
+};
+
+/** Reasons for which False is no fault: work in progress, or what the user asked for. */
+const harmless: Record<string, Tone> = {
+  Pending: "busy",
+  Deploying: "busy",
+  NotRouted: "busy",
+  Terminating: "busy",
+  ScaledToZero: "neutral",
+  Paused: "neutral",
+};
+
+/** Describes a condition. Types without words are shown as they are. */
+export function findingOf(condition: Condition, all: readonly Condition[] = []): Finding {
+  const { type, status, reason = "" } = condition;
+  const detail = condition.message ?? separate(reason);
+  const meaning = meanings[type];
+  if (!meaning) {
+    return { title: `${separate(type)}: ${status}`, detail, tone: "neutral" };
+  }
+  if (status !== "True" && status !== "False") {
+    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: "neutral" };
+  }
+  const yes = status === "True";
+  const [ifTrue, ifFalse] = meaning.tones;
+  let title = yes ? meaning.yes : meaning.no;
+  // Pods that are ready do not prove that images are served: only SourceReady does.
+  if (type === "Ready" && yes && !all.some((other) => other.type === "SourceReady" && other.status !== "Unknown")) {
+    title += "; no image was checked";
+  }
+  return { title, detail, tone: yes ? ifTrue : ((ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse) };
+}
+
+/** Conditions worth a line: those that report only that nothing is wrong are left out. */
 export function worthTelling(conditions: readonly Condition[]): Condition[] {
-  return conditions.filter((condition) => !(meanings[condition.type]?.quiet && condition.status === "False"));
+  return conditions.filter(({ type, status }) => !(meanings[type]?.quiet && status === "False"));
+}
+
+/** Why a Darkroom is not ready, as a CamelCase reason; undefined if it is ready or reports none. */
+export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefined {
+  const ready = status.conditions?.find(({ type }) => type === "Ready");
+  return ready && ready.status !== "True" ? ready.reason : undefined;
 }
 
 /** Splits a CamelCase word: ImagePullFailed becomes "Image pull failed". */

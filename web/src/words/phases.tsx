@@ -3,6 +3,7 @@ import BanIcon from "@patternfly/react-icons/dist/esm/icons/ban-icon";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
+import OffIcon from "@patternfly/react-icons/dist/esm/icons/power-off-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
 import PauseCircleIcon from "@patternfly/react-icons/dist/esm/icons/pause-circle-icon";
 import PendingIcon from "@patternfly/react-icons/dist/esm/icons/pending-icon";
@@ -13,25 +14,26 @@ interface Words {
   icon: ComponentType;
   status: "success" | "info" | "warning" | "danger" | "custom" | undefined;
   color: "green" | "blue" | "grey" | "yellow" | "red" | "purple";
-  /** The phase in a sentence, where the operator says none. */
+  /** Describes the phase if the status has no message. */
   sentence: string;
 }
 
-/** The phases in the order in which somebody should look at them. */
+/** The phases, those that need attention first. */
 export const phases = {
-  Failed: { icon: ExclamationCircleIcon, status: "danger", color: "red", sentence: "What was asked for could not be installed." },
-  Degraded: { icon: ExclamationTriangleIcon, status: "warning", color: "yellow", sentence: "It is installed, and not all of it works." },
-  Deploying: { icon: InProgressIcon, status: "info", color: "blue", sentence: "A change is on its way." },
-  Pending: { icon: PendingIcon, status: undefined, color: "grey", sentence: "The operator has not installed it yet." },
-  Ready: { icon: CheckCircleIcon, status: "success", color: "green", sentence: "All pods are ready, and every host is routed." },
-  Paused: { icon: PauseCircleIcon, status: "custom", color: "purple", sentence: "The operator leaves it alone, as its annotation asks." },
-  Terminating: { icon: BanIcon, status: undefined, color: "grey", sentence: "It is being uninstalled." },
+  Failed: { icon: ExclamationCircleIcon, status: "danger", color: "red", sentence: "The last change could not be installed." },
+  Degraded: { icon: ExclamationTriangleIcon, status: "warning", color: "yellow", sentence: "Installed, but not fully working." },
+  Deploying: { icon: InProgressIcon, status: "info", color: "blue", sentence: "A change is being rolled out." },
+  Pending: { icon: PendingIcon, status: undefined, color: "grey", sentence: "Not installed yet." },
+  Ready: { icon: CheckCircleIcon, status: "success", color: "green", sentence: "All pods are ready, and all hosts are routed." },
+  Idle: { icon: OffIcon, status: undefined, color: "grey", sentence: "Scaled to zero: no pods, and no images are served." },
+  Paused: { icon: PauseCircleIcon, status: "custom", color: "purple", sentence: "Reconciliation is paused by an annotation." },
+  Terminating: { icon: BanIcon, status: undefined, color: "grey", sentence: "Being uninstalled." },
 } as const satisfies Record<string, Words>;
 
 export type Phase = keyof typeof phases;
 export const phaseNames = Object.keys(phases) as Phase[];
 
-/** The phase of a Darkroom; one that the operator has not seen yet is pending. */
+/** The phase of a Darkroom; without one it is Pending. */
 export function phaseOf(darkroom: Darkroom): Phase {
   if (darkroom.deletedAt) {
     return "Terminating";
@@ -42,7 +44,7 @@ export function phaseOf(darkroom: Darkroom): Phase {
 
 export const sentenceOf = (darkroom: Darkroom): string => darkroom.status.message ?? phases[phaseOf(darkroom)].sentence;
 
-/** Icon and word, as a table shows them. */
+/** Icon and phase, for tables. */
 export function PhaseText({ phase }: { phase: Phase }) {
   const { icon: Sign, status } = phases[phase] as Words;
   return (
@@ -55,7 +57,7 @@ export function PhaseText({ phase }: { phase: Phase }) {
   );
 }
 
-/** The same as a badge beside a title. */
+/** The phase as a badge, for titles. */
 export function PhaseLabel({ phase }: { phase: Phase }) {
   const { icon: Sign, color } = phases[phase] as Words;
   return (

@@ -1,9 +1,9 @@
 import type { Source, SourceType } from "../api/types";
 
-/** What people call the kinds of source. */
+/** Names of the source types. */
 export const sourceNames: Record<SourceType, { name: string; hint: string }> = {
-  WebFolder: { name: "Web folder", hint: "Pictures below an http or https URL" },
-  S3: { name: "S3", hint: "A bucket of Amazon S3, or of a compatible service" },
+  WebFolder: { name: "Web folder", hint: "Images below an http or https URL" },
+  S3: { name: "S3", hint: "A bucket of Amazon S3 or a compatible service" },
   GoogleCloudStorage: { name: "Google Cloud Storage", hint: "A bucket of Google Cloud Storage" },
   CloudFront: { name: "CloudFront", hint: "An Amazon CloudFront distribution" },
 };
@@ -11,7 +11,7 @@ export const sourceNames: Record<SourceType, { name: string; hint: string }> = {
 export const typeOf = (source: Pick<Source, "type">): SourceType =>
   source.type && source.type in sourceNames ? (source.type as SourceType) : "WebFolder";
 
-/** Where the pictures lie, in a few words. */
+/** The location of the images, in short. */
 export function placeOf(source: Source): string {
   switch (typeOf(source)) {
     case "WebFolder":

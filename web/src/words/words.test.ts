@@ -1,10 +1,12 @@
 // @vitest-environment jsdom
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { age, bytes } from "./age";
-import { findingOf, separate, worthTelling } from "./conditions";
+import { findingOf, meanings, reasonOf, separate, worthTelling } from "./conditions";
 import { urlOf } from "./domains";
-import { phaseOf } from "./phases";
+import { phaseNames, phaseOf } from "./phases";
 
 const now = Date.parse("2026-01-10T00:00:00Z");
 
@@ -37,15 +39,56 @@ test.each([
 });
 
 test.each([
-  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "Pictures are served"],
-  [{ type: "Ready", status: "False", reason: "ImagePullFailed" }, "bad", "Pictures are not served as asked for"],
-  [{ type: "Ready", status: "False", reason: "Deploying" }, "busy", "Pictures are not served as asked for"],
-  [{ type: "Irreconcilable", status: "True" }, "bad", "The operator cannot install it as it is"],
-  [{ type: "Paused", status: "True" }, "neutral", "The operator leaves it alone"],
-  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Domains ready: not known"],
+  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "Pods are ready; no image was checked"],
+  [{ type: "Ready", status: "False", reason: "ImagePullFailed" }, "bad", "Not ready"],
+  [{ type: "Ready", status: "False", reason: "Deploying" }, "busy", "Not ready"],
+  [{ type: "Ready", status: "False", reason: "ScaledToZero" }, "neutral", "Not ready"],
+  [{ type: "CredentialsReady", status: "False", reason: "SecretMissing" }, "bad", "Credentials missing"],
+  [{ type: "SourceReady", status: "True" }, "good", "An image was served from the source"],
+  [{ type: "SourceReady", status: "False" }, "bad", "The source serves no images"],
+  [{ type: "SourceReady", status: "Unknown" }, "neutral", "No image was checked"],
+  [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
+  [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
+  [{ type: "Irreconcilable", status: "True" }, "bad", "Cannot be installed as specified"],
+  [{ type: "Paused", status: "True" }, "neutral", "Reconciliation is paused"],
+  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Domains ready: unknown"],
   [{ type: "SomethingNew", status: "True" }, "neutral", "Something new: True"],
-])("%j is told as %s", (condition, tone, title) => {
+])("%j is shown as %s: %s", (condition, tone, title) => {
   expect(findingOf(condition)).toMatchObject({ tone, title });
+});
+
+test.each([
+  [[], "Pods are ready; no image was checked"],
+  [[{ type: "SourceReady", status: "Unknown" }], "Pods are ready; no image was checked"],
+  [[{ type: "SourceReady", status: "False" }], "Pods are ready"],
+  [[{ type: "SourceReady", status: "True" }], "Pods are ready"],
+])("pods that are ready, beside %j, read %s", (others, title) => {
+  expect(findingOf({ type: "Ready", status: "True" }, others).title).toBe(title);
+});
+
+test("every condition type of the API has words", () => {
+  const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/conditions.go"), "utf8");
+  const types = [...source.matchAll(/^\s*Condition\w+\s*=\s*"(\w+)"/gm)].map(([, type]) => type);
+  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable"]));
+  expect(types.filter((type) => !(type && type in meanings))).toEqual([]);
+});
+
+test("every phase of the API has words", () => {
+  const folder = join(import.meta.dirname, "../../../api/v1alpha1");
+  const found = readdirSync(folder)
+    .filter((file) => file.endsWith(".go"))
+    .flatMap((file) => [...readFileSync(join(folder, file), "utf8").matchAll(/^\s*Phase\w+\s+(?:Phase\s*)?=\s*"(\w+)"/gm)])
+    .map(([, phase]) => phase);
+  expect(found).toContain("Degraded");
+  expect(found.filter((phase) => !(phaseNames as (string | undefined)[]).includes(phase))).toEqual([]);
+});
+
+test.each([
+  [[{ type: "Ready", status: "False", reason: "DomainConflict" }], "DomainConflict"],
+  [[{ type: "Ready", status: "True", reason: "AllReplicasReady" }], undefined],
+  [[], undefined],
+])("the reason of %j is %s", (conditions, want) => {
+  expect(reasonOf(darkroom({ status: { ...darkroom().status, conditions } }))).toBe(want);
 });
 
 test("that nothing is wrong needs no line", () => {

@@ -1,9 +1,9 @@
-import { hunks, type DiffLine } from "../diff";
+import { hunks, type DiffLine } from "./diff";
 
 const signs = { added: "+", removed: "−", same: " " } as const;
 const words = { added: "added: ", removed: "removed: ", same: "" } as const;
 
-/** Two texts line by line: what is added, what is removed, and a little around it. */
+/** A line-by-line comparison: added and removed lines, with some context. */
 export function DiffView({ lines, label }: { lines: DiffLine[]; label: string }) {
   const added = lines.filter((line) => line.kind === "added").length;
   const removed = lines.filter((line) => line.kind === "removed").length;
@@ -12,12 +12,12 @@ export function DiffView({ lines, label }: { lines: DiffLine[]; label: string })
       <figcaption className="dr-diff__head">
         {label}: <span className="dr-diff__plus">{added} added</span>, <span className="dr-diff__minus">{removed} removed</span>
       </figcaption>
-      {/* Keys scroll it, so it can be reached by them. */}
+      {/* Focusable, so that it can be scrolled by keyboard. */}
       <pre className="dr-code dr-diff__lines" tabIndex={0} role="region" aria-label={`${label}, line by line`}>
         {hunks(lines).map((hunk, i) =>
           "skipped" in hunk ? (
             <span key={i} className="dr-diff__skip">
-              {`⋯ ${hunk.skipped} ${hunk.skipped === 1 ? "line" : "lines"} as before\n`}
+              {`⋯ ${hunk.skipped} ${hunk.skipped === 1 ? "line" : "lines"} unchanged\n`}
             </span>
           ) : (
             hunk.lines.map((line, j) => (

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import { withoutSecrets } from "./drafts";
+import { toInput } from "./model";
+
+test("inline keys and literal values of variables are taken out, and named", () => {
+  const input = {
+    ...toInput(darkroom()),
+    source: { type: "S3", bucket: "b", region: "r", accessKey: "canary-a", secretKey: "canary-s" },
+    extraEnv: [{ name: "PASSWORD", value: "canary-v" }, { name: "KEPT" }, { name: "REF", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }],
+  };
+  const out = withoutSecrets(input);
+  expect(JSON.stringify(out)).not.toContain("canary");
+  expect(out.withheld).toEqual(["source.accessKey", "source.secretKey", "extraEnv.PASSWORD"]);
+  expect(out.input.extraEnv).toEqual([{ name: "PASSWORD" }, { name: "KEPT" }, { name: "REF", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }]);
+});
+
+test("an input without secrets is kept as it is", () => {
+  const input = toInput(darkroom());
+  expect(withoutSecrets(input)).toEqual({ input, withheld: [] });
+});

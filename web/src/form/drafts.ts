@@ -1,0 +1,70 @@
+import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
+import { withValue } from "./model";
+
+/** An unsaved form, as it is kept in sessionStorage: over navigation, reload and a new sign-in. */
+export interface Draft {
+  input: DarkroomInput;
+  /** The version that is edited; none for a new Darkroom. */
+  base: Darkroom | undefined;
+  /** Fields that were filled in but are never stored, because they hold secrets. */
+  withheld: string[];
+}
+
+const prefix = "darkroom-draft ";
+const nameOf = (edited: Key | undefined): string => prefix + (edited ? keyOf(edited) : "");
+
+/**
+ * Takes out what must not be stored: inline keys, and literal values of environment
+ * variables, any of which may be a password.
+ */
+export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; withheld: string[] } {
+  const withheld: string[] = [];
+  let out = input;
+  for (const field of ["accessKey", "secretKey"] as const) {
+    if (input.source[field]) {
+      withheld.push(`source.${field}`);
+      out = withValue(out, ["source", field], undefined);
+    }
+  }
+  // The YAML tab allows any shape.
+  if (Array.isArray(input.extraEnv)) {
+    const extraEnv = input.extraEnv.map((variable) => {
+      if (!variable.value) {
+        return variable;
+      }
+      withheld.push(`extraEnv.${variable.name}`);
+      const { value: _, ...rest } = variable;
+      return rest;
+    });
+    out = { ...out, extraEnv };
+  }
+  return { input: out, withheld };
+}
+
+export function saveDraft(edited: Key | undefined, input: DarkroomInput, base: Darkroom | undefined): void {
+  try {
+    sessionStorage.setItem(nameOf(edited), JSON.stringify({ ...withoutSecrets(input), base }));
+  } catch {
+    // A full or disabled storage costs the draft, not the form.
+  }
+}
+
+export function readDraft(edited: Key | undefined): Draft | undefined {
+  const text = sessionStorage.getItem(nameOf(edited));
+  try {
+    return text === null ? undefined : (JSON.parse(text) as Draft);
+  } catch {
+    return undefined;
+  }
+}
+
+export const dropDraft = (edited: Key | undefined): void => sessionStorage.removeItem(nameOf(edited));
+
+/** Removes all drafts: the next user of this tab is not to see them. */
+export function clearDrafts(): void {
+  for (const name of Object.keys(sessionStorage)) {
+    if (name.startsWith(prefix)) {
+      sessionStorage.removeItem(name);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { rangeOf, read } from "./yaml";
+
+test.each([
+  ["kind: [", "Line 1: the indentation is wrong, or a bracket is not closed."],
+  ["kind: \"x", "Line 1: a character is missing, such as a closing quote, bracket or colon."],
+  ["a: 1\na: 2", "Line 2: the key appears twice."],
+  ["a: b: c", "Line 1: a key or its indentation is wrong."],
+  ["a:\n\t- b", "Line 2: use spaces, not tabs, for indentation."],
+  ["a: 1\n---\nb: 2", "Line 2: there must be only one document."],
+  ["a: *nothing", "The YAML has an alias that is undefined or used too often."],
+  ["text", "The YAML must be one resource, with apiVersion, kind, metadata and spec."],
+])("%j is refused in plain words", (text, error) => {
+  expect(read(text)).toEqual({ error });
+});
+
+test.each([
+  ["version", "x"],
+  ["name", "cats"],
+  ["podTemplate.nodeSelector.disk", "ssd"],
+  ["subDomains.0.unknown", "cats"],
+])("the location %s is found in the text", (location, want) => {
+  const text = "metadata:\n  name: cats\nspec:\n  version: x\n  podTemplate:\n    nodeSelector:\n      disk: ssd\n  subDomains: cats\n";
+  expect(text.slice(...rangeOf(text, location)).trim()).toBe(want);
+});

@@ -1,0 +1,24 @@
+// @vitest-environment jsdom
+import { render, screen } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import { Events } from "../detail/Events";
+import { ImageView } from "../detail/ImageView";
+import { Playground } from "../detail/Playground";
+import { Pods } from "../detail/Pods";
+
+const forbidden = { title: "Forbidden", status: 403, detail: 'user "x" may not do this' };
+
+test.each([
+  ["pods", <Pods key="" darkroom={darkroom()} />, "list pods", "view"],
+  ["events", <Events key="" darkroom={darkroom()} />, "list events", "view"],
+  ["image", <ImageView key="" of={darkroom()} path="/cat.jpg" query="" round={1} title="Before" />, "get services/proxy", "edit"],
+  ["playground", <Playground key="" darkroom={darkroom()} mayFetch={false} />, "get services/proxy", "edit"],
+])("without the right to it, %s names the right and a role that grants it", async (_, view, right, role) => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(forbidden), { status: 403 })));
+  render(view);
+  expect(await screen.findByText(right)).toBeTruthy();
+  expect(screen.getByText(role)).toBeTruthy();
+  expect(screen.getByText("photos")).toBeTruthy();
+  expect(screen.queryByText(/may not do this/)).toBeNull();
+});

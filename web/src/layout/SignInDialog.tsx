@@ -1,0 +1,19 @@
+import { Button, Modal, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
+import { SignInForm } from "./SignIn";
+
+/** Sign-in above a form whose session has expired: what was typed stays below it. */
+export default function SignInDialog({ onSignedIn, onLeave }: { onSignedIn: () => Promise<void>; onLeave: () => void }) {
+  return (
+    <Modal isOpen variant="small" aria-labelledby="sign-in-title" aria-describedby="sign-in-text">
+      <ModalHeader title="Your session has expired" labelId="sign-in-title" description="Sign in again to continue. Your changes are kept." descriptorId="sign-in-text" />
+      <ModalBody>
+        <SignInForm onSignedIn={onSignedIn} />
+      </ModalBody>
+      <ModalFooter>
+        <Button variant="link" onClick={onLeave}>
+          Leave the form
+        </Button>
+      </ModalFooter>
+    </Modal>
+  );
+}

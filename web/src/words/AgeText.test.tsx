@@ -1,0 +1,29 @@
+// @vitest-environment jsdom
+import { act, render, screen } from "@testing-library/react";
+import { afterEach, expect, test, vi } from "vitest";
+import { Age } from "./AgeText";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("ages tick every second, by one timer for all of them", () => {
+  vi.useFakeTimers({ now: Date.parse("2026-01-10T00:00:00Z") });
+  const { unmount } = render(
+    <>
+      <Age since="2026-01-09T23:59:57Z" after=" ago" />
+      <Age since="2026-01-09T23:00:00Z" />
+      <Age since={undefined} after=" ago" />
+    </>,
+  );
+  expect(screen.getByText("3s ago")).toBeTruthy();
+  expect(screen.getByText("–")).toBeTruthy();
+  expect(vi.getTimerCount()).toBe(1);
+  act(() => {
+    vi.advanceTimersByTime(1_000);
+  });
+  expect(screen.getByText("4s ago")).toBeTruthy();
+  expect(screen.getByText("1h")).toBeTruthy();
+  unmount();
+  expect(vi.getTimerCount()).toBe(0);
+});
