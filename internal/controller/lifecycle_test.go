@@ -57,7 +57,7 @@ func names(objects []unstructured.Unstructured) []string {
 }
 
 // becomeReady plays the part of the Deployment controller: all pods are there.
-func becomeReady(t *testing.T, namespace, name string) {
+func becomeReady(t testing.TB, namespace, name string) {
 	t.Helper()
 	eventually(t, "a Deployment", func(ctx context.Context) error {
 		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
