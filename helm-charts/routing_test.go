@@ -10,7 +10,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-func TestOneKindOfRoute(t *testing.T) {
+func TestKindsOfRoutes(t *testing.T) {
 	const gateway = `gateway: {enabled: true, parentRefs: [{name: public}]}`
 	for name, test := range map[string]struct {
 		values                        string
@@ -22,6 +22,7 @@ func TestOneKindOfRoute(t *testing.T) {
 		"HTTPRoute in its place":     {`{hosts: [a.example.com], ` + gateway + `}`, 0, 1, 1},
 		"neither":                    {`{hosts: [a.example.com], ingress: {enabled: false}}`, 0, 0, 0},
 		"HTTPRoute, Ingress refused": {`{hosts: [a.example.com], ingress: {enabled: false}, ` + gateway + `}`, 0, 1, 1},
+		"HTTPRoute and Ingress":      {`{hosts: [a.example.com], ingress: {enabled: true}, ` + gateway + `}`, 1, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rendered := objectsOf(t, test.values)
@@ -34,6 +35,27 @@ func TestOneKindOfRoute(t *testing.T) {
 				t.Errorf("Ingresses, HTTPRoutes, Services that lead nowhere (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestATimeLimitIsThatOfImages(t *testing.T) {
+	limits := func(gateway string) []string {
+		var limits []string
+		values := `{hosts: [a.example.com], gateway: {enabled: true, parentRefs: [{name: public}]` + gateway + `}}`
+		for _, rule := range only[*gatewayv1.HTTPRoute](t, objectsOf(t, values)).Spec.Rules {
+			limit := "none"
+			if rule.Timeouts != nil {
+				limit = string(*rule.Timeouts.Request)
+			}
+			limits = append(limits, limit)
+		}
+		return limits
+	}
+	if diff := cmp.Diff([]string{"none", "1m30s"}, limits(`, timeouts: {request: 1m30s}`)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"none", "none"}, limits("")); diff != "" {
+		t.Errorf("without one (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,30 +4,38 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Conditions written by the status controller.
 const (
-	// ConditionReady is True when all pods run what the resource asks for, are
-	// ready, and its hosts are routed.
+	// ConditionReady is True when all pods run the desired specification and are
+	// ready, and every host is routed; also when the Darkroom is scaled to zero as
+	// it asks.
 	ConditionReady = "Ready"
-	// ConditionDomainsReady is True when every sub-domain is routed by the live
-	// Ingress or HTTPRoute.
+	// ConditionDomainsReady is True when every sub-domain is in the rules of the
+	// live Ingress, or in an HTTPRoute that every Gateway has accepted. It is Unknown
+	// until the Gateways have judged the present generation of the HTTPRoute.
 	ConditionDomainsReady = "DomainsReady"
-	// ConditionCredentialsReady is True when the Secret that the resource references
-	// is there. It is left out of resources that reference none.
+	// ConditionCredentialsReady is True when the referenced Secret exists. It is
+	// absent from resources that reference none.
 	ConditionCredentialsReady = "CredentialsReady"
+	// ConditionReconciling is True while work is under way, and absent otherwise. Its
+	// reason and message are those of Ready.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True while there is no progress until somebody acts, and
+	// absent otherwise. Its reason and message are those of Ready.
+	ConditionStalled = "Stalled"
 )
 
 // Conditions written by the Helm reconciler; their names are those of
 // helm-operator-plugins.
 const (
-	// ConditionInitialized is True once the reconciler has looked at the resource.
+	// ConditionInitialized is True once the reconciler has handled the resource.
 	ConditionInitialized = "Initialized"
 	// ConditionDeployed is True when a release is installed.
 	ConditionDeployed = "Deployed"
 	// ConditionReleaseFailed is True when the last install, upgrade or uninstall failed.
 	ConditionReleaseFailed = "ReleaseFailed"
 	// ConditionIrreconcilable is True when the resource cannot be turned into a
-	// release, or the release cannot be kept as it should be.
+	// release, or the release cannot be kept in the desired state.
 	ConditionIrreconcilable = "Irreconcilable"
-	// ConditionPaused is True while the annotation AnnotationPaused asks for it.
+	// ConditionPaused is True while the annotation AnnotationPaused is set.
 	ConditionPaused = "Paused"
 )
 
@@ -43,21 +51,54 @@ const ReasonForeignWriter = "ForeignWriter"
 // of the Darkroom's name exists and does not belong to the Darkroom.
 const ReasonForeignRelease = "ForeignRelease"
 
-// Reasons of the condition Ready.
+// Reasons of the conditions that the Helm reconciler writes; their names are those of
+// helm-operator-plugins. A condition that is not True for one of them has no reason.
+const (
+	// ReasonInstallSuccessful: Deployed is True by an install.
+	ReasonInstallSuccessful = "InstallSuccessful"
+	// ReasonUpgradeSuccessful: Deployed is True by an upgrade.
+	ReasonUpgradeSuccessful = "UpgradeSuccessful"
+	// ReasonUninstallSuccessful: Deployed is False, because the release was uninstalled.
+	ReasonUninstallSuccessful = "UninstallSuccessful"
+	// ReasonPauseReconcileAnnotationTrue: Paused is True.
+	ReasonPauseReconcileAnnotationTrue = "PauseReconcileAnnotationTrue"
+	// ReasonErrorGettingClient: Irreconcilable is True; no client could be made.
+	ReasonErrorGettingClient = "ErrorGettingClient"
+	// ReasonErrorGettingValues: Irreconcilable is True; the resource cannot be
+	// translated into values of the chart.
+	ReasonErrorGettingValues = "ErrorGettingValues"
+	// ReasonErrorGettingReleaseState: Irreconcilable is True; the stored release could
+	// not be read, or another Helm client is changing it.
+	ReasonErrorGettingReleaseState = "ErrorGettingReleaseState"
+	// ReasonInstallError: ReleaseFailed is True; the install failed.
+	ReasonInstallError = "InstallError"
+	// ReasonUpgradeError: ReleaseFailed is True; the upgrade failed.
+	ReasonUpgradeError = "UpgradeError"
+	// ReasonReconcileError: Irreconcilable is True; objects could not be created,
+	// repaired or deleted.
+	ReasonReconcileError = "ReconcileError"
+	// ReasonUninstallError: ReleaseFailed is True; the uninstall failed.
+	ReasonUninstallError = "UninstallError"
+)
+
+// Reasons of the condition Ready. It also takes over those of DomainsReady and
+// CredentialsReady while they are not True.
 const (
 	// ReasonAllReplicasReady: True; every pod is ready.
 	ReasonAllReplicasReady = "AllReplicasReady"
+	// ReasonScaledToZero: True; no pods are requested, and none is left.
+	ReasonScaledToZero = "ScaledToZero"
 	// ReasonPending: the release is not installed yet.
 	ReasonPending = "Pending"
-	// ReasonDeploying: a change is being rolled out.
+	// ReasonDeploying: a change is being applied, rolled out or scaled.
 	ReasonDeploying = "Deploying"
-	// ReasonInvalid: the resource cannot be turned into a release until it is changed.
+	// ReasonInvalid: the resource cannot be translated until it is changed.
 	ReasonInvalid = "Invalid"
-	// ReasonReleaseFailed: the release could not be installed or upgraded.
+	// ReasonReleaseFailed: the release could not be installed, upgraded or repaired.
 	ReasonReleaseFailed = "ReleaseFailed"
 	// ReasonImagePullFailed: a pod cannot pull its image.
 	ReasonImagePullFailed = "ImagePullFailed"
-	// ReasonPodsFailing: a pod starts and fails again and again, or cannot start.
+	// ReasonPodsFailing: a pod crashes repeatedly, or cannot start.
 	ReasonPodsFailing = "PodsFailing"
 	// ReasonUnschedulable: no node has room for a pod.
 	ReasonUnschedulable = "Unschedulable"
@@ -65,30 +106,39 @@ const (
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonPodsRefused: the API server refuses to create pods (quota, policy).
 	ReasonPodsRefused = "PodsRefused"
-	// ReasonReplicasUnavailable: fewer pods are ready than should be.
+	// ReasonReplicasUnavailable: pods were lost, and fewer are ready than requested.
 	ReasonReplicasUnavailable = "ReplicasUnavailable"
-	// ReasonScaledToZero: no pod is asked for, so no picture is served.
-	ReasonScaledToZero = "ScaledToZero"
+	// ReasonAutoscalingSuspended: the Deployment of an autoscaled Darkroom was scaled
+	// to zero by hand, which suspends the autoscaler.
+	ReasonAutoscalingSuspended = "AutoscalingSuspended"
 	// ReasonTerminating: the Darkroom is being deleted.
 	ReasonTerminating = "Terminating"
-	// ReasonPaused: the operator leaves the Darkroom alone.
+	// ReasonPaused: Unknown; reconciliation is suspended.
 	ReasonPaused = "Paused"
 )
 
 // Reasons of the condition DomainsReady.
 const (
-	// ReasonRouted: True; every host is in the live Ingress or HTTPRoute.
+	// ReasonRouted: True; every host is in the live Ingress, or in an HTTPRoute that
+	// every Gateway has accepted.
 	ReasonRouted = "Routed"
-	// ReasonNotRouted: the Ingress or HTTPRoute does not carry every host yet.
+	// ReasonNotRouted: a host is not in the live Ingress or HTTPRoute yet.
 	ReasonNotRouted = "NotRouted"
+	// ReasonAwaitingGateway: Unknown; a Gateway has not judged the present generation
+	// of the HTTPRoute, perhaps because it does not exist.
+	ReasonAwaitingGateway = "AwaitingGateway"
+	// ReasonRouteRefused: a Gateway does not accept the HTTPRoute.
+	ReasonRouteRefused = "RouteRefused"
+	// ReasonRouteUnresolved: a Gateway cannot resolve a reference of the HTTPRoute.
+	ReasonRouteUnresolved = "RouteUnresolved"
 	// ReasonDomainConflict: a host belongs to another Darkroom, which claimed it
-	// first. Also a reason of the condition Ready.
+	// first.
 	ReasonDomainConflict = "DomainConflict"
 )
 
-// Reasons of the condition CredentialsReady; the last two also of Ready.
+// Reasons of the condition CredentialsReady.
 const (
-	// ReasonSecretFound: True; the Secret is there, and no pod misses a key in it.
+	// ReasonSecretFound: True; the Secret exists, and no pod misses a key in it.
 	ReasonSecretFound = "SecretFound"
 	// ReasonSecretMissing: the referenced Secret does not exist.
 	ReasonSecretMissing = "SecretMissing"

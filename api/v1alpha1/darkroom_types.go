@@ -15,6 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.source.type`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`
 // +kubebuilder:printcolumn:name="Domains",type=string,JSONPath=`.status.domains`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 53",message="metadata.name must be no longer than 53 characters: it becomes the name of a Helm release"
@@ -27,8 +28,11 @@ type Darkroom struct {
 	// +required
 	Spec DarkroomSpec `json:"spec"`
 
-	// Status is what was found. It is written by the operator alone.
+	// Status is the observed state. Only the operator writes it. The default marks
+	// a Darkroom that the operator has not observed yet, so that tools that compare
+	// generations do not take it for one that is done.
 	// +optional
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status DarkroomStatus `json:"status,omitempty"`
 }
 
@@ -44,7 +48,6 @@ type DarkroomList struct {
 // DarkroomSpec is what is wanted of a Darkroom.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || size(self.subDomains) <= 16",fieldPath=".subDomains",message="an HTTPRoute holds 16 hosts at most: use fewer, or an Ingress in place of the gateway"
-// +kubebuilder:validation:XValidation:rule="!(has(self.ingress) && has(self.gateway))",fieldPath=".gateway",message="ingress and gateway exclude each other: set one of them"
 type DarkroomSpec struct {
 	// Version is the Darkroom release to run, used as the image tag. A semantic
 	// version such as 0.4.2 means the tag v0.4.2, because release tags carry a
@@ -114,13 +117,15 @@ type DarkroomSpec struct {
 	// +optional
 	Metrics *Metrics `json:"metrics,omitempty"`
 
-	// Ingress tunes the Ingress that routes the hosts. An Ingress is made by
-	// default; set gateway to have an HTTPRoute in its place.
+	// Ingress configures the Ingress that routes the hosts. An Ingress is created
+	// unless gateway is set and ingress is not. With both set, the hosts are routed
+	// by an Ingress and an HTTPRoute at once, which allows a migration from one to
+	// the other without downtime.
 	// +optional
 	Ingress *Ingress `json:"ingress,omitempty"`
 
-	// Gateway routes the hosts by an HTTPRoute of the Gateway API in place of an
-	// Ingress.
+	// Gateway routes the hosts by an HTTPRoute of the Gateway API, in place of the
+	// Ingress unless ingress is set too.
 	// +optional
 	Gateway *Gateway `json:"gateway,omitempty"`
 
@@ -229,7 +234,7 @@ type NetworkPolicy struct {
 	Enabled bool `json:"enabled,omitempty"`
 }
 
-// Ingress tunes the Ingress that routes the hosts.
+// Ingress configures the Ingress that routes the hosts.
 type Ingress struct {
 	// ClassName is the IngressClass. Empty means the operator's default class,
 	// and without one the cluster's.
@@ -263,6 +268,28 @@ type Gateway struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="a Gateway is referenced more than once: remove the duplicate, or name a different listener in the sectionName of each reference"
 	ParentRefs []ParentRef `json:"parentRefs"`
+
+	// Annotations are added to the HTTPRoute. Keys of helm.sh and
+	// deployments.example.com are reserved.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator keep track of their objects by them; remove them"
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// Timeouts limit how long the Gateway waits.
+	// +optional
+	Timeouts *GatewayTimeouts `json:"timeouts,omitempty"`
+}
+
+// GatewayTimeouts limit how long a Gateway waits.
+type GatewayTimeouts struct {
+	// Request is the time limit for a whole request, as a duration of the Gateway
+	// API such as 10s or 1m30s. 0s disables the limit. Empty means the Gateway's
+	// default.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="must be a duration of the Gateway API, for example 10s or 1m30s"
+	// +kubebuilder:validation:MaxLength=32
+	Request string `json:"request,omitempty"`
 }
 
 // ParentRef names a Gateway, or one listener of it.

@@ -7,7 +7,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Two writers share it by server-side apply: the Helm reconciler owns its own
 // conditions and deployedRelease, the status controller owns the rest.
 type DarkroomStatus struct {
-	// ObservedGeneration is the metadata.generation that this status speaks of.
+	// ObservedGeneration is the metadata.generation that this status describes; -1
+	// before the first observation.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
@@ -19,11 +20,18 @@ type DarkroomStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// Domains are the hosts at which pictures are served: those of the live
-	// Ingress or HTTPRoute, sorted.
+	// Domains are the hosts at which images are served, sorted: those in the rules
+	// of the live Ingress, and those of the live HTTPRoute once a Gateway has
+	// accepted it.
 	// +optional
 	// +listType=atomic
 	Domains []string `json:"domains,omitempty"`
+
+	// URL is the first of the domains with its scheme: https if the Ingress has a
+	// certificate for it, or a Gateway accepted it at a listener that is known to be
+	// secure (see the page conditions.md), else http.
+	// +optional
+	URL string `json:"url,omitempty"`
 
 	// Version is the image tag or digest that the Deployment asks for.
 	// +optional
@@ -96,23 +104,26 @@ type Condition struct {
 
 // Phase sums the state of a Darkroom up in a word.
 //
-// +kubebuilder:validation:Enum=Pending;Deploying;Ready;Degraded;Failed;Terminating;Paused
+// +kubebuilder:validation:Enum=Pending;Deploying;Ready;Idle;Degraded;Failed;Terminating;Paused
 type Phase string
 
 // The phases.
 const (
-	// PhasePending: seen, and nothing is installed yet.
+	// PhasePending: observed, and nothing is installed yet.
 	PhasePending Phase = "Pending"
-	// PhaseDeploying: installed or changed, and the pods are on their way.
+	// PhaseDeploying: a change is being applied, rolled out, scaled or routed.
 	PhaseDeploying Phase = "Deploying"
-	// PhaseReady: all pods are ready with what was asked for.
+	// PhaseReady: all pods are ready with the desired specification, and every host
+	// is routed.
 	PhaseReady Phase = "Ready"
-	// PhaseDegraded: what was asked for is installed, and not all of it works.
+	// PhaseIdle: scaled to zero, as spec.replicas asks. No images are served.
+	PhaseIdle Phase = "Idle"
+	// PhaseDegraded: installed, and not all of it works.
 	PhaseDegraded Phase = "Degraded"
-	// PhaseFailed: what was asked for could not be installed.
+	// PhaseFailed: refused, or could not be installed or upgraded.
 	PhaseFailed Phase = "Failed"
 	// PhaseTerminating: being deleted.
 	PhaseTerminating Phase = "Terminating"
-	// PhasePaused: the operator leaves the Darkroom alone, as its annotation asks.
+	// PhasePaused: the annotation AnnotationPaused suspends reconciliation.
 	PhasePaused Phase = "Paused"
 )

@@ -40,8 +40,8 @@ type Settings struct {
 	LogLevel        v1alpha1.LogLevel              `json:"logLevel,omitempty" doc:"Least severity that Darkroom logs: debug, info, warn, error, fatal or panic"`
 	DefaultParams   map[string]v1alpha1.ParamValue `json:"defaultParams,omitempty" doc:"URL parameters added to every request for a picture"`
 	Metrics         *v1alpha1.Metrics              `json:"metrics,omitempty" doc:"Whether the pods serve metrics"`
-	Ingress         *v1alpha1.Ingress              `json:"ingress,omitempty" doc:"Tunes the Ingress; excludes gateway"`
-	Gateway         *v1alpha1.Gateway              `json:"gateway,omitempty" doc:"Routes by an HTTPRoute in place of an Ingress"`
+	Ingress         *v1alpha1.Ingress              `json:"ingress,omitempty" doc:"Configures the Ingress; beside gateway, the hosts are routed by both"`
+	Gateway         *v1alpha1.Gateway              `json:"gateway,omitempty" doc:"Routes by an HTTPRoute, in place of an Ingress unless ingress is set too"`
 	NetworkPolicy   *v1alpha1.NetworkPolicy        `json:"networkPolicy,omitempty" doc:"Restricts the traffic of the pods"`
 	PodTemplate     *v1alpha1.PodTemplate          `json:"podTemplate,omitempty" doc:"Added to the pods"`
 	ExtraEnvFrom    []corev1.EnvFromSource         `json:"extraEnvFrom,omitempty" doc:"Sources of further environment variables"`
@@ -80,7 +80,7 @@ type EnvVar struct {
 
 // Status is what the operator found.
 type Status struct {
-	Phase              v1alpha1.Phase `json:"phase,omitempty" doc:"Pending, Deploying, Ready, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom"`
+	Phase              v1alpha1.Phase `json:"phase,omitempty" doc:"Pending, Deploying, Ready, Idle, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom"`
 	Message            string         `json:"message,omitempty" doc:"Why, in a sentence"`
 	Domains            []string       `json:"domains" doc:"Hosts at which pictures are served"`
 	Version            string         `json:"version,omitempty" doc:"Release that runs"`

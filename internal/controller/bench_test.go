@@ -5,10 +5,12 @@ import (
 	"errors"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -45,6 +47,11 @@ func unchanged(tb testing.TB) func() {
 	tb.Helper()
 	installer, darkroom := startWithPhotos(tb)
 	namespace := darkroom.Namespace
+	// At rest: while its pods start it has a condition more.
+	becomeReady(tb, namespace, darkroom.Name)
+	eventuallyStatus(tb, darkroom, "ready", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	})
 	installer.kill()
 
 	chrt, err := charts.Darkroom()

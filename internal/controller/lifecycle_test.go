@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -58,7 +57,7 @@ func names(objects []unstructured.Unstructured) []string {
 }
 
 // becomeReady plays the part of the Deployment controller: all pods are there.
-func becomeReady(t *testing.T, namespace, name string) {
+func becomeReady(t testing.TB, namespace, name string) {
 	t.Helper()
 	eventually(t, "a Deployment", func(ctx context.Context) error {
 		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
@@ -397,29 +396,6 @@ func resourceVersions(t *testing.T, namespace string) map[string]string {
 
 func mapsEqual(a, b map[string]string) bool {
 	return fmt.Sprint(a) == fmt.Sprint(b)
-}
-
-func TestGatewayTakesThePlaceOfTheIngress(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	change(t, darkroom, func(d *v1alpha1.Darkroom) {
-		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
-		d.Spec.SubDomains = []string{"img.photos"}
-	})
-	eventuallyStatus(t, darkroom, "the route's host", func(status v1alpha1.DarkroomStatus) error {
-		if !slices.Equal(status.Domains, []string{"img.photos." + baseDomain}) {
-			return fmt.Errorf("domains are %v", status.Domains)
-		}
-		return nil
-	})
-	eventually(t, "no Ingress", func(ctx context.Context) error {
-		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the Ingress is still there (%w)", err)
-		}
-		_, err := get(ctx, &gatewayv1.HTTPRoute{}, namespace, "photos")
-		return err
-	})
 }
 
 func TestPausedDarkroomsAreLeftAlone(t *testing.T) {

@@ -58,7 +58,7 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 		"unknown logLevel":              {spec: strings.Replace(good, "{", "{logLevel: verbose, ", 1), want: []string{`spec.logLevel: Unsupported value: "verbose"`}},
 		"min over max replicas":         {spec: strings.Replace(good, "{", "{autoscaling: {minReplicas: 5, maxReplicas: 2}, ", 1), want: []string{"spec.autoscaling.minReplicas", "must not be more than maxReplicas"}},
 		"negative replicas":             {spec: strings.Replace(good, "{", "{replicas: -1, ", 1), want: []string{"spec.replicas", "greater than or equal to 0"}},
-		"gateway and ingress":           {spec: strings.Replace(good, "{", "{ingress: {className: nginx}, gateway: {parentRefs: [{name: g}]}, ", 1), want: []string{"spec.gateway", "ingress and gateway exclude each other"}},
+		"time limit of a Gateway":       {spec: strings.Replace(good, "{", "{gateway: {parentRefs: [{name: g}], timeouts: {request: 1.5s}}, ", 1), want: []string{"spec.gateway.timeouts.request", "for example 10s"}},
 		"gateway without parents":       {spec: strings.Replace(good, "{", "{gateway: {parentRefs: []}, ", 1), want: []string{"spec.gateway.parentRefs", "at least 1 items"}},
 		"DEBUG":                         {spec: strings.Replace(good, "{", "{extraEnv: [{name: DEBUG, value: \"true\"}], ", 1), want: []string{"spec.extraEnv", "DEBUG is refused: it opens profiling"}},
 		"repeated environment":          {spec: strings.Replace(good, "{", "{extraEnv: [{name: A}, {name: A}], ", 1), want: []string{"spec.extraEnv[1]: Duplicate value"}},

@@ -66,7 +66,11 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	if s.uninstalled {
 		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), key.Name)
 	}
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.darkroom)
+	// Of the status it gets its own part: converting the rest would cost allocations at each
+	// reconcile, and nothing reads it.
+	shown := *s.darkroom
+	shown.Status = helmPart(shown.Status)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&shown)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom %s: %w", key, err)
 	}

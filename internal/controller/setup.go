@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -26,6 +27,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
@@ -223,15 +225,19 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, conc
 }
 
 func addStatus(mgr manager.Manager, parts *parts, options Options) error {
-	kinds, translator, recorder := parts.kinds, parts.translator, parts.recorder
-	claims := translator.claims.Cache
+	claims, credentials := parts.translator.claims.Cache, parts.translator.credentials
+	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
-		Client:     mgr.GetClient(),
-		Handles:    parts.helm.installation.handles,
-		Pods:       mgr.GetAPIReader(),
-		Refusals:   claims.Refusals,
-		HasSecret:  translator.credentials.exists,
-		Recorder:   recorder,
+		Client:    mgr.GetClient(),
+		Handles:   parts.helm.installation.handles,
+		Pods:      mgr.GetAPIReader(),
+		Refusals:  claims.Refusals,
+		HasSecret: credentials.exists,
+		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
+			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
+			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)
+		},
+		Recorder:   parts.recorder,
 		BaseDomain: options.Values.BaseDomain,
 		Routes:     claims.Routes,
 		Clock:      clock.RealClock{},
@@ -246,7 +252,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		}
 	}
 	watchRivals(controller, claims)
-	feedOptional(mgr, controller, kinds, claims, func(kind *optional) bool { return kind.typed != nil })
-	translator.credentials.watch(controller, mgr.GetCache())
+	feedOptional(mgr, controller, parts.kinds, claims, func(kind *optional) bool { return kind.typed != nil })
+	credentials.watch(controller, mgr.GetCache())
 	return controller.Complete(stoppable{reconciler})
 }

@@ -320,7 +320,7 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 }
 
 // eventuallyStatus waits for what the status of a Darkroom says of its present generation.
-func eventuallyStatus(t *testing.T, darkroom *v1alpha1.Darkroom, what string, check func(v1alpha1.DarkroomStatus) error) {
+func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, check func(v1alpha1.DarkroomStatus) error) {
 	t.Helper()
 	eventually(t, what, func(ctx context.Context) error {
 		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)

@@ -71,6 +71,32 @@ func TestEachMetricIsDocumentedAsItIs(t *testing.T) {
 	}
 }
 
+func TestEachMetricIsOnThePageOfConditions(t *testing.T) {
+	documented := map[string]bool{}
+	for _, match := range regexp.MustCompile("(?m)^\\| `(darkroom_operator_[a-z_]+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(read(t, "docs", "conditions.md"), -1) {
+		documented[match[1]] = true
+	}
+	registered := map[string]bool{}
+	for name := range gathered(t) {
+		registered[name] = true
+	}
+	if diff := cmp.Diff(registered, documented); diff != "" {
+		t.Errorf("docs/conditions.md (-registered +documented):\n%s", diff)
+	}
+}
+
+// No alert is for what somebody asked for.
+func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
+	for _, alert := range alerts(t) {
+		for _, match := range regexp.MustCompile(`phase(=~|=|!~|!=)"([^"]*)"`).FindAllStringSubmatch(alert.Expr, -1) {
+			about := regexp.MustCompile("^(" + match[2] + ")$").MatchString(string(v1alpha1.PhaseIdle)) == !strings.HasPrefix(match[1], "!")
+			if about {
+				t.Errorf("%s: %s", alert.Alert, alert.Expr)
+			}
+		}
+	}
+}
+
 // alert is one of a PrometheusRule.
 type alert struct {
 	Alert       string            `json:"alert"`

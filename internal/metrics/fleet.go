@@ -18,7 +18,7 @@ var (
 	darkroomsDesc = prometheus.NewDesc(namespace+"_darkrooms",
 		"Darkrooms that the operator handles, by phase and type of source.", []string{"phase", "source_type"}, nil)
 	readyDesc = prometheus.NewDesc(namespace+"_darkrooms_ready",
-		"Darkrooms whose condition Ready is True.", nil, nil)
+		"Darkrooms whose condition Ready is True, those that are scaled to zero on purpose included.", nil, nil)
 	conflictsDesc = prometheus.NewDesc(namespace+"_domain_conflicts",
 		"Darkrooms that claim a host which belongs to another.", nil, nil)
 	credentialsDesc = prometheus.NewDesc(namespace+"_credentials_missing",

@@ -17,7 +17,13 @@ import (
 const FieldManager = "darkroom-status"
 
 // ownConditions are the conditions that this package writes.
-var ownConditions = []string{v1alpha1.ConditionDomainsReady, v1alpha1.ConditionCredentialsReady, v1alpha1.ConditionReady}
+var ownConditions = []string{
+	v1alpha1.ConditionDomainsReady,
+	v1alpha1.ConditionCredentialsReady,
+	v1alpha1.ConditionReady,
+	v1alpha1.ConditionReconciling,
+	v1alpha1.ConditionStalled,
+}
 
 // withTransitionTimes sets when each condition came to its status: the time the
 // resource has already, or now where the status changes.

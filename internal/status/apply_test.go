@@ -149,7 +149,7 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	for _, c := range conditions {
 		types = append(types, c.(map[string]any)["type"])
 	}
-	if diff := cmp.Diff([]any{"DomainsReady", "Ready"}, types); diff != "" {
+	if diff := cmp.Diff([]any{"DomainsReady", "Ready", "Reconciling"}, types); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
 	delete(got.Object["status"].(map[string]any), "conditions")

@@ -11,11 +11,14 @@ import (
 
 // Reasons of the events about domains.
 const (
-	// EventDomainLost: a host that was routed to the Darkroom belongs to another.
+	// EventDomainLost (warning): a host that was routed to the Darkroom now belongs
+	// to an older claimant.
 	EventDomainLost = "DomainLost"
-	// EventDomainConflict: a host that the Darkroom claims belongs to another.
+	// EventDomainConflict (warning): a host that the Darkroom claims belongs to an
+	// older claimant.
 	EventDomainConflict = "DomainConflict"
-	// EventDomainGained: a host that belonged to another is the Darkroom's now.
+	// EventDomainGained: a host that belonged to another Darkroom has been assigned
+	// to this one.
 	EventDomainGained = "DomainGained"
 )
 
@@ -37,10 +40,10 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
 		}
 		if refusal.Leaving {
-			sentences[i] = fmt.Sprintf("%s is routed to %s until that one has let go of it.", refusal.Host, owner)
+			sentences[i] = fmt.Sprintf("Host %s waits for %s to release it.", refusal.Host, owner)
 			continue
 		}
-		sentences[i] = fmt.Sprintf("%s belongs to %s, which claims it for longer: remove it from subDomains, or there.", refusal.Host, owner)
+		sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.", refusal.Host, owner)
 	}
 	return strings.Join(sentences, " ")
 }

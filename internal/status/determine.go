@@ -2,8 +2,8 @@ package status
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +17,6 @@ import (
 
 // containerName is the chart's name for the container that serves pictures.
 const containerName = "darkroom"
-
-// reasonErrorGettingValues is the Helm reconciler's word for a resource that
-// cannot be translated.
-const reasonErrorGettingValues = "ErrorGettingValues"
 
 // Observation is all that a report follows from. What is missing is nil.
 type Observation struct {
@@ -36,6 +32,11 @@ type Observation struct {
 	Secret Secret
 	// Problem is what keeps the pods from being ready, as far as it is known.
 	Problem *Problem
+	// Unseen is set while the cache shows the Deployment as it was before the last
+	// apply: what it says of its pods is of the past.
+	Unseen bool
+	// Now is the time of the observation.
+	Now time.Time
 }
 
 // Secret is what is known of a referenced Secret.
@@ -70,18 +71,20 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		Phase:              verdict.phase,
 		Message:            verdict.message,
 		Domains:            domains.hosts,
-		Conditions: []v1alpha1.Condition{
-			domains.condition,
-			{
-				Type:    v1alpha1.ConditionReady,
-				Status:  verdict.ready,
-				Reason:  verdict.reason,
-				Message: verdict.message,
-			},
-		},
+		URL:                domains.url,
+		Conditions:         []v1alpha1.Condition{domains.condition},
 	}
 	if credentials != nil {
-		report.Conditions = slices.Insert(report.Conditions, 1, *credentials)
+		report.Conditions = append(report.Conditions, *credentials)
+	}
+	report.Conditions = append(report.Conditions, v1alpha1.Condition{
+		Type:    v1alpha1.ConditionReady,
+		Status:  verdict.ready,
+		Reason:  verdict.reason,
+		Message: verdict.message,
+	})
+	if progress := determineProgress(o, verdict); progress != nil {
+		report.Conditions = append(report.Conditions, *progress)
 	}
 	for i := range report.Conditions {
 		report.Conditions[i].ObservedGeneration = o.Darkroom.Generation
@@ -122,12 +125,16 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 	if credentials != nil && credentials.Status != metav1.ConditionTrue {
 		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, credentials.Reason, credentials.Message}
 	}
-	pods := determineRollout(o.Deployment, o.Problem)
+	if o.Unseen {
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
+	}
+	pods := determineRollout(o)
 	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {
-		if domains.Reason == v1alpha1.ReasonDomainConflict {
-			return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, domains.Reason, domains.Message}
+		phase := v1alpha1.PhaseDeploying
+		if domains.Reason == v1alpha1.ReasonDomainConflict || domains.Reason == v1alpha1.ReasonRouteRefused {
+			phase = v1alpha1.PhaseDegraded
 		}
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, domains.Reason, domains.Message}
+		return verdict{phase, domains.Status, domains.Reason, domains.Message}
 	}
 	return pods
 }
@@ -149,26 +156,35 @@ func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condi
 // determineFailure reads the Helm reconciler's conditions, as far as they speak
 // of the resource as it is now.
 func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
-	for _, conditionType := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
-		condition := reported(darkroom, conditionType)
-		if condition == nil || condition.Status != metav1.ConditionTrue {
-			continue
-		}
-		reason := v1alpha1.ReasonReleaseFailed
-		if condition.Reason == reasonErrorGettingValues {
-			reason = v1alpha1.ReasonInvalid
-		}
-		if deployed := reported(darkroom, v1alpha1.ConditionDeployed); deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease {
-			reason = v1alpha1.ReasonForeignRelease
-		}
-		return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reason, condition.Message}, true
+	failed := failureOf(darkroom)
+	if failed == nil {
+		return verdict{}, false
 	}
-	return verdict{}, false
+	reason := v1alpha1.ReasonReleaseFailed
+	if failed.Reason == v1alpha1.ReasonErrorGettingValues {
+		reason = v1alpha1.ReasonInvalid
+	}
+	if deployed := reported(darkroom, v1alpha1.ConditionDeployed); deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease {
+		reason = v1alpha1.ReasonForeignRelease
+	}
+	return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reason, failed.Message}, true
 }
 
-// determineRollout judges a Deployment as `kubectl rollout status` does, and says
+// failureOf returns the Helm reconciler's condition that says most of why the present
+// generation failed; nil if it did not.
+func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
+	for _, conditionType := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
+		if condition := reported(darkroom, conditionType); condition != nil && condition.Status == metav1.ConditionTrue {
+			return condition
+		}
+	}
+	return nil
+}
+
+// determineRollout judges the Deployment as `kubectl rollout status` does, and says
 // what is wrong where something is.
-func determineRollout(deployment *appsv1.Deployment, problem *Problem) verdict {
+func determineRollout(o Observation) verdict {
+	deployment, problem := o.Deployment, o.Problem
 	wanted := int32(1)
 	if deployment.Spec.Replicas != nil {
 		wanted = *deployment.Spec.Replicas
@@ -178,13 +194,16 @@ func determineRollout(deployment *appsv1.Deployment, problem *Problem) verdict {
 	degraded := func(reason, message string) verdict {
 		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
 	}
-	deploying := verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "Rolling out: " + count + "."}
+	under := func(work string) verdict {
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, work + ": " + count + "."}
+	}
+	deploying := under("Rolling out")
 
 	switch progressing := deploymentCondition(deployment, appsv1.DeploymentProgressing); {
 	case status.ObservedGeneration < deployment.Generation:
 		return deploying
 	case wanted == 0:
-		return degraded(v1alpha1.ReasonScaledToZero, "Scaled to zero: no pod serves pictures.")
+		return determineZero(o)
 	case status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted && status.Replicas <= status.UpdatedReplicas:
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
@@ -193,10 +212,48 @@ func determineRollout(deployment *appsv1.Deployment, problem *Problem) verdict {
 		return degraded(v1alpha1.ReasonPodsRefused, sentence(deploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
 	case progressing != nil && progressing.Status == corev1.ConditionFalse:
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
-	case progressing != nil && progressing.Reason == "NewReplicaSetAvailable":
-		return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
+	case progressing != nil && progressing.Reason == reasonRolledOut:
+		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
+			return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
+		}
+		return under("Scaling")
 	}
 	return deploying
+}
+
+// reasonRolledOut is the Deployment controller's reason of the condition Progressing
+// once a roll-out has ended. Scaling does not change it.
+const reasonRolledOut = "NewReplicaSetAvailable"
+
+// determineZero judges a Deployment that asks for no pods. Where the Darkroom asks
+// for none that is the desired state, else somebody has scaled the Deployment itself.
+func determineZero(o Observation) verdict {
+	spec := &o.Darkroom.Spec
+	switch {
+	case spec.Autoscaling != nil:
+		return verdict{
+			v1alpha1.PhaseDegraded, metav1.ConditionFalse, v1alpha1.ReasonAutoscalingSuspended,
+			"The Deployment was scaled to zero, which suspends its autoscaler: scale it up to resume.",
+		}
+	case spec.Replicas == nil || *spec.Replicas != 0:
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "Scaling up from zero."}
+	case o.Deployment.Status.Replicas > 0:
+		return verdict{
+			v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying,
+			fmt.Sprintf("Scaling to zero: %d pods are left.", o.Deployment.Status.Replicas),
+		}
+	}
+	return verdict{v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."}
+}
+
+// lostPods reports whether fewer pods are ready than were before, as opposed to more
+// being asked for. The Deployment looks the same in both cases, so the last report
+// decides: fewer ready pods than it had are a loss, and a loss stays one until all
+// pods are ready again.
+func lostPods(before v1alpha1.DarkroomStatus, ready, wanted int32) bool {
+	wasReady := v1alpha1.FindCondition(before.Conditions, v1alpha1.ConditionReady)
+	return ready < min(before.ReadyReplicas, wanted) ||
+		wasReady != nil && wasReady.Reason == v1alpha1.ReasonReplicasUnavailable
 }
 
 func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {

@@ -118,6 +118,7 @@ func TestVerdict(t *testing.T) {
 		darkroom   *darkrooms.Builder
 		deployment *appsv1.Deployment
 		problem    *Problem
+		unseen     bool
 		domains    v1alpha1.Condition
 		want       verdict
 		why        string
@@ -162,6 +163,37 @@ func TestVerdict(t *testing.T) {
 			domains:    v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a."},
 			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonNotRouted, "Not routed yet: a."},
 			why:        "nobody can reach the pods",
+		},
+		"all pods ready, and the cache has not shown the last apply": {
+			darkroom:   photos(),
+			deployment: deployment(2),
+			unseen:     true,
+			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "The last change is being applied."},
+			why:        "the pods are ready with what was asked for before",
+		},
+		"all pods ready, a Gateway has not judged the route": {
+			darkroom:   photos(),
+			deployment: deployment(2),
+			domains:    v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: "Gateway a/b: nothing."},
+			want:       verdict{v1alpha1.PhaseDeploying, unknown, v1alpha1.ReasonAwaitingGateway, "Gateway a/b: nothing."},
+		},
+		"all pods ready, a Gateway refuses the route": {
+			darkroom:   photos(),
+			deployment: deployment(2),
+			domains:    v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteRefused, Message: "Gateway a/b: no."},
+			want:       verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonRouteRefused, "Gateway a/b: no."},
+			why:        "waiting does not help",
+		},
+		"scaled to zero as asked, and routed": {
+			darkroom:   photos().Replicas(0),
+			deployment: deployment(0),
+			want:       verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."},
+		},
+		"scaled to zero as asked, and a host belongs to another": {
+			darkroom:   photos().Replicas(0),
+			deployment: deployment(0),
+			domains:    v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonDomainConflict, Message: "a is taken."},
+			want:       verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonDomainConflict, "a is taken."},
 		},
 		"a host is not routed, and pods fail": {
 			darkroom:   photos(),
@@ -221,7 +253,7 @@ func TestVerdict(t *testing.T) {
 				t.Log(test.why)
 			}
 			compareVerdict(t, test.want, determineVerdict(Observation{
-				Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Problem: test.problem,
+				Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Problem: test.problem, Unseen: test.unseen,
 			}, domains, nil))
 		})
 	}
@@ -305,7 +337,17 @@ func TestRollout(t *testing.T) {
 	refused := deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", "exceeded quota: pods")
 	late := progressing(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet has timed out progressing.")
 	problem := &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff"}
+	scaling := func(message string) verdict {
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, message}
+	}
+	rolledOut := progressing(corev1.ConditionTrue, reasonRolledOut, "")
+	// before is a Darkroom whose last report counted so many ready pods.
+	before := func(ready int32, reason string) *darkrooms.Builder {
+		return photos().Condition(v1alpha1.Condition{Type: v1alpha1.ConditionReady, Reason: reason}).
+			Status(func(status *v1alpha1.DarkroomStatus) { status.ReadyReplicas = ready })
+	}
 	for name, test := range map[string]struct {
+		darkroom   *darkrooms.Builder // photos unless set
 		deployment *appsv1.Deployment
 		problem    *Problem
 		want       verdict
@@ -324,11 +366,26 @@ func TestRollout(t *testing.T) {
 			deployment: deployment(3, notObserved, late), problem: problem, want: deploying("Rolling out: 3 of 3 pods are ready."),
 			why: "the change may be the remedy",
 		},
-		"scaled to zero": {
-			deployment: deployment(0), want: degraded(v1alpha1.ReasonScaledToZero, "Scaled to zero: no pod serves pictures."),
+		"scaled to zero, as asked": {
+			darkroom: photos().Replicas(0), deployment: deployment(0),
+			want: verdict{v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."},
 		},
 		"scaled to zero, pods are still stopping": {
-			deployment: deployment(0, pods(2, 0, 2, 2)), want: degraded(v1alpha1.ReasonScaledToZero, "Scaled to zero: no pod serves pictures."),
+			darkroom: photos().Replicas(0), deployment: deployment(0, pods(2, 0, 2, 2)),
+			want: scaling("Scaling to zero: 2 pods are left."),
+		},
+		"scaled up from zero, and the Deployment does not show it yet": {
+			darkroom: photos().Replicas(2), deployment: deployment(0),
+			want: scaling("Scaling up from zero."),
+		},
+		"scaled to zero by hand, though a pod is asked for": {
+			deployment: deployment(0), want: scaling("Scaling up from zero."),
+			why: "the operator repairs it",
+		},
+		"scaled to zero by hand, under an autoscaler": {
+			darkroom: photos().Autoscaling(1, 5), deployment: deployment(0),
+			want: degraded(v1alpha1.ReasonAutoscalingSuspended, ""),
+			why:  "neither the operator nor the autoscaler changes it back",
 		},
 		"pods of the old template are left": {
 			deployment: deployment(3, pods(4, 3, 4, 4)), want: deploying("Rolling out: 4 of 3 pods are ready."),
@@ -371,9 +428,41 @@ func TestRollout(t *testing.T) {
 			want:       degraded(v1alpha1.ReasonProgressDeadlineExceeded, "ReplicaSet has timed out progressing."),
 		},
 		"a pod was lost after the roll-out": {
-			deployment: deployment(2, pods(2, 2, 1, 1), progressing(corev1.ConditionTrue, "NewReplicaSetAvailable", "")),
+			darkroom:   before(2, v1alpha1.ReasonAllReplicasReady),
+			deployment: deployment(2, pods(2, 2, 1, 1), rolledOut),
 			want:       degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready."),
 			why:        "no roll-out will bring it back",
+		},
+		"a pod was lost, as reported before": {
+			darkroom:   before(1, v1alpha1.ReasonReplicasUnavailable),
+			deployment: deployment(2, pods(2, 2, 1, 1), rolledOut),
+			want:       degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready."),
+			why:        "it stays lost until all are ready",
+		},
+		"scaled up, and the new pods start": {
+			darkroom:   before(2, v1alpha1.ReasonAllReplicasReady),
+			deployment: deployment(5, pods(5, 5, 2, 2), rolledOut),
+			want:       scaling("Scaling: 2 of 5 pods are ready."),
+		},
+		"scaled up, and some of the new pods are ready": {
+			darkroom:   before(3, v1alpha1.ReasonDeploying),
+			deployment: deployment(5, pods(5, 5, 3, 3), rolledOut),
+			want:       scaling("Scaling: 3 of 5 pods are ready."),
+		},
+		"scaled up, and an old pod is lost meanwhile": {
+			darkroom:   before(3, v1alpha1.ReasonDeploying),
+			deployment: deployment(5, pods(5, 5, 2, 2), rolledOut),
+			want:       degraded(v1alpha1.ReasonReplicasUnavailable, "2 of 5 pods are ready."),
+		},
+		"scaled up, and a new pod fails": {
+			darkroom:   before(2, v1alpha1.ReasonAllReplicasReady),
+			deployment: deployment(5, pods(5, 5, 2, 2), rolledOut), problem: problem,
+			want: degraded(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff."),
+		},
+		"scaled down, and pods are still stopping": {
+			darkroom:   before(5, v1alpha1.ReasonAllReplicasReady),
+			deployment: deployment(2, pods(3, 3, 2, 2), rolledOut),
+			want:       ready("2 of 2 pods are ready."),
 		},
 		"all there, after the roll-out": {
 			deployment: deployment(2, progressing(corev1.ConditionTrue, "NewReplicaSetAvailable", "")),
@@ -384,7 +473,12 @@ func TestRollout(t *testing.T) {
 			if test.why != "" {
 				t.Log(test.why)
 			}
-			compareVerdict(t, test.want, determineRollout(test.deployment, test.problem))
+			if test.darkroom == nil {
+				test.darkroom = photos()
+			}
+			compareVerdict(t, test.want, determineRollout(Observation{
+				Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Problem: test.problem,
+			}))
 		})
 	}
 }
@@ -432,14 +526,21 @@ func TestSentence(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
-	conditions := func(domains, ready v1alpha1.Condition) []v1alpha1.Condition {
+	// progress is Reconciling, Stalled or nothing; it says the same as Ready.
+	conditions := func(domains, ready v1alpha1.Condition, progress string) []v1alpha1.Condition {
 		domains.Type, ready.Type = v1alpha1.ConditionDomainsReady, v1alpha1.ConditionReady
 		domains.ObservedGeneration, ready.ObservedGeneration = 2, 2
-		return []v1alpha1.Condition{domains, ready}
+		conditions := []v1alpha1.Condition{domains, ready}
+		if progress != "" {
+			ready.Type, ready.Status = progress, yes
+			conditions = append(conditions, ready)
+		}
+		return conditions
 	}
 	live := v1alpha1.DarkroomStatus{
 		ObservedGeneration: 2,
 		Domains:            []string{host},
+		URL:                "http://" + host,
 		Version:            "v0.4.2",
 		Address:            "http://photos.team-a.svc",
 		Selector:           "app.kubernetes.io/instance=photos,app.kubernetes.io/name=darkroom",
@@ -455,6 +556,7 @@ func TestReport(t *testing.T) {
 				Conditions: conditions(
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonPending, Message: "Nothing is installed yet."},
+					v1alpha1.ConditionReconciling,
 				),
 			},
 		},
@@ -465,6 +567,7 @@ func TestReport(t *testing.T) {
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonAllReplicasReady, Message: "2 of 2 pods are ready."},
+					"",
 				)
 			}),
 		},
@@ -478,6 +581,7 @@ func TestReport(t *testing.T) {
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonImagePullFailed, Message: "Pod photos-1 cannot get image darkroom:v9."},
+					v1alpha1.ConditionStalled,
 				)
 			}),
 		},
@@ -491,16 +595,18 @@ func TestReport(t *testing.T) {
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonInvalid, Message: "spec.version: Invalid"},
+					v1alpha1.ConditionStalled,
 				)
 			}),
 		},
 		"deleted, and the last pods stop": {
 			Observation{Darkroom: photos().Deleting(metav1.NewTime(noon)).Obj(), Hosts: []string{host}, Deployment: deployment(2, pods(1, 1, 0, 0))},
 			with(live, func(s *v1alpha1.DarkroomStatus) {
-				s.Phase, s.Message, s.Replicas, s.Domains = v1alpha1.PhaseTerminating, "The Darkroom is being deleted.", 1, nil
+				s.Phase, s.Message, s.Replicas, s.Domains, s.URL = v1alpha1.PhaseTerminating, "The Darkroom is being deleted.", 1, nil, ""
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonTerminating, Message: "The Darkroom is being deleted."},
+					"",
 				)
 			}),
 		},

@@ -5,73 +5,113 @@ import (
 	"slices"
 	"strings"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// domains are the hosts that are routed, and what to say of them.
+// domains are the hosts at which images are served, and what to report of them.
 type domains struct {
 	hosts     []string
+	url       string
 	condition v1alpha1.Condition
 }
 
-// determineDomains reads the hosts off the live Ingress and HTTPRoute, and
-// compares them with those that the resource asks for.
+// determineDomains reads the hosts off the live Ingress and the accepted HTTPRoute,
+// and compares them with those that the resource asks for. Nothing accepts an
+// Ingress: its rules count as they are. Of an HTTPRoute every Gateway that the
+// resource names must have accepted its present generation.
 func determineDomains(o Observation) domains {
-	var hosts []string
-	if o.Ingress != nil {
-		for _, rule := range o.Ingress.Spec.Rules {
-			hosts = append(hosts, rule.Host)
-		}
+	spec := &o.Darkroom.Spec
+	inIngress, inRoute := ingressHosts(o.Ingress), routeHosts(o.Route)
+	hosts := slices.Clone(inIngress)
+	if len(acceptedParents(o.Route)) > 0 {
+		hosts = append(hosts, inRoute...)
 	}
-	refusal := ""
-	if o.Route != nil {
-		for _, host := range o.Route.Spec.Hostnames {
-			hosts = append(hosts, string(host))
-		}
-		refusal = routeRefusal(o.Route)
-	}
-	hosts = slices.DeleteFunc(hosts, func(host string) bool { return host == "" })
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
 
-	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool { return slices.Contains(hosts, host) })
-	refused := refusedHosts(o.Refused)
-	missing = slices.DeleteFunc(missing, func(host string) bool { return slices.Contains(refused, host) })
 	condition := v1alpha1.Condition{
 		Type:   v1alpha1.ConditionDomainsReady,
 		Status: metav1.ConditionFalse,
 		Reason: v1alpha1.ReasonNotRouted,
 	}
+	refused := refusedHosts(o.Refused)
+	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool {
+		return slices.Contains(refused, host) ||
+			(!wantsIngress(spec) || slices.Contains(inIngress, host)) && (spec.Gateway == nil || slices.Contains(inRoute, host))
+	})
+	attachment := attachmentOf(o.Darkroom, o.Route)
 	switch {
 	case len(o.Hosts) == 0:
-	case refusal != "":
-		condition.Message = refusal
+		condition.Message = "The Darkroom names no sub-domain."
+	case attachment.is(refusedByGateway):
+		condition.Reason, condition.Message = v1alpha1.ReasonRouteRefused, attachment.message
 	case len(refused) > 0:
-		condition.Reason = v1alpha1.ReasonDomainConflict
-		condition.Message = conflictMessage(o.Darkroom.Namespace, o.Refused)
+		condition.Reason, condition.Message = v1alpha1.ReasonDomainConflict, conflictMessage(o.Darkroom.Namespace, o.Refused)
 	case len(missing) > 0:
 		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
+	case attachment.is(unresolvedRefs):
+		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, attachment.message
+	case attachment.is(awaitingGateway):
+		condition.Status = metav1.ConditionUnknown
+		condition.Reason, condition.Message = v1alpha1.ReasonAwaitingGateway, attachment.message
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason = v1alpha1.ReasonRouted
 		condition.Message = "Routed: " + strings.Join(hosts, ", ") + "."
 	}
-	return domains{hosts: hosts, condition: condition}
+	return domains{hosts: hosts, url: urlOf(hosts, o), condition: condition}
 }
 
-// routeRefusal says why a Gateway does not accept the route. A route that no
-// Gateway has judged yet is not refused.
-func routeRefusal(route *gatewayv1.HTTPRoute) string {
-	for _, parent := range route.Status.Parents {
-		for _, condition := range parent.Conditions {
-			if condition.Type == string(gatewayv1.RouteConditionAccepted) && condition.Status == metav1.ConditionFalse {
-				cause := strings.TrimSuffix(condition.Reason+": "+condition.Message, ": ")
-				return sentence(fmt.Sprintf("Gateway %s refuses the route: %s", parent.ParentRef.Name, cause))
-			}
+// wantsIngress reports whether a specification asks for an Ingress.
+func wantsIngress(spec *v1alpha1.DarkroomSpec) bool {
+	return spec.Gateway == nil || spec.Ingress != nil
+}
+
+func ingressHosts(ingress *networkingv1.Ingress) []string {
+	if ingress == nil {
+		return nil
+	}
+	var hosts []string
+	for _, rule := range ingress.Spec.Rules {
+		if rule.Host != "" {
+			hosts = append(hosts, rule.Host)
 		}
 	}
-	return ""
+	return hosts
+}
+
+func routeHosts(route *gatewayv1.HTTPRoute) []string {
+	if route == nil {
+		return nil
+	}
+	var hosts []string
+	for _, host := range route.Spec.Hostnames {
+		hosts = append(hosts, string(host))
+	}
+	return hosts
+}
+
+// urlOf is the first host with its scheme; empty where there is none.
+func urlOf(hosts []string, o Observation) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	scheme := "http"
+	if hasCertificate(o.Ingress, hosts[0]) ||
+		slices.Contains(routeHosts(o.Route), hosts[0]) && slices.ContainsFunc(acceptedParents(o.Route), isSecure) {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s", scheme, hosts[0])
+}
+
+// hasCertificate reports whether an Ingress has a TLS section for a host.
+func hasCertificate(ingress *networkingv1.Ingress, host string) bool {
+	return ingress != nil && slices.Contains(ingressHosts(ingress), host) &&
+		slices.ContainsFunc(ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
+			return len(tls.Hosts) == 0 || slices.Contains(tls.Hosts, host)
+		})
 }

@@ -11,12 +11,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
+// route is an HTTPRoute of generation 3 in the namespace team-a that names the Gateways
+// which have said something of it.
 func route(hosts []string, parents ...gatewayv1.RouteParentStatus) *gatewayv1.HTTPRoute {
-	out := &gatewayv1.HTTPRoute{}
+	out := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Generation: 3}}
 	for _, host := range hosts {
 		out.Spec.Hostnames = append(out.Spec.Hostnames, gatewayv1.Hostname(host))
 	}
 	out.Status.Parents = parents
+	for _, parent := range parents {
+		out.Spec.ParentRefs = append(out.Spec.ParentRefs, parent.ParentRef)
+	}
 	return out
 }
 
@@ -28,17 +33,45 @@ func says(gateway string, conditions ...metav1.Condition) gatewayv1.RouteParentS
 	}
 }
 
+// at changes which listener of which Gateway says it.
+func at(said gatewayv1.RouteParentStatus, namespace, section string) gatewayv1.RouteParentStatus {
+	if namespace != "" {
+		said.ParentRef.Namespace = (*gatewayv1.Namespace)(&namespace)
+	}
+	if section != "" {
+		said.ParentRef.SectionName = (*gatewayv1.SectionName)(&section)
+	}
+	return said
+}
+
+func of(generation int64, condition metav1.Condition) metav1.Condition {
+	condition.ObservedGeneration = generation
+	return condition
+}
+
 var (
-	accepted     = metav1.Condition{Type: "Accepted", Status: metav1.ConditionTrue, Reason: "Accepted"}
-	unresolved   = metav1.Condition{Type: "ResolvedRefs", Status: metav1.ConditionFalse, Reason: "BackendNotFound", Message: "no such Service"}
-	notAccepted  = metav1.Condition{Type: "Accepted", Status: metav1.ConditionFalse, Reason: "NotAllowedByListeners", Message: "namespace team-a may not attach"}
-	notKnownYet  = metav1.Condition{Type: "Accepted", Status: metav1.ConditionUnknown, Reason: "Pending"}
-	refusedWords = "Gateway public refuses the route: NotAllowedByListeners: namespace team-a may not attach."
+	accepted    = metav1.Condition{Type: "Accepted", Status: metav1.ConditionTrue, Reason: "Accepted", ObservedGeneration: 3}
+	resolved    = metav1.Condition{Type: "ResolvedRefs", Status: metav1.ConditionTrue, Reason: "ResolvedRefs", ObservedGeneration: 3}
+	unresolved  = metav1.Condition{Type: "ResolvedRefs", Status: metav1.ConditionFalse, Reason: "BackendNotFound", Message: "no such Service", ObservedGeneration: 3}
+	notAccepted = metav1.Condition{
+		Type: "Accepted", Status: metav1.ConditionFalse, Reason: "NotAllowedByListeners", Message: "namespace team-a may not attach", ObservedGeneration: 3,
+	}
+	notKnownYet = metav1.Condition{Type: "Accepted", Status: metav1.ConditionUnknown, Reason: "Pending", ObservedGeneration: 3}
+)
+
+// Messages about the Gateway public.
+const (
+	refusedWords    = "Gateway team-a/public does not accept the HTTPRoute: NotAllowedByListeners: namespace team-a may not attach."
+	unresolvedWords = "Gateway team-a/public cannot resolve a reference of the HTTPRoute: BackendNotFound: no such Service."
+	awaitedWords    = "Gateway team-a/public has not accepted the HTTPRoute yet: check that the Gateway exists, that its controller runs, " +
+		"and that its listeners allow routes from namespace team-a."
 )
 
 func TestDomains(t *testing.T) {
-	const yes, no = metav1.ConditionTrue, metav1.ConditionFalse
+	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
 	for name, test := range map[string]struct {
+		gateways  []string // that the resource names; none means an Ingress
+		both      bool     // that it asks for an Ingress besides
 		wanted    []string
 		ingress   *networkingv1.Ingress
 		route     *gatewayv1.HTTPRoute
@@ -75,39 +108,126 @@ func TestDomains(t *testing.T) {
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
 		},
-		"an HTTPRoute that nobody has judged": {
+		"an HTTPRoute that no Gateway has judged": {
+			gateways:  []string{"public"},
 			wanted:    []string{"a.example.com"},
 			route:     route([]string{"a.example.com"}),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+			why:       "the Gateway may not even exist",
 		},
 		"an HTTPRoute that its Gateway accepts": {
+			gateways:  []string{"public"},
 			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", accepted)),
+			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
 		},
-		"an HTTPRoute that its Gateway refuses": {
+		"an HTTPRoute that its Gateway accepted before it was changed": {
+			gateways:  []string{"public"},
 			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", notAccepted)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: refusedWords},
+			route:     route([]string{"a.example.com"}, says("public", of(2, accepted), of(2, resolved))),
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+			why:       "the Gateway may refuse what it is now",
+		},
+		"an HTTPRoute that its Gateway refused before it was changed": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("public", of(2, notAccepted))),
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+		},
+		"an HTTPRoute whose references are not judged yet": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("public", accepted)),
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+		},
+		"an HTTPRoute that its Gateway refuses": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("public", notAccepted, resolved)),
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteRefused, Message: refusedWords},
 		},
 		"an HTTPRoute that is refused and lacks a host: the refusal says more": {
+			gateways:  []string{"public"},
 			wanted:    []string{"a.example.com", "b.example.com"},
 			route:     route([]string{"a.example.com"}, says("public", notAccepted)),
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteRefused, Message: refusedWords},
+		},
+		"an HTTPRoute whose backend the Gateway does not find": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("public", accepted, unresolved)),
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteUnresolved, Message: unresolvedWords},
+		},
+		"an HTTPRoute that lacks a host": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com", "b.example.com"},
+			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
 			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: refusedWords},
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: b.example.com."},
+		},
+		"an HTTPRoute of two Gateways, of which one accepts it": {
+			gateways:  []string{"internal", "public"},
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("internal", accepted, resolved), says("public", notKnownYet)),
+			hosts:     []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+			why:       "images are served by one of them already",
+		},
+		"an HTTPRoute that the cache shows with the Gateway of before": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("internal", accepted, resolved)),
+			hosts:     []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+			why:       "the acceptance is of another Gateway than the resource names",
+		},
+		"a Gateway, and no HTTPRoute yet": {
+			gateways:  []string{"public"},
+			wanted:    []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a.example.com."},
 		},
 		"an Ingress that is about to give way to an HTTPRoute": {
+			gateways:  []string{"public"},
 			wanted:    []string{"a.example.com", "b.example.com"},
 			ingress:   ingress("a.example.com"),
-			route:     route([]string{"b.example.com", "a.example.com"}),
+			route:     route([]string{"b.example.com", "a.example.com"}, says("public", accepted, resolved)),
 			hosts:     []string{"a.example.com", "b.example.com"},
 			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com, b.example.com."},
 		},
+		"an HTTPRoute that is about to give way to an Ingress, and that is refused": {
+			wanted:    []string{"a.example.com"},
+			ingress:   ingress("a.example.com"),
+			route:     route([]string{"a.example.com"}, says("public", notAccepted)),
+			hosts:     []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
+		},
+		"both, and the Gateway has not judged the route": {
+			gateways: []string{"public"}, both: true,
+			wanted:    []string{"a.example.com"},
+			ingress:   ingress("a.example.com"),
+			route:     route([]string{"a.example.com"}),
+			hosts:     []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
+			why:       "it is not the time to remove the Ingress",
+		},
+		"both, and the Ingress lacks a host": {
+			gateways: []string{"public"}, both: true,
+			wanted:    []string{"a.example.com"},
+			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
+			hosts:     []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a.example.com."},
+		},
+		"both, and both route": {
+			gateways: []string{"public"}, both: true,
+			wanted:    []string{"a.example.com"},
+			ingress:   ingress("a.example.com"),
+			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
+			hosts:     []string{"a.example.com"},
+			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
+		},
 		"no host is asked for, and none is routed": {
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted},
+			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "The Darkroom names no sub-domain."},
 			why:       "a Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be",
 		},
 	} {
@@ -115,7 +235,14 @@ func TestDomains(t *testing.T) {
 			if test.why != "" {
 				t.Log(test.why)
 			}
-			got := determineDomains(Observation{Hosts: test.wanted, Ingress: test.ingress, Route: test.route})
+			darkroom := photos()
+			if test.gateways != nil {
+				darkroom.Gateway(test.gateways...)
+			}
+			if test.both {
+				darkroom.Ingress(v1alpha1.Ingress{})
+			}
+			got := determineDomains(Observation{Darkroom: darkroom.Obj(), Hosts: test.wanted, Ingress: test.ingress, Route: test.route})
 			if diff := cmp.Diff(test.hosts, got.hosts); diff != "" && len(test.hosts)+len(got.hosts) > 0 {
 				t.Errorf("hosts (-want +got):\n%s", diff)
 			}
@@ -129,37 +256,49 @@ func TestDomains(t *testing.T) {
 
 func TestDomainsLeaveTheirSourcesAlone(t *testing.T) {
 	wanted := []string{"b.example.com", "a.example.com", "c.example.com"}
-	o := Observation{Hosts: wanted, Ingress: ingress("b.example.com", "a.example.com"), Route: route([]string{"z.example.com"})}
-	before := Observation{Hosts: []string{"b.example.com", "a.example.com", "c.example.com"}, Ingress: o.Ingress.DeepCopy(), Route: o.Route.DeepCopy()}
+	o := Observation{Darkroom: photos().Obj(), Hosts: wanted, Ingress: ingress("b.example.com", "a.example.com"), Route: route([]string{"z.example.com"})}
+	before := Observation{Darkroom: photos().Obj(), Hosts: []string{"b.example.com", "a.example.com", "c.example.com"}, Ingress: o.Ingress.DeepCopy(), Route: o.Route.DeepCopy()}
 	determineDomains(o)
 	if diff := cmp.Diff(before, o); diff != "" {
 		t.Errorf("objects of the cache were changed (-before +after):\n%s", diff)
 	}
 }
 
-func TestRefusalOfARoute(t *testing.T) {
+func TestURLIsThatOfTheFirstDomain(t *testing.T) {
+	secure := ingress("b.example.com", "a.example.com")
+	secure.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "cert", Hosts: []string{"a.example.com", "b.example.com"}}}
+	elsewhere := ingress("a.example.com")
+	elsewhere.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "cert", Hosts: []string{"other.example.com"}}}
+	listener := func(name string, conditions ...metav1.Condition) *gatewayv1.HTTPRoute {
+		return route([]string{"a.example.com"}, at(says("public", conditions...), "gateways", name))
+	}
 	for name, test := range map[string]struct {
-		parents []gatewayv1.RouteParentStatus
+		ingress *networkingv1.Ingress
+		route   *gatewayv1.HTTPRoute
 		want    string
 	}{
-		"nobody has judged it":         {},
-		"a Gateway without a word":     {parents: []gatewayv1.RouteParentStatus{says("public")}},
-		"accepted":                     {parents: []gatewayv1.RouteParentStatus{says("public", accepted)}},
-		"still being judged":           {parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet)}},
-		"accepted with another lament": {parents: []gatewayv1.RouteParentStatus{says("public", unresolved, accepted)}},
-		"refused":                      {parents: []gatewayv1.RouteParentStatus{says("public", unresolved, notAccepted)}, want: refusedWords},
-		"refused by the second":        {parents: []gatewayv1.RouteParentStatus{says("internal", accepted), says("public", notAccepted)}, want: refusedWords},
-		"refused by both: the first is named": {
-			parents: []gatewayv1.RouteParentStatus{says("public", notAccepted), says("internal", notAccepted)}, want: refusedWords,
+		"nothing routes":                        {},
+		"an Ingress":                            {ingress: ingress("b.example.com", "a.example.com"), want: "http://a.example.com"},
+		"an Ingress with a certificate":         {ingress: secure, want: "https://a.example.com"},
+		"a certificate for another host":        {ingress: elsewhere, want: "http://a.example.com"},
+		"a listener of no name":                 {route: listener("", accepted, resolved), want: "http://a.example.com"},
+		"a listener http":                       {route: listener("http", accepted, resolved), want: "http://a.example.com"},
+		"a listener https":                      {route: listener("https", accepted, resolved), want: "https://a.example.com"},
+		"a listener https-public":               {route: listener("https-public", accepted, resolved), want: "https://a.example.com"},
+		"a listener public-https":               {route: listener("public-https", accepted, resolved), want: "https://a.example.com"},
+		"a listener nohttps":                    {route: listener("nohttps", accepted, resolved), want: "http://a.example.com"},
+		"a listener https that does not accept": {route: listener("https", notAccepted)},
+		"an Ingress, and a listener https that does not accept": {
+			ingress: ingress("a.example.com"), route: listener("https", notAccepted), want: "http://a.example.com",
 		},
-		"refused without a message": {
-			parents: []gatewayv1.RouteParentStatus{says("public", metav1.Condition{Type: "Accepted", Status: metav1.ConditionFalse, Reason: "NoMatchingParent"})},
-			want:    "Gateway public refuses the route: NoMatchingParent.",
+		"an Ingress without a certificate, and a listener https": {
+			ingress: ingress("a.example.com"), route: listener("https", accepted, resolved), want: "https://a.example.com",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, routeRefusal(route(nil, test.parents...))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			got := determineDomains(Observation{Darkroom: photos().Obj(), Hosts: []string{"a.example.com"}, Ingress: test.ingress, Route: test.route})
+			if got.url != test.want {
+				t.Errorf("got %q, want %q", got.url, test.want)
 			}
 		})
 	}

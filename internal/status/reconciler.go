@@ -44,6 +44,11 @@ const (
 	behindPeriod = 5 * time.Second
 )
 
+// unseenPeriod is the time between two observations while the cache lags behind the
+// last apply. Its next event wakes the controller sooner; an apply that changes
+// nothing in a Deployment that was recreated by others causes none.
+const unseenPeriod = 5 * time.Second
+
 // Recorder records an event on a Darkroom. Warning marks what went wrong.
 type Recorder interface {
 	Event(darkroom client.Object, warning bool, reason, message string)
@@ -63,6 +68,12 @@ type Reconciler struct {
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
 	// HasSecret tells whether a Secret exists.
 	HasSecret func(context.Context, types.NamespacedName) (bool, error)
+	// Shown reports whether a Deployment, as the cache has it, is as recent as the
+	// last apply for the Darkroom, so that what it says of its pods is of the present
+	// specification. Nil means that it always is. It is asked after the Helm
+	// conditions were read, and what they speak of must have been applied before: so
+	// no generation is Ready by the Deployment of an earlier one.
+	Shown func(*v1alpha1.Darkroom, *appsv1.Deployment) bool
 	// Recorder records events on Darkrooms.
 	Recorder Recorder
 	// BaseDomain is the operator's base domain.
@@ -105,6 +116,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("observe pods of Darkroom %s: %w", request, err)
 	}
 
+	if observation.Unseen {
+		again = sooner(again, unseenPeriod)
+	}
+	again = sooner(again, retriedFor(observation))
+
 	report := Determine(observation)
 	withTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
 	if !changed(report, darkroom.Status) {
@@ -126,6 +142,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)
 	}
 	return again, nil
+}
+
+// sooner returns a result with the earlier of two times; 0 or less means none.
+func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
+	if after > 0 && (result.RequeueAfter <= 0 || after < result.RequeueAfter) {
+		result.RequeueAfter = after
+	}
+	return result
 }
 
 // waitForHelm tells how long to wait for the Helm controller's word on the present
@@ -155,7 +179,7 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 
 // observe reads the live objects from the caches.
 func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
-	o := Observation{Darkroom: darkroom}
+	o := Observation{Darkroom: darkroom, Now: r.Clock.Now()}
 	for _, subDomain := range darkroom.Spec.SubDomains {
 		o.Hosts = append(o.Hosts, values.Host(subDomain, r.BaseDomain))
 	}
@@ -172,6 +196,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	if o.Deployment, err = get(ctx, r.Client, darkroom, &appsv1.Deployment{}); err != nil {
 		return o, err
 	}
+	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
 	if o.Ingress, err = get(ctx, r.Client, darkroom, &networkingv1.Ingress{}); err != nil {
 		return o, err
 	}
@@ -198,7 +223,7 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Result, error) {
 	deployment := o.Deployment
 	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
-		determineRollout(deployment, nil).ready == metav1.ConditionTrue {
+		determineRollout(*o).ready == metav1.ConditionTrue {
 		// Nothing is wrong, or there is no pod yet; the Deployment's next event tells.
 		return reconcile.Result{}, nil
 	}

@@ -88,8 +88,13 @@ func everything() map[string]*v1alpha1.Darkroom {
 		}).Obj(),
 		"gateway": photos().CloudFront("d111111abcdef8.cloudfront.net").Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Source.SecureProtocol = &yes
-			spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}}}
+			spec.Gateway = &v1alpha1.Gateway{
+				ParentRefs:  []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
+				Annotations: map[string]string{"example.com/team": "images"},
+				Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
+			}
 		}).Obj(),
+		"gateway-and-ingress": photos().Gateway("public").Ingress(v1alpha1.Ingress{ClassName: "nginx"}).Obj(),
 	}
 }
 

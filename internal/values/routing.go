@@ -1,6 +1,8 @@
 package values
 
 import (
+	"regexp"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -9,21 +11,24 @@ import (
 // maxRouteHosts is how many hosts an HTTPRoute can hold (Gateway API v1).
 const maxRouteHosts = 16
 
-// routing has the hosts routed by an Ingress, or by an HTTPRoute when the
-// Darkroom names Gateways.
+// gatewayDuration is the format of durations in the Gateway API.
+var gatewayDuration = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
+
+// routing routes the hosts by an Ingress, by an HTTPRoute when the Darkroom names
+// Gateways, or by both when it sets both.
 func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
 	if spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled {
 		b.set(true, "networkPolicy", "enabled")
 	}
 	if spec.Gateway != nil {
-		if spec.Ingress != nil {
-			b.errs = append(b.errs, field.Forbidden(specPath.Child("gateway"), "ingress and gateway exclude each other: set one of them"))
-		}
 		if len(spec.SubDomains) > maxRouteHosts {
 			b.errs = append(b.errs, field.TooMany(specPath.Child("subDomains"), len(spec.SubDomains), maxRouteHosts))
 		}
 		b.gateway(spec.Gateway)
-		return
+		b.set(spec.Ingress != nil, "ingress", "enabled")
+		if spec.Ingress == nil {
+			return
+		}
 	}
 
 	ingress := spec.Ingress
@@ -46,20 +51,34 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 }
 
 func (b *builder) gateway(gateway *v1alpha1.Gateway) {
-	path := specPath.Child("gateway", "parentRefs")
-	if len(gateway.ParentRefs) == 0 {
+	path := specPath.Child("gateway")
+	b.parents(path.Child("parentRefs"), gateway.ParentRefs)
+	b.set(true, "gateway", "enabled")
+	if len(gateway.Annotations) > 0 {
+		b.annotations(path.Child("annotations"), gateway.Annotations)
+		b.setPlain(gateway.Annotations, path.Child("annotations"), "gateway", "annotations")
+	}
+	if gateway.Timeouts != nil && gateway.Timeouts.Request != "" {
+		request := gateway.Timeouts.Request
+		if !gatewayDuration.MatchString(request) {
+			b.invalid(path.Child("timeouts", "request"), request, "must be a duration of the Gateway API, for example 10s or 1m30s")
+		}
+		b.set(request, "gateway", "timeouts", "request")
+	}
+}
+
+func (b *builder) parents(path *field.Path, refs []v1alpha1.ParentRef) {
+	if len(refs) == 0 {
 		b.required(path, "at least one Gateway, for example [{name: public}]")
 	}
-	for i, ref := range gateway.ParentRefs {
+	for i, ref := range refs {
 		if ref.Name == "" {
 			b.required(path.Index(i).Child("name"), "the name of a Gateway")
 		}
 		b.objectName(path.Index(i).Child("sectionName"), ref.SectionName, "a listener")
 	}
-	b.sections(path, gateway.ParentRefs)
-	b.set(false, "ingress", "enabled")
-	b.set(true, "gateway", "enabled")
-	b.setPlain(gateway.ParentRefs, path, "gateway", "parentRefs")
+	b.sections(path, refs)
+	b.setPlain(refs, path, "gateway", "parentRefs")
 }
 
 // sections refuses what the Gateway API refuses of several references to one Gateway:

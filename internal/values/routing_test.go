@@ -36,6 +36,29 @@ func TestRouting(t *testing.T) {
 			"nginx", photos().Gateway("public"),
 			table{"ingress": table{"enabled": false}, "gateway": table{"enabled": true, "parentRefs": []any{table{"name": "public"}}}},
 		},
+		"an Ingress and a Gateway at once, as while migrating": {
+			"nginx", photos().Gateway("public").Ingress(v1alpha1.Ingress{TLSSecretName: "cert"}),
+			table{
+				"ingress": table{"enabled": true, "className": "nginx", "tlsSecretName": "cert"},
+				"gateway": table{"enabled": true, "parentRefs": []any{table{"name": "public"}}},
+			},
+		},
+		"annotations and a time limit of the HTTPRoute": {
+			"", photos().Gateway("public").Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Gateway.Annotations = map[string]string{"example.com/team": "images"}
+				spec.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{Request: "1m30s"}
+			}),
+			table{"ingress": table{"enabled": false}, "gateway": table{
+				"enabled": true, "parentRefs": []any{table{"name": "public"}},
+				"annotations": table{"example.com/team": "images"}, "timeouts": table{"request": "1m30s"},
+			}},
+		},
+		"no time limit said": {
+			"", photos().Gateway("public").Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{}
+			}),
+			table{"ingress": table{"enabled": false}, "gateway": table{"enabled": true, "parentRefs": []any{table{"name": "public"}}}},
+		},
 		"several Gateways, in the order given": {
 			"", photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
 				spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{
@@ -71,9 +94,30 @@ func TestRouting(t *testing.T) {
 
 func TestRoutesThatCannotBeAreRefused(t *testing.T) {
 	refusals{
-		"an Ingress and a Gateway": {
-			photos().Ingress(v1alpha1.Ingress{}).Gateway("public"),
-			map[string]string{"spec.gateway": "exclude each other"},
+		"more hosts than an HTTPRoute holds, beside an Ingress": {
+			photos().Ingress(v1alpha1.Ingress{}).Gateway("public").SubDomains(subDomains(17)...),
+			map[string]string{"spec.subDomains": "16"},
+		},
+		"reserved annotations": {
+			gatewayWith(func(gateway *v1alpha1.Gateway) {
+				gateway.Annotations = map[string]string{
+					"helm.sh/hook": "pre-install", "meta.helm.sh/release-name": "other", v1alpha1.LabelDarkroom: "other", "Helm.sh/hook": "",
+				}
+			}),
+			map[string]string{
+				"spec.gateway.annotations[helm.sh/hook]":                     "reserved",
+				"spec.gateway.annotations[Helm.sh/hook]":                     "reserved",
+				"spec.gateway.annotations[meta.helm.sh/release-name]":        "reserved",
+				"spec.gateway.annotations[deployments.example.com/darkroom]": "reserved",
+			},
+		},
+		"a key that no annotation has": {
+			gatewayWith(func(gateway *v1alpha1.Gateway) { gateway.Annotations = map[string]string{"a b": ""} }),
+			map[string]string{"spec.gateway.annotations[a b]": "must be the key of an annotation"},
+		},
+		"a time limit that the Gateway API does not know": {
+			gatewayWith(func(gateway *v1alpha1.Gateway) { gateway.Timeouts = &v1alpha1.GatewayTimeouts{Request: "1.5s"} }),
+			map[string]string{"spec.gateway.timeouts.request": "for example 10s"},
 		},
 		"more hosts than an HTTPRoute holds": {
 			photos().Gateway("public").SubDomains(subDomains(17)...),
@@ -108,6 +152,11 @@ func TestListenersOfOneGatewayMayBeReferenced(t *testing.T) {
 		v1alpha1.ParentRef{Name: "public", SectionName: "http"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"},
 		v1alpha1.ParentRef{Name: "public", Namespace: "other"}, v1alpha1.ParentRef{Name: "internal"},
 	).Obj(), Options{})
+}
+
+// gatewayWith is a Darkroom with a Gateway, after a change.
+func gatewayWith(change func(*v1alpha1.Gateway)) *darkrooms.Builder {
+	return photos().Gateway("public").Spec(func(spec *v1alpha1.DarkroomSpec) { change(spec.Gateway) })
 }
 
 func subDomains(n int) []string {

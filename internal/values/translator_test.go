@@ -176,7 +176,6 @@ func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
 		"spec.defaultParams[auto]",
 		"spec.defaultParams[w;h]",
 		"spec.extraEnv[0].name",
-		"spec.gateway",
 		"spec.gateway.parentRefs[0].name",
 		"spec.image.repository",
 		"spec.logLevel",

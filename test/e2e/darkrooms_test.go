@@ -151,8 +151,14 @@ func waitReady(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
 // waitReason waits until a Darkroom is not ready for a reason.
 func waitReason(t *testing.T, darkroom *v1alpha1.Darkroom, reason string) time.Duration {
 	t.Helper()
-	return eventually(t, darkroom.Name+" is not ready because of "+reason, func(ctx context.Context) error {
-		return says(ctx, darkroom, metav1.ConditionFalse, reason)
+	return waitSaying(t, darkroom, metav1.ConditionFalse, reason)
+}
+
+// waitSaying waits until the condition Ready has a status and a reason.
+func waitSaying(t *testing.T, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reason string) time.Duration {
+	t.Helper()
+	return eventually(t, fmt.Sprintf("%s says Ready=%s because of %s", darkroom.Name, status, reason), func(ctx context.Context) error {
+		return says(ctx, darkroom, status, reason)
 	})
 }
 

@@ -47,7 +47,7 @@ func TestIdleDarkroomsAreNotWritten(t *testing.T) {
 		if n%2 == 1 {
 			waitSettled(t, darkroom)
 		} else {
-			waitReason(t, darkroom, v1alpha1.ReasonScaledToZero)
+			waitSaying(t, darkroom, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero)
 		}
 	}
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -35,11 +36,9 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 		"ServiceAccount kinds", "ServiceMonitor kinds",
 	}
 	waitOwned(t, darkroom, wanted)
+	waitSaying(t, darkroom, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)
+	accept(t, darkroom)
 	waitReady(t, darkroom)
-	route := &gatewayv1.HTTPRoute{}
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), route); err != nil {
-		t.Fatal(err)
-	}
 	if want := []string{hostOf(darkroom)}; !slices.Equal(darkroom.Status.Domains, want) {
 		t.Errorf("status.domains are %q, want those of the HTTPRoute: %q", darkroom.Status.Domains, want)
 	}
@@ -53,6 +52,30 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 	})
 	waitReady(t, darkroom)
 	waitServing(t, darkroom)
+}
+
+// accept plays the part of the Gateways that the HTTPRoute of a Darkroom names: the
+// cluster has none.
+func accept(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	eventually(t, "the HTTPRoute of "+darkroom.Name+" is accepted", func(ctx context.Context) error {
+		route := &gatewayv1.HTTPRoute{}
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), route); err != nil {
+			return err
+		}
+		route.Status.Parents = nil
+		for _, ref := range route.Spec.ParentRefs {
+			status := gatewayv1.RouteParentStatus{ParentRef: ref, ControllerName: "example.com/gateways"}
+			for _, conditionType := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
+				status.Conditions = append(status.Conditions, metav1.Condition{
+					Type: string(conditionType), Status: metav1.ConditionTrue, Reason: string(conditionType),
+					ObservedGeneration: route.Generation, LastTransitionTime: metav1.Now(),
+				})
+			}
+			route.Status.Parents = append(route.Status.Parents, status)
+		}
+		return kube.Status().Update(ctx, route)
+	})
 }
 
 // contentHash ends the names of the ConfigMap, the Secret and the Service that leads nowhere.

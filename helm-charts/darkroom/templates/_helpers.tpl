@@ -135,9 +135,14 @@ semantic version (latest, a commit) is a tag of somebody's own and used as it is
 {{- end -}}
 {{- end -}}
 
+{{/* "true" when there is an Ingress: where nothing is said, unless there is an HTTPRoute. */}}
+{{- define "darkroom.hasIngress" -}}
+{{- if ternary .Values.ingress.enabled (not .Values.gateway.enabled) (kindIs "bool" .Values.ingress.enabled) -}}true{{- end -}}
+{{- end -}}
+
 {{/* "true" when some host is routed to the pods, by an Ingress or an HTTPRoute. */}}
 {{- define "darkroom.routed" -}}
-{{- if and .Values.hosts (or .Values.gateway.enabled .Values.ingress.enabled) -}}true{{- end -}}
+{{- if and .Values.hosts (or .Values.gateway.enabled (include "darkroom.hasIngress" .)) -}}true{{- end -}}
 {{- end -}}
 
 {{/*

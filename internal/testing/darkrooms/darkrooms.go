@@ -263,13 +263,19 @@ func (b *Builder) Env(name, value string) *Builder {
 	return b
 }
 
-// Ingress sets what tunes the Ingress.
+// Status changes the status.
+func (b *Builder) Status(change func(*v1alpha1.DarkroomStatus)) *Builder {
+	change(&b.darkroom.Status)
+	return b
+}
+
+// Ingress sets what configures the Ingress.
 func (b *Builder) Ingress(ingress v1alpha1.Ingress) *Builder {
 	b.darkroom.Spec.Ingress = &ingress
 	return b
 }
 
-// Gateway has the hosts routed by an HTTPRoute of the named Gateways.
+// Gateway routes the hosts by an HTTPRoute of the named Gateways.
 func (b *Builder) Gateway(names ...string) *Builder {
 	gateway := &v1alpha1.Gateway{}
 	for _, name := range names {

@@ -290,7 +290,7 @@ export interface components {
             extraEnv?: components["schemas"]["EnvVar"][];
             /** @description Sources of further environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
-            /** @description Routes by an HTTPRoute in place of an Ingress */
+            /** @description Routes by an HTTPRoute, in place of an Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
             /**
              * Format: int64
@@ -299,7 +299,7 @@ export interface components {
             generation?: number;
             /** @description Which image runs, and how it is pulled */
             image?: components["schemas"]["Image"];
-            /** @description Tunes the Ingress; excludes gateway */
+            /** @description Configures the Ingress; beside gateway, the hosts are routed by both */
             ingress?: components["schemas"]["Ingress"];
             labels?: {
                 [key: string]: string;
@@ -360,11 +360,11 @@ export interface components {
             extraEnv?: components["schemas"]["EnvVarInput"][];
             /** @description Sources of further environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
-            /** @description Routes by an HTTPRoute in place of an Ingress */
+            /** @description Routes by an HTTPRoute, in place of an Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
             /** @description Which image runs, and how it is pulled */
             image?: components["schemas"]["Image"];
-            /** @description Tunes the Ingress; excludes gateway */
+            /** @description Configures the Ingress; beside gateway, the hosts are routed by both */
             ingress?: components["schemas"]["Ingress"];
             /** @description Left out in PUT, they stay as they are */
             labels?: {
@@ -463,7 +463,14 @@ export interface components {
             volumeName: string;
         };
         Gateway: {
+            annotations?: {
+                [key: string]: string;
+            };
             parentRefs: components["schemas"]["ParentRef"][];
+            timeouts?: components["schemas"]["GatewayTimeouts"];
+        };
+        GatewayTimeouts: {
+            request?: string;
         };
         HostOutcome: {
             host: string;
@@ -745,7 +752,7 @@ export interface components {
              * @description Generation that this status speaks of
              */
             observedGeneration?: number;
-            /** @description Pending, Deploying, Ready, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom */
+            /** @description Pending, Deploying, Ready, Idle, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom */
             phase?: string;
             /** Format: int32 */
             readyReplicas: number;

@@ -1,0 +1,180 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// accept plays the part of a Gateway: it accepts the HTTPRoute of a Darkroom as it is
+// once it has a generation, for each Gateway that it names.
+func accept(t *testing.T, namespace, name string, generation int64) {
+	t.Helper()
+	eventually(t, "an HTTPRoute", func(ctx context.Context) error {
+		route, err := get(ctx, &gatewayv1.HTTPRoute{}, namespace, name)
+		if err != nil {
+			return err
+		}
+		if route.Generation < generation {
+			return fmt.Errorf("the HTTPRoute has generation %d", route.Generation)
+		}
+		route.Status.Parents = nil
+		for _, ref := range route.Spec.ParentRefs {
+			status := gatewayv1.RouteParentStatus{ParentRef: ref, ControllerName: "example.com/gateways"}
+			for _, conditionType := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
+				status.Conditions = append(status.Conditions, metav1.Condition{
+					Type: string(conditionType), Status: metav1.ConditionTrue, Reason: string(conditionType),
+					ObservedGeneration: route.Generation, LastTransitionTime: metav1.Now(),
+				})
+			}
+			route.Status.Parents = append(route.Status.Parents, status)
+		}
+		return kube.Status().Update(ctx, route)
+	})
+}
+
+// served says what is wrong unless a Darkroom is ready at a URL and some hosts.
+func served(url string, hosts ...string) func(v1alpha1.DarkroomStatus) error {
+	return func(status v1alpha1.DarkroomStatus) error {
+		if status.URL != url || !slices.Equal(status.Domains, hosts) {
+			return fmt.Errorf("URL is %q, domains are %q", status.URL, status.Domains)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	}
+}
+
+// awaiting says what is wrong unless a Darkroom waits for its Gateway.
+func awaiting(status v1alpha1.DarkroomStatus) error {
+	if !strings.HasPrefix(status.Message, "Gateway ") {
+		return fmt.Errorf("message is %q", status.Message)
+	}
+	for _, conditionType := range []string{v1alpha1.ConditionDomainsReady, v1alpha1.ConditionReady} {
+		if err := condition(status, conditionType, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway); err != nil {
+			return err
+		}
+	}
+	return condition(status, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonAwaitingGateway)
+}
+
+func TestARouteCountsOnlyOnceItsGatewayAcceptsIt(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) {
+		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public", SectionName: "https"}}}
+	})
+	namespace, host := darkroom.Namespace, "photos."+baseDomain
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "waiting for the Gateway", func(status v1alpha1.DarkroomStatus) error {
+		if len(status.Domains) > 0 || status.URL != "" || status.Phase != v1alpha1.PhaseDeploying {
+			return fmt.Errorf("phase is %s, domains are %q, URL is %q", status.Phase, status.Domains, status.URL)
+		}
+		if !strings.HasPrefix(status.Message, "Listener https of Gateway "+namespace+"/public ") {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)
+	})
+	accept(t, namespace, "photos", 1)
+	eventuallyStatus(t, darkroom, "ready", served("https://"+host, host))
+
+	t.Run("and again once it is changed", func(t *testing.T) {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Gateway.ParentRefs = []v1alpha1.ParentRef{{Name: "other"}} })
+		eventuallyStatus(t, darkroom, "waiting for the other Gateway", awaiting)
+		accept(t, namespace, "photos", 2)
+		eventuallyStatus(t, darkroom, "ready", served("http://"+host, host))
+	})
+}
+
+func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = &v1alpha1.Ingress{TLSSecretName: "cert"} })
+	namespace, host := darkroom.Namespace, "photos."+baseDomain
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "ready by an Ingress", served("https://"+host, host))
+
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Gateway = &v1alpha1.Gateway{
+			ParentRefs:  []v1alpha1.ParentRef{{Name: "public"}},
+			Annotations: map[string]string{"example.com/team": "images"},
+			Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
+		}
+	})
+	eventuallyStatus(t, darkroom, "both, and the Gateway has not accepted", func(status v1alpha1.DarkroomStatus) error {
+		if !slices.Equal(status.Domains, []string{host}) {
+			return fmt.Errorf("domains are %q, and the Ingress is there", status.Domains)
+		}
+		return awaiting(status)
+	})
+	accept(t, namespace, "photos", 1)
+	eventuallyStatus(t, darkroom, "ready by both", served("https://"+host, host))
+	mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+	route := mustGet(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
+	if route.Annotations["example.com/team"] != "images" {
+		t.Errorf("the annotations of the HTTPRoute are %v", route.Annotations)
+	}
+	if limits := route.Spec.Rules[len(route.Spec.Rules)-1].Timeouts; limits == nil || *limits.Request != "30s" {
+		t.Errorf("the time limits of the HTTPRoute are %+v", limits)
+	}
+
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = nil })
+	eventually(t, "no Ingress", func(ctx context.Context) error {
+		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the Ingress is still there (%w)", err)
+		}
+		return nil
+	})
+	eventuallyStatus(t, darkroom, "ready by an HTTPRoute", served("http://"+host, host))
+}
+
+func TestScaledToZeroIsIdle(t *testing.T) {
+	t.Parallel()
+	none := int32(0)
+	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = &none })
+	becomeReady(t, darkroom.Namespace, "photos")
+	eventuallyStatus(t, darkroom, "idle", func(status v1alpha1.DarkroomStatus) error {
+		if status.Phase != v1alpha1.PhaseIdle {
+			return fmt.Errorf("phase is %s", status.Phase)
+		}
+		for _, abnormal := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
+			if found := v1alpha1.FindCondition(status.Conditions, abnormal); found != nil {
+				return fmt.Errorf("%+v", found)
+			}
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero)
+	})
+}
+
+// TestToolsThatWaitDoNotTakeANewDarkroomForDone has no operator: what the API server
+// answers to a create is all that they see at first.
+func TestToolsThatWaitDoNotTakeANewDarkroomForDone(t *testing.T) {
+	t.Parallel()
+	darkroom := webFolder(newNamespace(t), "photos")
+	create(t, darkroom)
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(v1alpha1.GroupVersionKind)
+	result, err := kstatus.Compute(mustGet(t, live, darkroom.Namespace, "photos"))
+	if err != nil || result.Status != kstatus.InProgressStatus {
+		t.Errorf("kstatus takes it for %+v (%v)", result, err)
+	}
+}
+
+func TestReservedAnnotationsOfAnHTTPRouteAreRefused(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	for _, key := range []string{"helm.sh/hook", "meta.helm.sh/release-name", v1alpha1.LabelDarkroom} {
+		darkroom := webFolder(namespace, "photos")
+		darkroom.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}, Annotations: map[string]string{key: "x"}}
+		if err := kube.Create(t.Context(), darkroom); err == nil || !strings.Contains(err.Error(), "are reserved") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package status
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
+	bare := notAccepted
+	bare.Reason, bare.Message = "NoMatchingParent", ""
+	service := says("public", accepted, resolved)
+	service.ParentRef.Kind = ptr.To[gatewayv1.Kind]("Service")
+	port := says("public", accepted, resolved)
+	port.ParentRef.Port = ptr.To[gatewayv1.PortNumber](8443)
+	for name, test := range map[string]struct {
+		refs    []v1alpha1.ParentRef // the Gateway public unless set
+		parents []gatewayv1.RouteParentStatus
+		want    attachment
+	}{
+		"nothing is said":          {want: attachment{awaitingGateway, awaitedWords}},
+		"a Gateway without a word": {parents: []gatewayv1.RouteParentStatus{says("public")}, want: attachment{awaitingGateway, awaitedWords}},
+		"still being judged":       {parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet, resolved)}, want: attachment{awaitingGateway, awaitedWords}},
+		"accepted":                 {parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)}},
+		"accepted, conditions in another order": {
+			parents: []gatewayv1.RouteParentStatus{says("public", resolved, accepted)},
+		},
+		"refused":            {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{refusedByGateway, refusedWords}},
+		"refused, and worse": {parents: []gatewayv1.RouteParentStatus{says("public", unresolved, notAccepted)}, want: attachment{refusedByGateway, refusedWords}},
+		"refused without a message": {
+			parents: []gatewayv1.RouteParentStatus{says("public", bare)},
+			want:    attachment{refusedByGateway, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
+		},
+		"a Gateway of that name in another namespace accepts it": {
+			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "gateways", "")},
+			want:    attachment{awaitingGateway, awaitedWords},
+		},
+		"one listener accepts it, where all were asked": {
+			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "", "http")},
+			want:    attachment{awaitingGateway, awaitedWords},
+		},
+		"one port accepts it, where all were asked": {
+			parents: []gatewayv1.RouteParentStatus{port}, want: attachment{awaitingGateway, awaitedWords},
+		},
+		"a Service of that name accepts it": {
+			parents: []gatewayv1.RouteParentStatus{service}, want: attachment{awaitingGateway, awaitedWords},
+		},
+		"the namespace is written out": {
+			refs:    []v1alpha1.ParentRef{{Name: "public", Namespace: "team-a"}},
+			parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)},
+		},
+		"a listener of a Gateway elsewhere is awaited": {
+			refs: []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
+			want: attachment{awaitingGateway, "Listener https of Gateway gateways/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
+				"that its controller runs, and that its listeners allow routes from namespace team-a."},
+		},
+		"of two, the one that refuses is named": {
+			refs:    []v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
+			parents: []gatewayv1.RouteParentStatus{says("internal", accepted, unresolved), says("public", notAccepted)},
+			want:    attachment{refusedByGateway, refusedWords},
+		},
+		"of two that refuse, the first is named": {
+			refs:    []v1alpha1.ParentRef{{Name: "public"}, {Name: "internal"}},
+			parents: []gatewayv1.RouteParentStatus{says("internal", notAccepted), says("public", notAccepted)},
+			want:    attachment{refusedByGateway, refusedWords},
+		},
+		"a controller of the past refuses it, that of today accepts it": {
+			parents: []gatewayv1.RouteParentStatus{says("public", notAccepted), says("public", accepted, resolved)},
+		},
+		"a controller of the past waits, that of today refuses it": {
+			parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet), says("public", notAccepted)},
+			want:    attachment{refusedByGateway, refusedWords},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refs := test.refs
+			if refs == nil {
+				refs = []v1alpha1.ParentRef{{Name: "public"}}
+			}
+			darkroom := photos().Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gateway = &v1alpha1.Gateway{ParentRefs: refs} }).Obj()
+			if got := attachmentOf(darkroom, route([]string{host}, test.parents...)); got != test.want {
+				t.Errorf("got %+v\nwant %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestARouteOfAnEarlierGenerationIsAwaited(t *testing.T) {
+	darkroom := photos().Gateway("public").Obj()
+	for generation, want := range map[int64]verdictOfGateway{2: awaitingGateway, 3: acceptedByGateway} {
+		for _, stale := range []func(metav1.Condition, metav1.Condition) []metav1.Condition{
+			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{of(generation, a), r} },
+			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{a, of(generation, r)} },
+		} {
+			if got := attachmentOf(darkroom, route([]string{host}, says("public", stale(accepted, resolved)...))); got.verdict != want {
+				t.Errorf("a condition of generation %d of a route of generation 3: got %v, want %v", generation, got.verdict, want)
+			}
+		}
+	}
+}
