@@ -207,16 +207,17 @@ func TestListOfSomeoneWithoutBudget(t *testing.T) {
 	s := start(t, func(o *apiserver.Options) {
 		o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 3, time.Hour
 	})
-	// They sort before the namespaces of other tests, which are not of the caller.
-	one, two, three := newNamespace(t), newNamespace(t), newNamespace(t)
-	caller := newUser(t, one, "caller")
-	for _, namespace := range []string{one, two, three} {
+	caller := newUser(t, newNamespace(t), "caller")
+	for range 3 {
+		namespace := newNamespace(t)
 		s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	}
-	got := s.raw(caller.token, "GET", "/darkrooms", "")
-	if got.status == http.StatusOK && into[apiserver.DarkroomList](t, got).Continue == "" {
-		t.Errorf("the list is whole: %s", got)
+	// One question is about all namespaces, two are about the first that have Darkrooms.
+	first := into[apiserver.DarkroomList](t, s.want(http.StatusOK, caller.token, "GET", "/darkrooms", ""))
+	if first.Continue == "" {
+		t.Fatal("the list is whole")
 	}
+	problem(t, s.want(http.StatusTooManyRequests, caller.token, "GET", "/darkrooms?continue="+first.Continue, ""))
 }
 
 // forged is a token that claims an issuer, with a signature of nobody.
