@@ -19,6 +19,7 @@ import (
 	"time"
 
 	_ "golang.org/x/image/webp" // decodes images
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -95,6 +96,11 @@ func (c *Client) Probe(ctx context.Context, address string, target Target) Outco
 	return c.judge(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
 }
 
+// ProbeService is Probe of a Darkroom's Service.
+func (c *Client) ProbeService(ctx context.Context, key types.NamespacedName, target Target) Outcome {
+	return c.Probe(ctx, c.Address(key), target)
+}
+
 // newRequest returns the request of a probe.
 func newRequest(ctx context.Context, address, path string) (*http.Request, error) {
 	if err := checkPath(path); err != nil {
@@ -156,7 +162,7 @@ func networkCause(err error) string {
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns):
-		return "the name of the Service cannot be resolved"
+		return "the name of the Service cannot be resolved, as is the case for an operator outside of the cluster, which needs --probe-via=apiserver"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
