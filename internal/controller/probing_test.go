@@ -3,9 +3,12 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -110,4 +113,36 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		}
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 	})
+}
+
+// TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom asks a real one for a Service
+// that does not exist, one without pods, and one that the caller may not reach.
+func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	create(t, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}, Selector: map[string]string{"no": "pod"}},
+	})
+	stranger := rest.CopyConfig(cluster)
+	stranger.Impersonate.UserName = "stranger"
+	for _, test := range []struct {
+		name, service string
+		config        *rest.Config
+		want, says    string
+	}{
+		{"no Service", "none", cluster, v1alpha1.ReasonUnreachable, "of the Kubernetes API server"},
+		{"no pods", "empty", cluster, v1alpha1.ReasonUnreachable, "of the Kubernetes API server"},
+		{"no rights", "empty", stranger, v1alpha1.ReasonProbeForbidden, "of the Kubernetes API server"},
+	} {
+		client, err := probe.NewClientVia(probe.ViaAPIServer, test.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := types.NamespacedName{Namespace: namespace, Name: test.service}
+		got := client.ProbeService(t.Context(), key, probe.Target{Path: "/cat.jpg", Timeout: 10 * time.Second})
+		if got.Reason != test.want || !strings.Contains(got.Message, test.says) {
+			t.Errorf("%s: got %+v, want %s that says %q", test.name, got, test.want, test.says)
+		}
+	}
 }
