@@ -105,14 +105,13 @@ type turn struct {
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	darkroom := &v1alpha1.Darkroom{}
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
-		r.behind.Delete(request.NamespacedName)
-		if apierrors.IsNotFound(err) && r.Source != nil {
-			r.Source.Remove(request.NamespacedName)
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !r.Handles(darkroom) {
-		r.behind.Delete(request.NamespacedName)
+		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
 	if wait := r.waitForHelm(darkroom); wait > 0 {
@@ -162,6 +161,15 @@ func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
 		result.RequeueAfter = after
 	}
 	return result
+}
+
+// forget drops what is kept of a Darkroom that is gone or handled by others, and ends
+// its probes.
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.behind.Delete(key)
+	if r.Source != nil {
+		r.Source.Remove(key)
+	}
 }
 
 // waitForHelm tells how long to wait for the Helm controller's word on the present

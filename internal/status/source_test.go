@@ -7,7 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
@@ -166,6 +171,64 @@ func TestTheTargetOfAProbeFollowsThePods(t *testing.T) {
 	for name, other := range map[string]*appsv1.Deployment{"another template": rolled, "another Deployment": recreated} {
 		if targetOf(darkroom, other).Revision == want.Revision {
 			t.Errorf("%s is the same revision", name)
+		}
+	}
+}
+
+// sourceStub remembers what is probed.
+type sourceStub map[types.NamespacedName]probe.Target
+
+func (s sourceStub) Set(key types.NamespacedName, target probe.Target) { s[key] = target }
+func (s sourceStub) Remove(key types.NamespacedName)                   { delete(s, key) }
+func (s sourceStub) Result(types.NamespacedName) probe.Result {
+	return probe.Result{Status: metav1.ConditionUnknown}
+}
+
+func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
+	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	for name, test := range map[string]struct {
+		darkroom   *darkrooms.Builder
+		deployment *appsv1.Deployment
+		unseen     bool
+		want       string // the path that is probed
+	}{
+		"rolled out":           {withProbe(photos()), deployment(2), false, "/cat.jpg"},
+		"one pod of two ready": {withProbe(photos()), deployment(2, pods(2, 2, 1, 1)), false, "/cat.jpg"},
+		"no probe":             {photos(), deployment(2), false, ""},
+		"old pods are left":    {withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), false, ""},
+		"scaled to zero":       {withProbe(photos()), deployment(0), false, ""},
+		"not installed":        {withProbe(photos()), nil, false, ""},
+		"being deleted":        {withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2), false, ""},
+		"of the past":          {withProbe(photos()), deployment(2), true, "/before.jpg"},
+	} {
+		source := sourceStub{key: {Path: "/before.jpg"}}
+		reconciler := &Reconciler{Source: source}
+		if reconciler.probe(Observation{Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Unseen: test.unseen}) == nil {
+			t.Errorf("%s: there is no result", name)
+		}
+		if got := source[key].Path; got != test.want {
+			t.Errorf("%s: %q is probed, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestDarkroomsThatAreGoneOrOfOthersAreNoLongerProbed(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	for name, reader := range map[string]client.Client{
+		"gone":      fake.NewClientBuilder().WithScheme(scheme).Build(),
+		"of others": fake.NewClientBuilder().WithScheme(scheme).WithObjects(withProbe(photos()).Obj()).Build(),
+	} {
+		source := sourceStub{key: {}}
+		reconciler := &Reconciler{Client: reader, Source: source, Handles: func(*v1alpha1.Darkroom) bool { return false }}
+		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(source) != 0 {
+			t.Errorf("%s: still probed", name)
 		}
 	}
 }
