@@ -15,6 +15,7 @@ done
 cp config/apiserver/role.yaml "$folder/apiserver_role.yaml"
 cp config/apiserver/auth_role.yaml "$folder/apiserver_auth_role.yaml"
 cp config/admission/inline_keys.yaml "$folder/"
+cp config/overlays/with-probe-via-apiserver/role.yaml "$folder/probe_proxy_role.yaml"
 for part in network-policy prometheus; do
   find "config/$part" -name '*.yaml' ! -name kustomization.yaml -exec cp {} "$folder/$part/" \;
 done

@@ -15,6 +15,9 @@ const (
 	// ConditionCredentialsReady is True when the referenced Secret exists. It is
 	// absent from resources that reference none.
 	ConditionCredentialsReady = "CredentialsReady"
+	// ConditionSourceReady is True when the image of spec.probe is served. It is
+	// Unknown for resources without a probe, and while no pod can be probed.
+	ConditionSourceReady = "SourceReady"
 	// ConditionReconciling is True while work is under way, and absent otherwise. Its
 	// reason and message are those of Ready.
 	ConditionReconciling = "Reconciling"
@@ -144,6 +147,49 @@ const (
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonSecretKeyMissing: a pod cannot start, because the Secret lacks a key.
 	ReasonSecretKeyMissing = "SecretKeyMissing"
+)
+
+// Reasons of the condition SourceReady. All but NoProbe, ProbeOff and ImageServed
+// are also reasons of the condition Ready.
+const (
+	// ReasonNoProbe: Unknown; the resource sets no spec.probe.
+	ReasonNoProbe = "NoProbe"
+	// ReasonProbeOff: Unknown; the operator runs with --probe-via=off. Ready does
+	// not depend on the probe then.
+	ReasonProbeOff = "ProbeOff"
+	// ReasonProbePending: Unknown; the pods are not rolled out yet, or there were
+	// too few probes to decide.
+	ReasonProbePending = "ProbePending"
+	// ReasonImageServed: True; the image is served in the requested size.
+	ReasonImageServed = "ImageServed"
+	// ReasonSourceDenied: the source refused Darkroom access (HTTP 401 or 403).
+	ReasonSourceDenied = "SourceDenied"
+	// ReasonImageNotFound: the source, or Darkroom's path prefix, has no such image
+	// (HTTP 404).
+	ReasonImageNotFound = "ImageNotFound"
+	// ReasonImageUnprocessable: Darkroom could not fetch the image, or not process
+	// what it fetched (HTTP 422).
+	ReasonImageUnprocessable = "ImageUnprocessable"
+	// ReasonSourceRedirected: the source redirects, as S3 does for a bucket of
+	// another region (HTTP 3xx).
+	ReasonSourceRedirected = "SourceRedirected"
+	// ReasonSourceRejected: the source rejected the request (other HTTP 4xx).
+	ReasonSourceRejected = "SourceRejected"
+	// ReasonSourceFailing: the source or Darkroom failed (HTTP 5xx).
+	ReasonSourceFailing = "SourceFailing"
+	// ReasonSourceTimeout: Darkroom accepted the request and did not answer in time.
+	ReasonSourceTimeout = "SourceTimeout"
+	// ReasonUnreachable: there was no HTTP response from the Darkroom's Service.
+	ReasonUnreachable = "Unreachable"
+	// ReasonNotAnImage: the response is not an image.
+	ReasonNotAnImage = "NotAnImage"
+	// ReasonWrongSize: the image does not have the requested width.
+	ReasonWrongSize = "WrongSize"
+	// ReasonProbeForbidden: the API server does not let the operator use the proxy
+	// of Services (only with --probe-via=apiserver).
+	ReasonProbeForbidden = "ProbeForbidden"
+	// ReasonProbeInvalid: spec.probe.path cannot be requested.
+	ReasonProbeInvalid = "ProbeInvalid"
 )
 
 // Annotations that people set on a Darkroom.

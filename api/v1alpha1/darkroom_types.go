@@ -117,6 +117,13 @@ type DarkroomSpec struct {
 	// +optional
 	Metrics *Metrics `json:"metrics,omitempty"`
 
+	// Probe is an image that the operator requests from the Darkroom at intervals.
+	// With it the Darkroom is ready only while that image is served; without it,
+	// only /ping of each pod is checked, which Darkroom answers even when every
+	// image fails. A failed probe removes no pod.
+	// +optional
+	Probe *Probe `json:"probe,omitempty"`
+
 	// Ingress configures the Ingress that routes the hosts. An Ingress is created
 	// unless gateway is set and ingress is not. With both set, the hosts are routed
 	// by an Ingress and an HTTPRoute at once, which allows a migration from one to

@@ -40,6 +40,7 @@ type Settings struct {
 	LogLevel        v1alpha1.LogLevel              `json:"logLevel,omitempty" doc:"Least severity that Darkroom logs: debug, info, warn, error, fatal or panic"`
 	DefaultParams   map[string]v1alpha1.ParamValue `json:"defaultParams,omitempty" doc:"URL parameters added to every request for a picture"`
 	Metrics         *v1alpha1.Metrics              `json:"metrics,omitempty" doc:"Whether the pods serve metrics"`
+	Probe           *v1alpha1.Probe                `json:"probe,omitempty" doc:"Image that the operator requests at intervals; Ready depends on it"`
 	Ingress         *v1alpha1.Ingress              `json:"ingress,omitempty" doc:"Configures the Ingress; beside gateway, the hosts are routed by both"`
 	Gateway         *v1alpha1.Gateway              `json:"gateway,omitempty" doc:"Routes by an HTTPRoute, in place of an Ingress unless ingress is set too"`
 	NetworkPolicy   *v1alpha1.NetworkPolicy        `json:"networkPolicy,omitempty" doc:"Restricts the traffic of the pods"`

@@ -61,6 +61,7 @@ func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 		LogLevel:        in.LogLevel,
 		DefaultParams:   in.DefaultParams,
 		Metrics:         in.Metrics,
+		Probe:           in.Probe,
 		Ingress:         in.Ingress,
 		Gateway:         in.Gateway,
 		NetworkPolicy:   in.NetworkPolicy,

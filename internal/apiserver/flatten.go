@@ -53,6 +53,7 @@ func settingsOf(spec *v1alpha1.DarkroomSpec) Settings {
 		LogLevel:        spec.LogLevel,
 		DefaultParams:   spec.DefaultParams,
 		Metrics:         spec.Metrics,
+		Probe:           spec.Probe,
 		Ingress:         spec.Ingress,
 		Gateway:         spec.Gateway,
 		NetworkPolicy:   spec.NetworkPolicy,

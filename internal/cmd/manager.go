@@ -31,6 +31,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
 // Client-side limits of requests to the API server. The operator's own
@@ -54,6 +55,9 @@ type managerOptions struct {
 	reconcilePeriod time.Duration
 	verifyPeriod    time.Duration
 	maxHistory      int
+
+	probeVia         string
+	probeConcurrency int
 
 	leaderElect             bool
 	leaderElectionNamespace string
@@ -93,6 +97,9 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "time between two looks at an unchanged Darkroom; 0 means never")
 	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "time between two verifications of a release against the API server instead of the caches; 0 means never")
 	flags.IntVar(&o.maxHistory, "max-history", 5, "revisions kept of each Helm release; 0 keeps all")
+	flags.StringVar(&o.probeVia, "probe-via", string(probe.ViaService),
+		"how the images of spec.probe are requested: from the Service of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; needs get on services/proxy), or not at all (off)")
+	flags.IntVar(&o.probeConcurrency, "probe-concurrency", 16, "maximum number of concurrent probes")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "have one of several managers lead, the others stand by")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; empty means the manager's own")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics; 0 turns them off")
@@ -127,6 +134,14 @@ func (o *managerOptions) run(ctx context.Context) error {
 	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(crlog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	rest.AddUserAgent(kubeconfig, "darkroom-operator/"+version())
 
+	if via := probe.Via(o.probeVia); via != probe.ViaOff {
+		prober, err := probe.NewClientVia(via, kubeconfig)
+		if err != nil {
+			return err
+		}
+		settings.Probe = prober.ProbeService
+	}
+
 	mgr, err := o.newManager(kubeconfig, darkrooms)
 	if err != nil {
 		return err
@@ -159,6 +174,11 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--verify-period=%s: must not be negative; 0 means never", o.verifyPeriod)
 	case o.maxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
+	case o.probeConcurrency < 1:
+		return fmt.Errorf("--probe-concurrency=%d: must be at least 1; --probe-via=off turns probes off", o.probeConcurrency)
+	}
+	if err := probe.Via(o.probeVia).Validate(); err != nil {
+		return fmt.Errorf("--probe-via=%s: %w", o.probeVia, err)
 	}
 	return o.translation.options.Validate()
 }
@@ -200,6 +220,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		ReconcilePeriod:         o.reconcilePeriod,
 		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
+		ProbeConcurrency:        o.probeConcurrency,
 		Version:                 version(),
 		Installation:            o.installation,
 		Metrics:                 metrics.Registry,

@@ -17,6 +17,7 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	namespace := newNamespace(t)
 	const good = `{source: {baseUrl: "https://example.com/images"}, subDomains: [photos]}`
 	const s3 = `type: S3, bucket: photos, region: eu-west-2`
+	probing := func(probe string) string { return strings.Replace(good, "{", "{probe: "+probe+", ", 1) }
 	for name, test := range map[string]struct {
 		spec string // of a Darkroom named photos unless name says otherwise
 		name string
@@ -73,6 +74,21 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 		"repeated spread constraint":    {spec: strings.Replace(good, "{", `{podTemplate: {topologySpreadConstraints: [{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}, {topologyKey: z, maxSkew: 2, whenUnsatisfiable: DoNotSchedule}]}, `, 1), want: []string{"spec.podTemplate.topologySpreadConstraints[1]: Duplicate value"}},
 		"repeated Gateway":              {spec: strings.Replace(good, "{", `{gateway: {parentRefs: [{name: a}, {name: b, namespace: gateways}, {name: b, namespace: gateways}]}, `, 1), want: []string{"spec.gateway.parentRefs", "a Gateway is referenced more than once"}},
 		"a Gateway and its listener":    {spec: strings.Replace(good, "{", `{gateway: {parentRefs: [{name: a}, {name: a, sectionName: https}]}, `, 1), want: []string{"spec.gateway.parentRefs", "a Gateway is referenced more than once"}},
+		"probe without a path":          {spec: probing(`{}`), want: []string{"spec.probe.path: Required value"}},
+		"probe with a relative path":    {spec: probing(`{path: cat.jpg}`), want: []string{"spec.probe.path", "must start with '/', for example /photos/cat.jpg"}},
+		"probe with a query":            {spec: probing(`{path: "/cat.jpg?w=9"}`), want: []string{"spec.probe.path", "must be a path without '?' or '#'"}},
+		"probe with a fragment":         {spec: probing(`{path: "/cat.jpg#top"}`), want: []string{"spec.probe.path", "must be a path without '?' or '#'"}},
+		"probe with a line break":       {spec: probing(`{path: "/cat\n.jpg"}`), want: []string{"spec.probe.path", "must have no control characters"}},
+		"probe that climbs":             {spec: probing(`{path: /a/../../secret}`), want: []string{"spec.probe.path", "must have no empty, '.' or '..' segments"}},
+		"probe that ends by climbing":   {spec: probing(`{path: /a/..}`), want: []string{"spec.probe.path", "must have no empty, '.' or '..' segments"}},
+		"probe with a double slash":     {spec: probing(`{path: //cat.jpg}`), want: []string{"spec.probe.path", "must have no empty, '.' or '..' segments"}},
+		"probe of 1025 bytes":           {spec: probing(`{path: "/` + strings.Repeat("ä", 512) + `"}`), want: []string{"spec.probe.path", "must be no longer than 1024 bytes"}},
+		"probe of /ping":                {spec: probing(`{path: /ping}`), want: []string{"spec.probe.path", "/ping and /metrics are answered even when no image can be served"}},
+		"probe of /metrics":             {spec: probing(`{path: /metrics}`), want: []string{"spec.probe.path", "must be the path of an image"}},
+		"probe without a pause":         {spec: probing(`{path: /cat.jpg, periodSeconds: 9}`), want: []string{"spec.probe.periodSeconds", "greater than or equal to 10"}},
+		"probe that outlasts its turn":  {spec: probing(`{path: /cat.jpg, periodSeconds: 10, timeoutSeconds: 11}`), want: []string{"spec.probe.timeoutSeconds", "must not be more than periodSeconds"}},
+		"probe that waits too long":     {spec: probing(`{path: /cat.jpg, periodSeconds: 90, timeoutSeconds: 61}`), want: []string{"spec.probe.timeoutSeconds", "less than or equal to 60"}},
+		"probe that never fails":        {spec: probing(`{path: /cat.jpg, failureThreshold: 0}`), want: []string{"spec.probe.failureThreshold", "greater than or equal to 1"}},
 		"ServiceMonitor alone":          {spec: strings.Replace(good, "{", "{metrics: {serviceMonitor: true}, ", 1), want: []string{"spec.metrics.serviceMonitor", "needs metrics.enabled: true"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +113,25 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults is the counterpart of the
+// refusals: names of objects have dots, spaces and letters of all alphabets.
+func TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	for name, path := range map[string]string{
+		"plain": "/cat.jpg", "dots": "/.well-known/..cat../a..b.jpg", "space": "/a b/ü.png", "percent": "/100%.png",
+		"ping": "/ping/cat.jpg", "long": "/" + strings.Repeat("a", 1023),
+	} {
+		darkroom := webFolder(namespace, name)
+		darkroom.Spec.Probe = &v1alpha1.Probe{Path: path}
+		create(t, darkroom)
+		probe := darkroom.Spec.Probe
+		if *probe.PeriodSeconds != 60 || *probe.TimeoutSeconds != 10 || *probe.FailureThreshold != 3 {
+			t.Errorf("%s: the defaults are %d, %d, %d", path, *probe.PeriodSeconds, *probe.TimeoutSeconds, *probe.FailureThreshold)
+		}
 	}
 }
 

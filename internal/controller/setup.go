@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -62,6 +64,11 @@ type Options struct {
 	// DiscoveryPeriod is the time between two questions to the cluster which optional
 	// kinds it serves; 0 means a minute.
 	DiscoveryPeriod time.Duration
+	// Probe requests the image of a target from the Service of a Darkroom; nil turns
+	// probes off.
+	Probe func(context.Context, types.NamespacedName, probe.Target) probe.Outcome
+	// ProbeConcurrency is the number of probes at one time.
+	ProbeConcurrency int
 	// Version is the operator's own.
 	Version string
 	// Installation is the name of the installation that the operator belongs to; empty means
@@ -254,5 +261,8 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	watchRivals(controller, claims)
 	feedOptional(mgr, controller, parts.kinds, claims, func(kind *optional) bool { return kind.typed != nil })
 	credentials.watch(controller, mgr.GetCache())
+	if err := addProber(mgr, controller, reconciler, options); err != nil {
+		return err
+	}
 	return controller.Complete(stoppable{reconciler})
 }

@@ -20,6 +20,7 @@ const FieldManager = "darkroom-status"
 var ownConditions = []string{
 	v1alpha1.ConditionDomainsReady,
 	v1alpha1.ConditionCredentialsReady,
+	v1alpha1.ConditionSourceReady,
 	v1alpha1.ConditionReady,
 	v1alpha1.ConditionReconciling,
 	v1alpha1.ConditionStalled,

@@ -104,7 +104,7 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 			s.Conditions[0].LastTransitionTime.Time = s.Conditions[0].LastTransitionTime.In(time.FixedZone("", 3600))
 		})), false},
 		"conditions in another order, among Helm's": {said(change(func(s *v1alpha1.DarkroomStatus) {
-			s.Conditions = []v1alpha1.Condition{s.Conditions[1], condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2), s.Conditions[0]}
+			s.Conditions = []v1alpha1.Condition{s.Conditions[2], condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2), s.Conditions[1], s.Conditions[0]}
 			s.DeployedRelease = &v1alpha1.DeployedRelease{Name: "photos"}
 		})), false},
 	} {
@@ -149,7 +149,7 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	for _, c := range conditions {
 		types = append(types, c.(map[string]any)["type"])
 	}
-	if diff := cmp.Diff([]any{"DomainsReady", "Ready", "Reconciling"}, types); diff != "" {
+	if diff := cmp.Diff([]any{"DomainsReady", "SourceReady", "Ready", "Reconciling"}, types); diff != "" {
 		t.Errorf("conditions (-want +got):\n%s", diff)
 	}
 	delete(got.Object["status"].(map[string]any), "conditions")

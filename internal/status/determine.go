@@ -13,6 +13,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
 // containerName is the chart's name for the container that serves pictures.
@@ -37,6 +38,8 @@ type Observation struct {
 	Unseen bool
 	// Now is the time of the observation.
 	Now time.Time
+	// Probe is what the prober found; nil if probes are turned off.
+	Probe *probe.Result
 }
 
 // Secret is what is known of a referenced Secret.
@@ -65,7 +68,11 @@ type verdict struct {
 func Determine(o Observation) v1alpha1.DarkroomStatus {
 	domains := determineDomains(o)
 	credentials := determineCredentials(o)
+	source := determineSource(o)
 	verdict := determineVerdict(o, domains.condition, credentials)
+	if verdict.ready == metav1.ConditionTrue {
+		verdict = requireSource(verdict, source)
+	}
 	report := v1alpha1.DarkroomStatus{
 		ObservedGeneration: o.Darkroom.Generation,
 		Phase:              verdict.phase,
@@ -77,7 +84,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 	if credentials != nil {
 		report.Conditions = append(report.Conditions, *credentials)
 	}
-	report.Conditions = append(report.Conditions, v1alpha1.Condition{
+	report.Conditions = append(report.Conditions, source, v1alpha1.Condition{
 		Type:    v1alpha1.ConditionReady,
 		Status:  verdict.ready,
 		Reason:  verdict.reason,

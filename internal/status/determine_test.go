@@ -530,7 +530,10 @@ func TestReport(t *testing.T) {
 	conditions := func(domains, ready v1alpha1.Condition, progress string) []v1alpha1.Condition {
 		domains.Type, ready.Type = v1alpha1.ConditionDomainsReady, v1alpha1.ConditionReady
 		domains.ObservedGeneration, ready.ObservedGeneration = 2, 2
-		conditions := []v1alpha1.Condition{domains, ready}
+		// None of these Darkrooms sets a probe; source_test.go has those that do.
+		source := determineSource(Observation{Darkroom: darkrooms.New("photos", "team-a").Obj()})
+		source.ObservedGeneration = 2
+		conditions := []v1alpha1.Condition{domains, source, ready}
 		if progress != "" {
 			ready.Type, ready.Status = progress, yes
 			conditions = append(conditions, ready)

@@ -25,6 +25,16 @@ var hopeless = []string{
 	v1alpha1.ReasonProgressDeadlineExceeded,
 	v1alpha1.ReasonAutoscalingSuspended,
 	v1alpha1.ReasonRouteRefused,
+	// A source that fails, is slow or cannot be reached may recover by itself.
+	v1alpha1.ReasonImageUnprocessable,
+	v1alpha1.ReasonSourceDenied,
+	v1alpha1.ReasonImageNotFound,
+	v1alpha1.ReasonSourceRedirected,
+	v1alpha1.ReasonSourceRejected,
+	v1alpha1.ReasonNotAnImage,
+	v1alpha1.ReasonWrongSize,
+	v1alpha1.ReasonProbeForbidden,
+	v1alpha1.ReasonProbeInvalid,
 }
 
 // determineProgress returns the condition Reconciling while work is under way,

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -76,6 +78,12 @@ type Reconciler struct {
 	Shown func(*v1alpha1.Darkroom, *appsv1.Deployment) bool
 	// Recorder records events on Darkrooms.
 	Recorder Recorder
+	// Source probes Darkrooms; nil if probes are turned off.
+	Source interface {
+		Set(types.NamespacedName, probe.Target)
+		Remove(types.NamespacedName)
+		Result(types.NamespacedName) probe.Result
+	}
 	// BaseDomain is the operator's base domain.
 	BaseDomain string
 	// Routes reports whether HTTPRoutes are cached, which may change; nil means never.
@@ -97,11 +105,13 @@ type turn struct {
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	darkroom := &v1alpha1.Darkroom{}
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
-		r.behind.Delete(request.NamespacedName)
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !r.Handles(darkroom) {
-		r.behind.Delete(request.NamespacedName)
+		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
 	if wait := r.waitForHelm(darkroom); wait > 0 {
@@ -111,6 +121,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("observe Darkroom %s: %w", request, err)
 	}
+	observation.Probe = r.probe(observation)
 	again, err := r.diagnose(ctx, &observation)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("observe pods of Darkroom %s: %w", request, err)
@@ -150,6 +161,15 @@ func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
 		result.RequeueAfter = after
 	}
 	return result
+}
+
+// forget drops what is kept of a Darkroom that is gone or handled by others, and ends
+// its probes.
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.behind.Delete(key)
+	if r.Source != nil {
+		r.Source.Remove(key)
+	}
 }
 
 // waitForHelm tells how long to wait for the Helm controller's word on the present
@@ -204,6 +224,24 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 		o.Route, err = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
 	}
 	return o, err
+}
+
+// probe has a Darkroom probed while it can be, and returns what is known so far. A
+// Deployment of the past neither begins nor ends probes.
+func (r *Reconciler) probe(o Observation) *probe.Result {
+	if r.Source == nil {
+		return nil
+	}
+	key := client.ObjectKeyFromObject(o.Darkroom)
+	switch {
+	case o.Unseen:
+	case isProbed(o.Darkroom, o.Deployment):
+		r.Source.Set(key, targetOf(o.Darkroom, o.Deployment))
+	default:
+		r.Source.Remove(key)
+	}
+	result := r.Source.Result(key)
+	return &result
 }
 
 // get returns the object that has the Darkroom's name and is controlled by it, or

@@ -35,6 +35,8 @@ func TestPicturesAreMadeAsTheURLAsks(t *testing.T) {
 	}{
 		{"?w=150", 150, 100, "the shape is kept"},
 		{"?h=100", 150, 100, ""},
+		{"?w=16", 16, 10, "the operator's probe"},
+		{"?w=1200", 1200, 800, "an original that is smaller is enlarged, so that a probe knows its width"},
 		{"?w=150&h=300", 150, 100, "both are bounds"},
 		{"?w=600&h=100", 150, 100, ""},
 		{"?w=90&h=90&fit=crop", 90, 90, "crop fills both"},

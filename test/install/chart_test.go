@@ -72,6 +72,7 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 		{"overlays/with-apiserver", ""},
 		{"overlays/namespaced", "apiserver: {enabled: false}\nrbac: {namespaced: true}"},
 		{"overlays/with-network-policy", "apiserver: {enabled: false}\nnetworkPolicy: {enabled: true}"},
+		{"overlays/with-probe-via-apiserver", "apiserver: {enabled: false}\nmanager: {probeVia: apiserver}"},
 		{"overlays/with-prometheus", "apiserver: {enabled: false}\nserviceMonitor: {enabled: true}"},
 		{"overlays/with-admission", "apiserver: {enabled: false}\nadmission: {enabled: true}"},
 	} {

@@ -315,6 +315,8 @@ export interface components {
             networkPolicy?: components["schemas"]["NetworkPolicy"];
             /** @description Added to the pods */
             podTemplate?: components["schemas"]["PodTemplate"];
+            /** @description Image that the operator requests at intervals; Ready depends on it */
+            probe?: components["schemas"]["Probe"];
             /**
              * Format: int32
              * @description Number of pods; not used under autoscaling
@@ -382,6 +384,8 @@ export interface components {
             networkPolicy?: components["schemas"]["NetworkPolicy"];
             /** @description Added to the pods */
             podTemplate?: components["schemas"]["PodTemplate"];
+            /** @description Image that the operator requests at intervals; Ready depends on it */
+            probe?: components["schemas"]["Probe"];
             /**
              * Format: int32
              * @description Number of pods; not used under autoscaling
@@ -611,6 +615,15 @@ export interface components {
             preference: components["schemas"]["NodeSelectorTerm"];
             /** Format: int32 */
             weight: number;
+        };
+        Probe: {
+            /** Format: int32 */
+            failureThreshold?: number;
+            path: string;
+            /** Format: int32 */
+            periodSeconds?: number;
+            /** Format: int32 */
+            timeoutSeconds?: number;
         };
         Problem: {
             /** @description What went wrong this time, and what to do about it */

@@ -41,6 +41,7 @@ export const meanings: Record<string, Meaning> = {
 /** Reasons for which False is no fault: work in progress, or what the user asked for. */
 const harmless: Record<string, Tone> = {
   Pending: "busy",
+  ProbePending: "busy",
   Deploying: "busy",
   NotRouted: "busy",
   Terminating: "busy",

@@ -1,0 +1,172 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/gif"  // decodes images
+	_ "image/jpeg" // decodes images
+	_ "image/png"  // decodes images
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	_ "golang.org/x/image/webp" // decodes images
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// query is the parameter of every probe. Its value is width.
+const query = "w=16"
+
+const (
+	// maxBody bounds what is read of a response, in bytes. An image that is 16 pixels
+	// wide has a few hundred.
+	maxBody = 1 << 20
+	// maxHeader bounds the header of a response, in bytes.
+	maxHeader = 16 << 10
+	// maxIdle bounds the connections that are kept for the next probe. Each takes some
+	// 10 KiB; a fleet with more probes opens a connection for each of the others.
+	maxIdle = 1024
+	// idleTimeout keeps connections for a default period, with room for jitter.
+	idleTimeout = 90 * time.Second
+)
+
+// Client sends probes. It follows no redirect and uses no proxy of the environment.
+// It is safe for concurrent use.
+type Client struct {
+	http *http.Client
+	// base is the URL of the Kubernetes API server if requests go through it, else nil.
+	base *url.URL
+}
+
+// NewClient returns a client that connects to Services and pods.
+func NewClient() *Client {
+	return &Client{http: newHTTPClient(&http.Transport{
+		DialContext: (&net.Dialer{}).DialContext,
+		// An image does not get smaller; a compressed response would only hide its size.
+		DisableCompression:     true,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    1,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeader,
+		ReadBufferSize:         2 << 10,
+		WriteBufferSize:        1 << 10,
+	})}
+}
+
+func newHTTPClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Probe requests the image of a target from an address such as http://10.0.0.7:3000.
+// It takes no longer than the target's timeout.
+func (c *Client) Probe(ctx context.Context, address string, target Target) Outcome {
+	ctx, cancel := context.WithTimeout(ctx, target.Timeout)
+	defer cancel()
+	connected := false
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { connected = true },
+	})
+	request, err := newRequest(ctx, address, target.Path)
+	if err != nil {
+		return target.failed(v1alpha1.ReasonProbeInvalid, err.Error())
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return target.unanswered(err, connected)
+	}
+	defer response.Body.Close()
+	// Even the body of a failure is read, so that the connection can be used again.
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	if err != nil {
+		return target.unanswered(err, true)
+	}
+	return c.judge(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
+}
+
+// ProbeService is Probe of a Darkroom's Service.
+func (c *Client) ProbeService(ctx context.Context, key types.NamespacedName, target Target) Outcome {
+	return c.Probe(ctx, c.Address(key), target)
+}
+
+// newRequest returns the request of a probe.
+func newRequest(ctx context.Context, address, path string) (*http.Request, error) {
+	if err := checkPath(path); err != nil {
+		return nil, fmt.Errorf("the path %w", err)
+	}
+	base, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the address is invalid") // its text may hold more than an address
+	}
+	target := url.URL{Scheme: base.Scheme, Host: base.Host, Path: base.Path + path, RawQuery: query}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
+	if err != nil {
+		return nil, errors.New("the address is invalid")
+	}
+	request.Header.Set("Accept", "image/*")
+	request.Header.Set("User-Agent", "darkroom-operator-probe")
+	return request, nil
+}
+
+// judge returns the outcome of a complete response.
+func (c *Client) judge(target Target, status int, contentType string, body []byte) Outcome {
+	outcome := func() Outcome {
+		if c.base != nil && contentType == "application/json" {
+			return fromAPIServer(target, status)
+		}
+		if status != http.StatusOK {
+			return target.failed(classify(status), fmt.Sprintf("HTTP %d", status))
+		}
+		return judgeImage(target, contentType, body)
+	}()
+	outcome.StatusCode, outcome.ContentType = status, contentType
+	return outcome
+}
+
+// judgeImage returns the outcome of a response with status 200.
+func judgeImage(target Target, contentType string, body []byte) Outcome {
+	finding := "HTTP 200 with content type " + contentType
+	if !strings.HasPrefix(contentType, "image/") {
+		return target.failed(v1alpha1.ReasonNotAnImage, finding)
+	}
+	if len(body) > maxBody {
+		return target.failed(v1alpha1.ReasonNotAnImage, fmt.Sprintf("%s and more than %d bytes", finding, maxBody))
+	}
+	config, _, err := image.DecodeConfig(bytes.NewReader(body))
+	if err != nil {
+		return target.failed(v1alpha1.ReasonNotAnImage, finding+", which cannot be decoded")
+	}
+	if !target.Size.accepts(config.Width, config.Height) {
+		return target.failed(v1alpha1.ReasonWrongSize, fmt.Sprintf("the image has %d×%d pixels and should be %d wide", config.Width, config.Height, width))
+	}
+	return Outcome{
+		Reason:  v1alpha1.ReasonImageServed,
+		Message: fmt.Sprintf("GET %s is served as %s.", shownPath(target.Path), contentType),
+	}
+}
+
+// networkCause is the cause of a failed connection, without addresses.
+func networkCause(err error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "the name of the Service cannot be resolved, as is the case for an operator outside of the cluster, which needs --probe-via=apiserver"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "no route to the Service"
+	}
+	return "network error"
+}

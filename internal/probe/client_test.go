@@ -1,0 +1,405 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// secret is in every body; no message may hold it.
+const secret = "internal-secret"
+
+// cat is a target that is right but for what a test changes.
+func cat(changes ...func(*Target)) Target {
+	target := Target{
+		Path: "/photos/cat.jpg", Source: v1alpha1.WebFolder,
+		Period: time.Minute, Timeout: 10 * time.Second, FailureThreshold: 3, Generation: 1,
+	}
+	for _, change := range changes {
+		change(&target)
+	}
+	return target
+}
+
+// picture is an image of a format and size.
+func picture(t testing.TB, format string, w, h int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	var err error
+	switch pixels := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black}); format {
+	case "png":
+		err = png.Encode(&out, pixels)
+	case "gif":
+		err = gif.Encode(&out, pixels, nil)
+	default:
+		err = jpeg.Encode(&out, pixels, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// webP is a lossy image of 16×16 pixels, as far as its header; the standard library
+// has no encoder.
+func webP(t *testing.T) []byte {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoQABAADsD+JaQAA3AA/uUAAAA=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// answer serves a fixed response.
+func answer(status int, contentType string, body []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		if contentType == "" {
+			w.Header()["Content-Type"] = nil
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
+	}
+}
+
+// serve starts a server, which stands for a Darkroom.
+func serve(t testing.TB, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAnImageOfTheRequestedWidthIsServedAndNothingElse(t *testing.T) {
+	text := []byte(secret)
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		target Target
+		want   string
+		says   []string
+	}{
+		"JPEG":              {answer: answer(200, "image/jpeg", picture(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed, says: []string{"/photos/cat.jpg?w=16", "image/jpeg"}},
+		"PNG":               {answer: answer(200, "image/png", picture(t, "png", 16, 300)), want: v1alpha1.ReasonImageServed},
+		"GIF":               {answer: answer(200, "image/gif", picture(t, "gif", 16, 1)), want: v1alpha1.ReasonImageServed},
+		"WebP":              {answer: answer(200, "image/webp", webP(t)), want: v1alpha1.ReasonImageServed},
+		"parameter of type": {answer: answer(200, "image/jpeg; charset=utf-8", picture(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed},
+
+		"the original":             {answer: answer(200, "image/jpeg", picture(t, "jpeg", 600, 400)), want: v1alpha1.ReasonWrongSize, says: []string{"600×400", "16 wide", "DEFAULTPARAMS"}},
+		"a small one not enlarged": {answer: answer(200, "image/png", picture(t, "png", 8, 8)), want: v1alpha1.ReasonWrongSize},
+		"16 high":                  {answer: answer(200, "image/png", picture(t, "png", 10, 16)), want: v1alpha1.ReasonWrongSize},
+		"turned upright":           {answer: answer(200, "image/png", picture(t, "png", 10, 16)), target: cat(func(t *Target) { t.Size = SizeEither }), want: v1alpha1.ReasonImageServed},
+		"neither way 16":           {answer: answer(200, "image/png", picture(t, "png", 10, 15)), target: cat(func(t *Target) { t.Size = SizeEither }), want: v1alpha1.ReasonWrongSize},
+		"another width by default": {answer: answer(200, "image/png", picture(t, "png", 100, 50)), target: cat(func(t *Target) { t.Size = SizeAny }), want: v1alpha1.ReasonImageServed},
+
+		"error page as 200":        {answer: answer(200, "text/html; charset=utf-8", text), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 200 with content type text/html"}},
+		"no content type":          {answer: answer(200, "", picture(t, "jpeg", 16, 11)), want: v1alpha1.ReasonNotAnImage, says: []string{"content type none"}},
+		"content type of rubbish":  {answer: answer(200, strings.Repeat("x", 100)+"/"+secret, text), want: v1alpha1.ReasonNotAnImage, says: []string{"content type invalid"}},
+		"text that says image/png": {answer: answer(200, "image/png", text), want: v1alpha1.ReasonNotAnImage, says: []string{"cannot be decoded"}},
+		"no bytes":                 {answer: answer(200, "image/png", nil), want: v1alpha1.ReasonNotAnImage},
+		"too many bytes": {
+			answer: answer(200, "image/png", append(picture(t, "png", 16, 16), make([]byte, maxBody)...)),
+			want:   v1alpha1.ReasonNotAnImage, says: []string{"more than 1048576 bytes"},
+		},
+		"an image with another status": {answer: answer(203, "image/png", picture(t, "png", 16, 16)), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"}},
+
+		"401":                       {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
+		"403":                       {answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied, says: []string{"HTTP 403"}},
+		"404":                       {answer: answer(404, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
+		"410":                       {answer: answer(410, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
+		"400":                       {answer: answer(400, "text/plain", text), want: v1alpha1.ReasonSourceRejected},
+		"422":                       {answer: answer(422, "", nil), want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 422", "source.baseUrl"}},
+		"301 without a location":    {answer: answer(301, "", nil), want: v1alpha1.ReasonSourceRedirected},
+		"500":                       {answer: answer(500, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
+		"503":                       {answer: answer(503, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
+		"JSON, but no API server":   {answer: answer(403, "application/json", text), want: v1alpha1.ReasonSourceDenied},
+		"connection closed at once": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: v1alpha1.ReasonUnreachable, says: []string{"closed without a complete response"}},
+		"a header of 32 KiB": {
+			answer: func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("X-Long", strings.Repeat("a", 32<<10))
+				answer(200, "image/png", picture(t, "png", 16, 16))(w, r)
+			},
+			want: v1alpha1.ReasonUnreachable,
+		},
+		"a body that is cut off": {
+			answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", "100000")
+				w.Header().Set("Content-Type", "image/png")
+				_, _ = w.Write(picture(t, "png", 16, 16))
+			},
+			want: v1alpha1.ReasonUnreachable, says: []string{"without a complete response"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := test.target
+			if target == (Target{}) {
+				target = cat()
+			}
+			got := NewClient().Probe(t.Context(), serve(t, test.answer), target)
+			if got.Reason != test.want {
+				t.Fatalf("got %+v, want reason %s", got, test.want)
+			}
+			for _, want := range test.says {
+				if !strings.Contains(got.Message, want) {
+					t.Errorf("the message does not say %q: %s", want, got.Message)
+				}
+			}
+			checkMessage(t, got)
+		})
+	}
+}
+
+// checkMessage checks what holds for all messages: a sentence, without body, address
+// or time, with a remedy unless all is well.
+func checkMessage(t *testing.T, got Outcome) {
+	t.Helper()
+	for _, never := range []string{secret, "127.0.0.1", "http://", "\n"} {
+		if strings.Contains(got.Message, never) {
+			t.Errorf("the message holds %q: %s", never, got.Message)
+		}
+	}
+	if !strings.HasSuffix(got.Message, ".") || got.Served() == strings.Contains(got.Message, ". ") {
+		t.Errorf("no sentence, or no second one with the remedy of a failure: %s", got.Message)
+	}
+}
+
+func TestARedirectIsAnAnswerAndIsNotFollowed(t *testing.T) {
+	var followed atomic.Bool
+	elsewhere := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		address := serve(t, http.RedirectHandler(elsewhere+"/"+secret, status))
+		got := NewClient().Probe(t.Context(), address, cat(func(t *Target) { t.Source = v1alpha1.S3 }))
+		if got.Reason != v1alpha1.ReasonSourceRedirected || !strings.Contains(got.Message, "source.region") {
+			t.Errorf("%d: got %+v", status, got)
+		}
+		checkMessage(t, got)
+	}
+	if followed.Load() {
+		t.Error("a redirect was followed")
+	}
+}
+
+func TestTheRequestIsAGetWithTheParameterAndAnEscapedPath(t *testing.T) {
+	var got *http.Request
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		answer(200, "image/png", picture(t, "png", 16, 16))(w, r)
+	}))
+	// Nothing of the environment may lead a probe elsewhere.
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	for path, want := range map[string]string{
+		"/cat.jpg":          "/cat.jpg?w=16",
+		"/a b/ü.png":        "/a%20b/%C3%BC.png?w=16",
+		"/100%.png":         "/100%25.png?w=16",
+		"/%2e%2e/x.png":     "/%252e%252e/x.png?w=16",
+		"/a&w=1;b=c+d.png":  "/a&w=1;b=c+d.png?w=16",
+		"/@host/http://x.y": "",
+		"/@host/http:x.y":   "/@host/http:x.y?w=16",
+	} {
+		got = nil
+		outcome := NewClient().Probe(t.Context(), address, cat(func(t *Target) { t.Path = path }))
+		switch {
+		case want == "":
+			if got != nil || outcome.Reason != v1alpha1.ReasonProbeInvalid {
+				t.Errorf("%s was requested: %+v", path, outcome)
+			}
+		case got == nil:
+			t.Errorf("%s was not requested: %+v", path, outcome)
+		case got.Method != http.MethodGet || got.RequestURI != want || got.URL.Path != path || !strings.HasPrefix(address, "http://"+got.Host):
+			t.Errorf("%s: %s %s of %s, want GET %s", path, got.Method, got.RequestURI, got.Host, want)
+		}
+	}
+}
+
+func TestAPathThatCouldLeaveTheServiceIsNotRequested(t *testing.T) {
+	address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was requested", r.RequestURI) }))
+	for _, path := range []string{
+		"", "cat.jpg", "/../secrets", "/a/..", "/a/../../b", "/./a", "/a/.", "//host/a", "/a//b", "/a?b", "/a#b", "/a\nb", "/a\x7f",
+		"/ping", "/metrics", "/" + strings.Repeat("a", 1024),
+	} {
+		got := NewClient().Probe(t.Context(), address, cat(func(t *Target) { t.Path = path }))
+		if got.Reason != v1alpha1.ReasonProbeInvalid || !strings.Contains(got.Message, "Correct spec.probe.path.") {
+			t.Errorf("%q: %+v", path, got)
+		}
+	}
+}
+
+func TestADarkroomThatCannotBeReachedIsToldFromOneThatDoesNotAnswer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := "http://" + listener.Addr().String()
+	listener.Close()
+
+	hangs := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	trickles := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	quick := func(t *Target) { t.Timeout = 50 * time.Millisecond }
+	for name, test := range map[string]struct {
+		address, want, says string
+	}{
+		"no listener":             {closed, v1alpha1.ReasonUnreachable, "connection refused"},
+		"no name":                 {"http://photos.invalid", v1alpha1.ReasonUnreachable, "the name of the Service cannot be resolved"},
+		"no answer":               {hangs, v1alpha1.ReasonSourceTimeout, "no complete response within 50ms"},
+		"half an answer":          {trickles, v1alpha1.ReasonSourceTimeout, "no complete response within 50ms"},
+		"an address that is none": {"http://me:" + secret + "@[", v1alpha1.ReasonProbeInvalid, "the address is invalid"},
+	} {
+		client := NewClient()
+		if name == "no name" {
+			client.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+				return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: secret, IsNotFound: true}}
+			}
+		}
+		got := client.Probe(t.Context(), test.address, cat(quick))
+		if got.Reason != test.want || !strings.Contains(got.Message, test.says) {
+			t.Errorf("%s: got %+v, want %s that says %q", name, got, test.want, test.says)
+		}
+		if strings.Contains(got.Message, secret) || strings.Contains(got.Message, "127.0.0.1") {
+			t.Errorf("%s: the message holds a secret or an address: %s", name, got.Message)
+		}
+	}
+
+	t.Run("no connection in time", func(t *testing.T) {
+		client := NewClient()
+		client.http.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		got := client.Probe(t.Context(), "http://photos", cat(quick))
+		if got.Reason != v1alpha1.ReasonUnreachable || !strings.Contains(got.Message, "no connection within 50ms") {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestNoMoreThanTheLimitIsReadOfABody(t *testing.T) {
+	ended := make(chan struct{})
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer close(ended)
+		w.Header().Set("Content-Type", "image/png")
+		for chunk := make([]byte, 64<<10); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}))
+	if got := NewClient().Probe(t.Context(), address, cat()); got.Reason != v1alpha1.ReasonNotAnImage {
+		t.Errorf("got %+v", got)
+	}
+	<-ended // the endless body was not waited for
+}
+
+func TestConnectionsAreKeptBetweenProbesAlsoOfFailures(t *testing.T) {
+	var connections atomic.Int64
+	status := 200
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer(status, "image/png", picture(t, "png", 16, 16))(w, r)
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	client := NewClient()
+	for _, status = range []int{200, 422, 404, 200} {
+		client.Probe(t.Context(), server.URL, cat())
+	}
+	if got := connections.Load(); got != 1 {
+		t.Errorf("%d connections for 4 probes", got)
+	}
+}
+
+func TestEachReasonHasARemedyForEachTypeOfSource(t *testing.T) {
+	types := []v1alpha1.SourceType{v1alpha1.WebFolder, v1alpha1.S3, v1alpha1.GoogleCloudStorage, v1alpha1.CloudFront, "Later"}
+	for reason, bySource := range remedies {
+		for _, kind := range types {
+			if text := remedy(reason, Target{Source: kind}); text == "" || !strings.HasSuffix(text, ".") {
+				t.Errorf("%s of %s: %q", reason, kind, text)
+			}
+		}
+		if bySource[anySource] == "" {
+			t.Errorf("%s has no remedy for other types of source", reason)
+		}
+	}
+	for status := 300; status < 600; status++ {
+		if _, found := remedies[classify(status)]; !found {
+			t.Errorf("HTTP %d is %s, which has no remedy", status, classify(status))
+		}
+	}
+	// The likely causes are named by the fields that set them.
+	for reason, wants := range map[string]map[v1alpha1.SourceType][]string{
+		v1alpha1.ReasonImageUnprocessable: {
+			v1alpha1.WebFolder:          {"source.baseUrl"},
+			v1alpha1.S3:                 {"source.bucket", "source.region", "source.endpoint", "keys"},
+			v1alpha1.GoogleCloudStorage: {"source.bucket", "credentials"},
+			v1alpha1.CloudFront:         {"source.host", "source.secureProtocol"},
+		},
+		v1alpha1.ReasonSourceDenied: {
+			v1alpha1.S3:                 {"keys", "s3:GetObject", "source.bucket"},
+			v1alpha1.GoogleCloudStorage: {"source.credentialsSecretRef"},
+			v1alpha1.CloudFront:         {"source.host"},
+		},
+		v1alpha1.ReasonImageNotFound: {v1alpha1.S3: {"source.pathPrefix"}, v1alpha1.CloudFront: {"source.pathPrefix"}},
+	} {
+		for kind, fields := range wants {
+			for _, field := range fields {
+				if text := remedy(reason, Target{Source: kind}); !strings.Contains(text, field) {
+					t.Errorf("%s of %s does not name %s: %s", reason, kind, field, text)
+				}
+			}
+		}
+	}
+}
+
+func TestALongPathIsCutInMessages(t *testing.T) {
+	address := serve(t, answer(422, "", nil))
+	got := NewClient().Probe(t.Context(), address, cat(func(t *Target) { t.Path = "/" + strings.Repeat("ü", 500) }))
+	if len(got.Message) > 700 || !strings.Contains(got.Message, "…?w=16") {
+		t.Errorf("%d bytes: %s", len(got.Message), got.Message)
+	}
+}
+
+// BenchmarkProbe measures a probe and the server that answers it, which share a
+// process: the time is an upper bound for the probe alone.
+func BenchmarkProbe(b *testing.B) {
+	body := picture(b, "jpeg", 16, 11)
+	for name, keep := range map[string]bool{"kept": true, "new": false} {
+		b.Run(name+" connection", func(b *testing.B) {
+			server := httptest.NewUnstartedServer(answer(200, "image/jpeg", body))
+			server.Config.SetKeepAlivesEnabled(keep)
+			server.Start()
+			defer server.Close()
+			client, target := NewClient(), cat()
+			b.ReportAllocs()
+			began := processorTime(b)
+			for b.Loop() {
+				if got := client.Probe(context.Background(), server.URL, target); !got.Served() {
+					b.Fatal(fmt.Sprint(got))
+				}
+			}
+			b.ReportMetric(float64((processorTime(b)-began).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Outcome is the result of one probe. Outcomes are comparable, and alike for alike
+// causes: they hold neither times nor addresses. Of the response they hold the HTTP
+// status and the content type, never the body, which could be that of an internal
+// service that the source points to.
+type Outcome struct {
+	// Reason is v1alpha1.ReasonImageServed, or the reason why not.
+	Reason string
+	// Message is the reason in a sentence, with a remedy.
+	Message string
+	// StatusCode is the HTTP status; 0 without a response.
+	StatusCode int
+	// ContentType is the media type of the response; empty without one.
+	ContentType string
+}
+
+// Served reports whether the image was served as it should be.
+func (o Outcome) Served() bool { return o.Reason == v1alpha1.ReasonImageServed }
+
+// failed returns the outcome of a probe that failed: what was found, and the remedy.
+func (t Target) failed(reason, finding string) Outcome {
+	return Outcome{
+		Reason:  reason,
+		Message: fmt.Sprintf("GET %s: %s. %s", shownPath(t.Path), finding, remedy(reason, t)),
+	}
+}
+
+// shownPath is the request line of a probe, escaped and cut to a readable length.
+func shownPath(path string) string {
+	const limit = 200
+	shown := (&url.URL{Path: path}).EscapedPath()
+	if len(shown) > limit {
+		shown = shown[:limit] + "…"
+	}
+	return shown + "?" + query
+}
+
+// classify returns the reason for an HTTP status other than 200. It is the status of
+// the source where Darkroom passes that on (S3, Google Cloud Storage, 403 of
+// CloudFront), and 422 for most other faults.
+func classify(status int) string {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return v1alpha1.ReasonSourceDenied
+	case status == http.StatusNotFound, status == http.StatusGone:
+		return v1alpha1.ReasonImageNotFound
+	case status == http.StatusUnprocessableEntity:
+		return v1alpha1.ReasonImageUnprocessable
+	case status >= 300 && status < 400:
+		return v1alpha1.ReasonSourceRedirected
+	case status >= 400 && status < 500:
+		return v1alpha1.ReasonSourceRejected
+	case status >= 500:
+		return v1alpha1.ReasonSourceFailing
+	}
+	return v1alpha1.ReasonNotAnImage
+}
+
+// unanswered returns the outcome of a request without a response. Connected reports
+// whether there was a connection to a pod.
+func (t Target) unanswered(err error, connected bool) Outcome {
+	timedOut := errors.Is(err, context.DeadlineExceeded)
+	switch {
+	case timedOut && connected:
+		return t.failed(v1alpha1.ReasonSourceTimeout, fmt.Sprintf("no complete response within %s", t.Timeout))
+	case timedOut:
+		return t.failed(v1alpha1.ReasonUnreachable, fmt.Sprintf("no connection within %s", t.Timeout))
+	case connected:
+		return t.failed(v1alpha1.ReasonUnreachable, "the connection was closed without a complete response")
+	}
+	return t.failed(v1alpha1.ReasonUnreachable, "no connection: "+networkCause(err))
+}
+
+// mediaType is the media type of a Content-Type header, or a word for one that is
+// missing, malformed or too long to be shown.
+func mediaType(header string) string {
+	if header == "" {
+		return "none"
+	}
+	kind, _, err := mime.ParseMediaType(header)
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || len(kind) > 64 {
+		return "invalid"
+	}
+	return kind
+}

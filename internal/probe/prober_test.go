@@ -1,0 +1,377 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+var (
+	served = Outcome{Reason: v1alpha1.ReasonImageServed, Message: "served", StatusCode: 200}
+	denied = Outcome{Reason: v1alpha1.ReasonSourceDenied, Message: "denied", StatusCode: 403}
+	absent = Outcome{Reason: v1alpha1.ReasonImageNotFound, Message: "absent", StatusCode: 404}
+	silent = Outcome{Reason: v1alpha1.ReasonUnreachable, Message: "silent"}
+)
+
+var (
+	photos = types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	shop   = types.NamespacedName{Namespace: "team-b", Name: "shop"}
+)
+
+// world is a prober, its clock, and the Darkrooms that it probes. It is used within a
+// bubble of synctest: settle returns when the prober can do nothing until time passes.
+type world struct {
+	t      *testing.T
+	clock  *clocktesting.FakeClock
+	prober *Prober
+	began  time.Time
+
+	mu sync.Mutex
+	// answers are the outcomes of Darkrooms; without one a probe waits for its end.
+	answers map[types.NamespacedName]Outcome
+	// probed are the probes so far, with the seconds after which they began.
+	probed []string
+	// changed are the changes so far.
+	changed []types.NamespacedName
+	// underway and most count probes at one time.
+	underway, most int
+}
+
+// inWorld runs a test in a world whose prober has started, and ends it. What still
+// runs then fails the test: synctest waits for all goroutines of the bubble.
+func inWorld(t *testing.T, concurrency int, test func(*world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, began: time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC), answers: map[types.NamespacedName]Outcome{}}
+		w.clock = clocktesting.NewFakeClock(w.began)
+		w.prober = New(Options{Probe: w.probe, Concurrency: concurrency, Clock: w.clock, Random: func() float64 { return 0 }})
+		w.prober.Changed = func(keys []types.NamespacedName) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.changed = append(w.changed, keys...)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- w.prober.Start(ctx) }()
+		test(w)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the prober ended with %v", err)
+		}
+		if w.underway != 0 {
+			t.Errorf("%d probes outlived the prober", w.underway)
+		}
+	})
+}
+
+func (w *world) probe(ctx context.Context, key types.NamespacedName, target Target) Outcome {
+	w.mu.Lock()
+	w.probed = append(w.probed, fmt.Sprintf("%s%s@%v", key.Name, target.Path, w.clock.Since(w.began).Seconds()))
+	w.underway++
+	w.most = max(w.most, w.underway)
+	answer, found := w.answers[key]
+	w.mu.Unlock()
+	if !found {
+		<-ctx.Done()
+		answer = silent
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.underway--
+	return answer
+}
+
+// answer sets what a Darkroom answers from now on.
+func (w *world) answer(key types.NamespacedName, outcome Outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers[key] = outcome
+}
+
+// pass lets time pass, second by second, and everything happen that is due.
+func (w *world) pass(seconds int) {
+	synctest.Wait()
+	for range seconds {
+		w.clock.Step(time.Second)
+		synctest.Wait()
+	}
+}
+
+func (w *world) set(key types.NamespacedName, changes ...func(*Target)) {
+	w.prober.Set(key, cat(append([]func(*Target){func(t *Target) { t.Path = "/cat" }}, changes...)...))
+	synctest.Wait()
+}
+
+// expect compares the probes since the last call, and the number of changes.
+func (w *world) expect(why string, changes int, probes ...string) {
+	w.t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if diff := cmp.Diff(probes, w.probed); diff != "" {
+		w.t.Errorf("%s: probes (-want +got):\n%s", why, diff)
+	}
+	if len(w.changed) != changes {
+		w.t.Errorf("%s: %d changes, want %d", why, len(w.changed), changes)
+	}
+	w.probed, w.changed = nil, nil
+}
+
+func (w *world) result(why string, key types.NamespacedName, want metav1.ConditionStatus, outcome Outcome) {
+	w.t.Helper()
+	if diff := cmp.Diff(Result{want, outcome}, w.prober.Result(key)); diff != "" {
+		w.t.Errorf("%s: result (-want +got):\n%s", why, diff)
+	}
+}
+
+func TestADarkroomIsProbedAtOnceAndThenOnceInAPeriod(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.result("before it is set", photos, metav1.ConditionUnknown, Outcome{})
+		w.answer(photos, served)
+		w.set(photos)
+		w.expect("at once", 1, "photos/cat@0")
+		w.result("at once", photos, metav1.ConditionTrue, served)
+		w.pass(125)
+		w.expect("nothing has changed since", 0, "photos/cat@60", "photos/cat@120")
+	})
+}
+
+func TestFailuresCountOnlyWhenTheyLast(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.answer(photos, served)
+		w.set(photos)
+		w.expect("served", 1, "photos/cat@0")
+
+		w.answer(photos, denied)
+		w.pass(120)
+		w.expect("two failures of three", 0, "photos/cat@60", "photos/cat@120")
+		w.result("two failures of three", photos, metav1.ConditionTrue, served)
+
+		w.answer(photos, served)
+		w.pass(60)
+		w.answer(photos, denied)
+		w.pass(120)
+		w.expect("a success between starts the count again", 0, "photos/cat@180", "photos/cat@240", "photos/cat@300")
+
+		w.pass(60)
+		w.expect("three of three", 1, "photos/cat@360")
+		w.result("three of three", photos, metav1.ConditionFalse, denied)
+		w.pass(180)
+		w.expect("and it stays so", 0, "photos/cat@420", "photos/cat@480", "photos/cat@540")
+
+		w.answer(photos, served)
+		w.pass(60)
+		w.expect("one success is enough", 1, "photos/cat@600")
+		w.result("one success is enough", photos, metav1.ConditionTrue, served)
+	})
+}
+
+func TestTheFirstResultIsFoundWithinSeconds(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.answer(photos, denied)
+		w.set(photos)
+		w.pass(5)
+		w.result("two failures", photos, metav1.ConditionUnknown, Outcome{})
+		w.pass(5)
+		w.expect("three failures", 1, "photos/cat@0", "photos/cat@5", "photos/cat@10")
+		w.result("three failures", photos, metav1.ConditionFalse, denied)
+		w.pass(60)
+		w.expect("then in the usual period", 0, "photos/cat@70")
+	})
+}
+
+func TestTheReasonOfAFailureChangesOnlyWhenThatLasts(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.answer(photos, denied)
+		w.set(photos)
+		w.pass(10)
+		w.expect("failed", 1, "photos/cat@0", "photos/cat@5", "photos/cat@10")
+		for range 4 {
+			w.answer(photos, absent)
+			w.pass(60)
+			w.answer(photos, denied)
+			w.pass(60)
+		}
+		w.probed = nil
+		w.expect("two causes that alternate", 0)
+		w.answer(photos, absent)
+		w.pass(180)
+		w.probed = nil
+		w.expect("another cause for good", 1)
+		w.result("another cause for good", photos, metav1.ConditionFalse, absent)
+	})
+}
+
+func TestTheSameTargetAgainChangesNothing(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.answer(photos, served)
+		w.set(photos)
+		w.pass(30)
+		for range 5 {
+			w.set(photos)
+		}
+		w.pass(29)
+		w.expect("no probe but the first", 1, "photos/cat@0")
+	})
+}
+
+func TestAChangedTargetIsProbedAtOnce(t *testing.T) {
+	dog := func(t *Target) { t.Path = "/dog" }
+	for name, test := range map[string]struct {
+		change func(*Target)
+		probe  string
+		keeps  bool
+	}{
+		"a generation says the same of the same pods": {func(t *Target) { t.Generation = 2 }, "photos/cat@30", true},
+		"so does a period":                            {func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30", true},
+		"another path says nothing of the first":      {dog, "photos/dog@30", false},
+		"nor do other pods":                           {func(t *Target) { t.Revision = "2" }, "photos/cat@30", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, 2, func(w *world) {
+				w.answer(photos, served)
+				w.set(photos)
+				w.pass(30)
+				w.expect("first", 1, "photos/cat@0")
+				w.answer(photos, denied)
+				w.set(photos, test.change)
+				w.expect("at once", 0, test.probe)
+				if test.keeps {
+					w.result("history is kept", photos, metav1.ConditionTrue, served)
+				} else {
+					w.result("history is dropped", photos, metav1.ConditionUnknown, Outcome{})
+				}
+			})
+		})
+	}
+}
+
+func TestAChangeEndsTheProbeUnderWayAndItsOutcomeDoesNotCount(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.set(photos) // has no answer
+		w.expect("under way", 0, "photos/cat@0")
+		w.answer(photos, served)
+		w.set(photos, func(t *Target) { t.Path = "/dog" })
+		w.expect("not waited for", 1, "photos/dog@0")
+		w.result("the new one counts", photos, metav1.ConditionTrue, served)
+		w.pass(60)
+		w.expect("and only it goes on", 0, "photos/dog@60")
+	})
+}
+
+func TestARemovedDarkroomIsNotProbedAndForgotten(t *testing.T) {
+	inWorld(t, 2, func(w *world) {
+		w.answer(photos, served)
+		w.set(photos)
+		w.set(shop) // has no answer
+		w.probed, w.changed = nil, nil
+		for _, key := range []types.NamespacedName{photos, shop, {Name: "unknown"}} {
+			w.prober.Remove(key)
+			w.prober.Remove(key)
+			w.result("removed", key, metav1.ConditionUnknown, Outcome{})
+		}
+		w.pass(200)
+		w.expect("removed", 0)
+		if len(w.prober.targets)+len(w.prober.ready)+len(w.prober.stalled)+w.prober.stalling != 0 {
+			t.Errorf("something is left: %+v", w.prober)
+		}
+	})
+}
+
+func TestNoMoreProbesAtOneTimeThanAllowed(t *testing.T) {
+	inWorld(t, 4, func(w *world) {
+		for i := range 20 {
+			w.set(types.NamespacedName{Name: fmt.Sprint("silent-", i)})
+		}
+		synctest.Wait()
+		if w.most != 4 || len(w.probed) != 4 {
+			t.Errorf("%d probes at one time, %d in all; want 4", w.most, len(w.probed))
+		}
+	})
+}
+
+// TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers has ten Darkrooms that never answer and
+// one that does. At four probes at one time all would be taken otherwise.
+func TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers(t *testing.T) {
+	inWorld(t, 4, func(w *world) {
+		short := func(t *Target) { t.Period, t.FailureThreshold = 10*time.Second, 1 }
+		keys := make([]types.NamespacedName, 10)
+		for i := range keys {
+			keys[i] = types.NamespacedName{Name: fmt.Sprint("dead-", i)}
+			w.answer(keys[i], silent)
+			w.set(keys[i], short)
+		}
+		synctest.Wait()
+		w.mu.Lock()
+		for _, key := range keys {
+			delete(w.answers, key) // from now on they hang
+		}
+		w.mu.Unlock()
+		w.pass(10)
+		if w.underway != 2 {
+			t.Errorf("%d probes of hanging Darkrooms are under way, want half of 4", w.underway)
+		}
+		w.probed, w.changed = nil, nil
+		w.answer(photos, served)
+		w.set(photos, short)
+		w.pass(20)
+		w.expect("in time", 1, "photos/cat@10", "photos/cat@20", "photos/cat@30")
+	})
+}
+
+func TestProbesOfAFleetAreSpread(t *testing.T) {
+	entries := []*entry{}
+	prober := New(Options{})
+	for range 200 {
+		entries = append(entries, &entry{target: cat(), result: Result{Status: metav1.ConditionTrue}})
+	}
+	var pauses []time.Duration
+	for _, e := range entries {
+		pauses = append(pauses, prober.pause(e))
+	}
+	least, most := slices.Min(pauses), slices.Max(pauses)
+	if least < 54*time.Second || most > 60*time.Second || most-least < 3*time.Second {
+		t.Errorf("pauses from %s to %s, want them spread over 54 s to 60 s", least, most)
+	}
+}
+
+func TestAProberWithoutTargetsIsQuietAndStops(t *testing.T) {
+	inWorld(t, 1, func(w *world) {
+		w.pass(10)
+		w.expect("nothing", 0)
+	})
+}
+
+func TestAProbeUnderWayEndsWithTheProberAndDoesNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		prober := New(Options{Probe: func(ctx context.Context, _ types.NamespacedName, _ Target) Outcome {
+			<-ctx.Done()
+			if !errors.Is(context.Cause(ctx), context.Canceled) {
+				t.Errorf("cause %v", context.Cause(ctx))
+			}
+			return silent
+		}})
+		prober.Changed = func([]types.NamespacedName) { t.Error("a change was reported") }
+		prober.Set(photos, cat(func(t *Target) { t.FailureThreshold = 1 }))
+		ended := make(chan error)
+		go func() { ended <- prober.Start(ctx) }()
+		synctest.Wait()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

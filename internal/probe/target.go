@@ -1,0 +1,134 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// width is the requested width of the image, in pixels.
+const width = 16
+
+// The defaults of spec.probe, for resources that the API server did not default.
+const (
+	defaultPeriod           = 60
+	defaultTimeout          = 10
+	defaultFailureThreshold = 3
+)
+
+// Target is what is probed of a Darkroom. Targets are comparable.
+type Target struct {
+	// Path is the path of the image, unescaped, with a leading slash.
+	Path string
+	// Source is the type of the source; remedies depend on it.
+	Source v1alpha1.SourceType
+	// Size is the size that the image must have.
+	Size Size
+	// Period is the time between two probes.
+	Period time.Duration
+	// Timeout is the time within which a probe must succeed.
+	Timeout time.Duration
+	// FailureThreshold is the number of consecutive failures that make a Darkroom fail.
+	FailureThreshold int
+	// Generation is that of the resource. A new one is probed at once.
+	Generation int64
+	// Revision identifies the pods. A new one is probed at once, and what was found
+	// of the one before is forgotten.
+	Revision string
+}
+
+// Size is what is known of the size of an image that was requested with w=16.
+// Darkroom enlarges small images, so the width does not depend on the original.
+type Size int
+
+const (
+	// SizeWidth: the width is 16 pixels.
+	SizeWidth Size = iota
+	// SizeEither: width or height is 16 pixels. The default parameter auto=compress
+	// turns photos upright after they are resized.
+	SizeEither
+	// SizeAny: other default parameters determine the size too.
+	SizeAny
+)
+
+func (s Size) accepts(w, h int) bool {
+	switch s {
+	case SizeWidth:
+		return w == width
+	case SizeEither:
+		return w == width || h == width
+	default:
+		return w > 0
+	}
+}
+
+// TargetOf returns what is to be probed of a Darkroom; found is false if it sets no
+// probe. Revision is left empty.
+func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
+	probe := darkroom.Spec.Probe
+	if probe == nil {
+		return Target{}, false
+	}
+	seconds := func(value *int32, otherwise int32) time.Duration {
+		return time.Duration(ptr.Deref(value, otherwise)) * time.Second
+	}
+	target = Target{
+		Path:             probe.Path,
+		Source:           darkroom.Spec.Source.Type,
+		Size:             sizeOf(&darkroom.Spec),
+		Period:           seconds(probe.PeriodSeconds, defaultPeriod),
+		Timeout:          seconds(probe.TimeoutSeconds, defaultTimeout),
+		FailureThreshold: int(ptr.Deref(probe.FailureThreshold, defaultFailureThreshold)),
+		Generation:       darkroom.Generation,
+	}
+	if target.Source == "" {
+		target.Source = v1alpha1.WebFolder
+	}
+	return target, true
+}
+
+// sizeOf returns what the default parameters leave of w=16. Darkroom joins values of
+// a parameter that has a default, so w=16 becomes "100,16", which it ignores.
+func sizeOf(spec *v1alpha1.DarkroomSpec) Size {
+	const variable = "DEFAULTPARAMS"
+	if len(spec.ExtraEnvFrom) > 0 ||
+		slices.ContainsFunc(spec.ExtraEnv, func(e corev1.EnvVar) bool { return e.Name == variable }) {
+		return SizeAny
+	}
+	for _, name := range []string{"w", "h", "fit"} {
+		if spec.DefaultParams[name] != "" {
+			return SizeAny
+		}
+	}
+	if slices.Contains(strings.Split(string(spec.DefaultParams["auto"]), ","), "compress") {
+		return SizeEither
+	}
+	return SizeWidth
+}
+
+var forbiddenInPath = regexp.MustCompile(`[?#[:cntrl:]]|//|/[.][.]?(/|$)`)
+
+// checkPath reports whether a path may be requested. The rules are those of the CRD;
+// they are repeated because a path with ".." would leave the Service behind the proxy
+// of the Kubernetes API server.
+func checkPath(path string) error {
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return errors.New("must start with '/'")
+	case len(path) > 1024:
+		return errors.New("must be no longer than 1024 bytes")
+	case forbiddenInPath.MatchString(path):
+		return errors.New("must have no '?', '#', control characters, and no empty, '.' or '..' segments")
+	case path == "/ping", path == "/metrics":
+		return fmt.Errorf("must be the path of an image, not %s", path)
+	}
+	return nil
+}

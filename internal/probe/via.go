@@ -1,0 +1,86 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Via is the way of probes to the Services of Darkrooms.
+type Via string
+
+// The ways of probes.
+const (
+	// ViaService connects to the Service. The operator must run in the cluster.
+	ViaService Via = "service"
+	// ViaAPIServer uses the proxy of the Kubernetes API server, for an operator that
+	// cannot reach Services. It needs the verb get on services/proxy.
+	ViaAPIServer Via = "apiserver"
+	// ViaOff sends no probes.
+	ViaOff Via = "off"
+)
+
+// Validate returns an error unless the way is known.
+func (v Via) Validate() error {
+	switch v {
+	case ViaService, ViaAPIServer, ViaOff:
+		return nil
+	}
+	return fmt.Errorf("must be %s, %s or %s", ViaService, ViaAPIServer, ViaOff)
+}
+
+// ErrOff is returned where a client is asked for that would send no probes.
+var ErrOff = errors.New("probes are turned off")
+
+// NewClientVia returns the client of a way. Config, of which only ViaAPIServer makes
+// use, is how to reach the Kubernetes API server.
+func NewClientVia(via Via, config *rest.Config) (*Client, error) {
+	if err := via.Validate(); err != nil {
+		return nil, err
+	}
+	switch via {
+	case ViaOff:
+		return nil, ErrOff
+	case ViaService:
+		return NewClient(), nil
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect probes to the API server: %w", err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect probes to the API server: %w", err)
+	}
+	return &Client{http: newHTTPClient(transport), base: base}, nil
+}
+
+// Address returns the address of a Darkroom's Service.
+func (c *Client) Address(key types.NamespacedName) string {
+	if c.base == nil {
+		return fmt.Sprintf("http://%s.%s.svc", key.Name, key.Namespace)
+	}
+	address := url.URL{
+		Scheme: c.base.Scheme, Host: c.base.Host,
+		Path: fmt.Sprintf("%s/api/v1/namespaces/%s/services/http:%s:http/proxy", strings.TrimRight(c.base.Path, "/"), key.Namespace, key.Name),
+	}
+	return address.String()
+}
+
+// fromAPIServer returns the outcome of an answer that the API server gave in place of
+// the Darkroom. The content type tells them apart: Darkroom answers failures without a
+// body, the API server with a Status object.
+func fromAPIServer(target Target, status int) Outcome {
+	finding := fmt.Sprintf("HTTP %d of the Kubernetes API server", status)
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return target.failed(v1alpha1.ReasonProbeForbidden, finding)
+	}
+	return target.failed(v1alpha1.ReasonUnreachable, finding)
+}

@@ -1,0 +1,68 @@
+package probe
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+func TestProbesOfAServiceGoToItsName(t *testing.T) {
+	client, err := NewClientVia(ViaService, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := client.Address(photos); got != "http://photos.team-a.svc" {
+		t.Errorf("address %s", got)
+	}
+}
+
+// TestProbesThroughTheAPIServer stands in for its proxy, which passes answers of
+// Darkroom on and gives its own as JSON.
+func TestProbesThroughTheAPIServer(t *testing.T) {
+	const refusal = `{"kind":"Status","message":"` + secret + `"}`
+	body := picture(t, "jpeg", 16, 11)
+	for name, test := range map[string]struct {
+		answer     http.HandlerFunc
+		want, says string
+	}{
+		"an image":                    {answer(200, "image/jpeg", body), v1alpha1.ReasonImageServed, "image/jpeg"},
+		"denied by the source":        {answer(403, "", nil), v1alpha1.ReasonSourceDenied, "HTTP 403."},
+		"denied by the API server":    {answer(403, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy"},
+		"a token that has run out":    {answer(401, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy"},
+		"no endpoints":                {answer(503, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable, "HTTP 503 of the Kubernetes API server"},
+		"no Service":                  {answer(404, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable, "HTTP 404 of the Kubernetes API server"},
+		"no image, says the Darkroom": {answer(404, "text/plain", nil), v1alpha1.ReasonImageNotFound, "HTTP 404."},
+	} {
+		var path, token string
+		address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			path, token = r.RequestURI, r.Header.Get("Authorization")
+			test.answer(w, r)
+		}))
+		client, err := NewClientVia(ViaAPIServer, &rest.Config{Host: address + "/clusters/one/", BearerToken: "token"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := client.Probe(t.Context(), client.Address(photos), cat())
+		if got.Reason != test.want || !strings.Contains(got.Message, test.says) || strings.Contains(got.Message, secret) {
+			t.Errorf("%s: %+v, want %s that says %q", name, got, test.want, test.says)
+		}
+		if want := "/clusters/one/api/v1/namespaces/team-a/services/http:photos:http/proxy/photos/cat.jpg?w=16"; path != want {
+			t.Errorf("%s: asked for %s, want %s", name, path, want)
+		}
+		if token != "Bearer token" {
+			t.Errorf("%s: authorised by %q", name, token)
+		}
+	}
+}
+
+func TestOnlyKnownWaysAreAccepted(t *testing.T) {
+	for via, want := range map[Via]string{ViaOff: ErrOff.Error(), "ingress": "must be service, apiserver or off", "": "must be service, apiserver or off"} {
+		if _, err := NewClientVia(via, nil); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", via, err, want)
+		}
+	}
+}

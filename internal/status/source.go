@@ -1,0 +1,73 @@
+package status
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+)
+
+// determineSource returns the condition SourceReady: what the prober found, once
+// there are pods that it can speak of.
+func determineSource(o Observation) v1alpha1.Condition {
+	unknown := func(reason, message string) v1alpha1.Condition {
+		return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
+	}
+	switch wanted := o.Darkroom.Spec.Probe; {
+	case wanted == nil:
+		return unknown(v1alpha1.ReasonNoProbe, "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
+	case o.Probe == nil:
+		return unknown(v1alpha1.ReasonProbeOff, "spec.probe is ignored: the operator runs with --probe-via=off.")
+	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:
+		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
+	case o.Unseen, !isProbed(o.Darkroom, o.Deployment):
+		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the change is rolled out and a pod is ready.")
+	case o.Probe.Status == metav1.ConditionUnknown:
+		return unknown(v1alpha1.ReasonProbePending, fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
+	}
+	return v1alpha1.Condition{
+		Type:    v1alpha1.ConditionSourceReady,
+		Status:  o.Probe.Status,
+		Reason:  o.Probe.Outcome.Reason,
+		Message: o.Probe.Outcome.Message,
+	}
+}
+
+// requireSource returns the verdict on a Darkroom that is ready otherwise. Ready does
+// not depend on the source without a probe, with probes turned off, and without pods.
+func requireSource(ready verdict, source v1alpha1.Condition) verdict {
+	switch source.Reason {
+	case v1alpha1.ReasonImageServed, v1alpha1.ReasonNoProbe, v1alpha1.ReasonProbeOff, v1alpha1.ReasonScaledToZero:
+		return ready
+	case v1alpha1.ReasonProbePending:
+		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, source.Reason, source.Message}
+	}
+	return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, source.Reason, source.Message}
+}
+
+// isProbed reports whether a Darkroom can be probed: all pods are of the present
+// template, and one of them is ready. The others may fail; the source is judged by
+// those that serve.
+func isProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
+	if darkroom.Spec.Probe == nil || darkroom.DeletionTimestamp != nil || deployment == nil {
+		return false
+	}
+	status := deployment.Status
+	return status.ObservedGeneration >= deployment.Generation &&
+		status.ReadyReplicas >= 1 && status.Replicas <= status.UpdatedReplicas
+}
+
+// revisionAnnotation is where the Deployment controller counts templates of pods.
+const revisionAnnotation = "deployment.kubernetes.io/revision"
+
+// targetOf returns what to probe of a Darkroom that isProbed. Its revision is that of
+// the pods: what was found through other pods says nothing of these.
+func targetOf(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) probe.Target {
+	target, _ := probe.TargetOf(darkroom)
+	target.Revision = string(deployment.UID) + "/" + deployment.Annotations[revisionAnnotation]
+	return target
+}

@@ -1,0 +1,234 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+// withProbe sets a probe of /cat.jpg.
+func withProbe(builder *darkrooms.Builder) *darkrooms.Builder {
+	return builder.Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = &v1alpha1.Probe{Path: "/cat.jpg"} })
+}
+
+// found is what the prober says of a Darkroom.
+func found(status metav1.ConditionStatus, reason, message string) *probe.Result {
+	return &probe.Result{Status: status, Outcome: probe.Outcome{Reason: reason, Message: message}}
+}
+
+// TestSourceReady has the condition, and what it makes of the Ready of a Darkroom
+// whose pods and domains are as the observation says.
+func TestSourceReady(t *testing.T) {
+	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+	var (
+		served  = found(yes, v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+		denied  = found(no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
+		pending = &probe.Result{Status: unknown}
+		failing = deploymentSays(appsv1.DeploymentProgressing, "True", "NewReplicaSetAvailable", "")
+	)
+	const waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
+	allReady := verdict{v1alpha1.PhaseReady, yes, v1alpha1.ReasonAllReplicasReady, "2 of 2 pods are ready."}
+	for name, test := range map[string]struct {
+		darkroom   *darkrooms.Builder
+		deployment *appsv1.Deployment
+		probe      *probe.Result
+		lost       bool // fewer pods are ready than the last report said
+		unseen     bool
+		status     metav1.ConditionStatus
+		reason     string
+		message    string
+		ready      verdict
+	}{
+		"without a probe Ready means what it always did": {
+			darkroom: photos(), deployment: deployment(2), probe: pending,
+			status: unknown, reason: v1alpha1.ReasonNoProbe,
+			message: "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.",
+			ready:   allReady,
+		},
+		"so it does where probes are turned off": {
+			darkroom: withProbe(photos()), deployment: deployment(2),
+			status: unknown, reason: v1alpha1.ReasonProbeOff, message: "spec.probe is ignored: the operator runs with --probe-via=off.",
+			ready: allReady,
+		},
+		"an image is served": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: served,
+			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
+			ready: allReady,
+		},
+		"no image is served": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: denied,
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys."},
+		},
+		"too few probes to decide": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Waiting for the first image from the pods (/cat.jpg)."},
+		},
+		"what old pods serve says nothing of the new ones": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+		},
+		"nor before the Deployment controller has looked": {
+			darkroom: withProbe(photos()), deployment: deployment(2, notObserved), probe: served,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+		},
+		"no pod is ready": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 0, 0), failing), probe: served, lost: true,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonReplicasUnavailable, "0 of 2 pods are ready."},
+		},
+		"one pod of two is ready, and serves": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 1, 1), failing), probe: served, lost: true,
+			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
+			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready."},
+		},
+		"scaled to zero": {
+			darkroom:   withProbe(photos()).Spec(func(s *v1alpha1.DarkroomSpec) { s.Replicas = ptr.To[int32](0) }),
+			deployment: deployment(0), probe: denied,
+			status: unknown, reason: v1alpha1.ReasonScaledToZero, message: "Scaled to zero: there is no pod to request an image from.",
+			ready: verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
+		},
+		"the Deployment is that of the past": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: served, unseen: true,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
+		},
+		"nothing is installed": {
+			darkroom: withProbe(darkrooms.New("photos", "team-a").Generation(2)), probe: pending,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhasePending, no, v1alpha1.ReasonPending, "Nothing is installed yet."},
+		},
+		"deleted": {
+			darkroom: withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment: deployment(2), probe: served,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhaseTerminating, no, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."},
+		},
+		"a failed upgrade counts more": {
+			darkroom:   withProbe(photos()).Condition(failure(v1alpha1.ConditionReleaseFailed, "UpgradeError", "no quota", 2)),
+			deployment: deployment(2), probe: denied,
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			ready: verdict{v1alpha1.PhaseFailed, no, v1alpha1.ReasonReleaseFailed, "no quota"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			darkroom := test.darkroom.Obj()
+			if test.lost {
+				darkroom.Status.ReadyReplicas = 2
+			}
+			report := Determine(Observation{
+				Darkroom: darkroom, Deployment: test.deployment, Probe: test.probe, Unseen: test.unseen,
+				Hosts: []string{host}, Ingress: ingress(host),
+			})
+			want := &v1alpha1.Condition{
+				Type: v1alpha1.ConditionSourceReady, Status: test.status, Reason: test.reason, Message: test.message, ObservedGeneration: 2,
+			}
+			if diff := cmp.Diff(want, v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionSourceReady)); diff != "" {
+				t.Errorf("SourceReady (-want +got):\n%s", diff)
+			}
+			ready := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
+			compareVerdict(t, test.ready, verdict{report.Phase, ready.Status, ready.Reason, ready.Message})
+		})
+	}
+}
+
+func TestTheTargetOfAProbeFollowsThePods(t *testing.T) {
+	first := deployment(2)
+	first.UID, first.Annotations = "a", map[string]string{revisionAnnotation: "1"}
+	scaled := first.DeepCopy()
+	scaled.Generation++
+	rolled := first.DeepCopy()
+	rolled.Annotations[revisionAnnotation] = "2"
+	recreated := first.DeepCopy()
+	recreated.UID = "b"
+
+	darkroom := withProbe(photos()).Obj()
+	want := probe.Target{
+		Path: "/cat.jpg", Source: v1alpha1.WebFolder, Period: time.Minute, Timeout: 10 * time.Second,
+		FailureThreshold: 3, Generation: 2, Revision: "a/1",
+	}
+	if diff := cmp.Diff(want, targetOf(darkroom, first)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if targetOf(darkroom, scaled) != want {
+		t.Error("an autoscaler that adds pods makes another target")
+	}
+	for name, other := range map[string]*appsv1.Deployment{"another template": rolled, "another Deployment": recreated} {
+		if targetOf(darkroom, other).Revision == want.Revision {
+			t.Errorf("%s is the same revision", name)
+		}
+	}
+}
+
+// sourceStub remembers what is probed.
+type sourceStub map[types.NamespacedName]probe.Target
+
+func (s sourceStub) Set(key types.NamespacedName, target probe.Target) { s[key] = target }
+func (s sourceStub) Remove(key types.NamespacedName)                   { delete(s, key) }
+func (s sourceStub) Result(types.NamespacedName) probe.Result {
+	return probe.Result{Status: metav1.ConditionUnknown}
+}
+
+func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
+	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	for name, test := range map[string]struct {
+		darkroom   *darkrooms.Builder
+		deployment *appsv1.Deployment
+		unseen     bool
+		want       string // the path that is probed
+	}{
+		"rolled out":           {withProbe(photos()), deployment(2), false, "/cat.jpg"},
+		"one pod of two ready": {withProbe(photos()), deployment(2, pods(2, 2, 1, 1)), false, "/cat.jpg"},
+		"no probe":             {photos(), deployment(2), false, ""},
+		"old pods are left":    {withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), false, ""},
+		"scaled to zero":       {withProbe(photos()), deployment(0), false, ""},
+		"not installed":        {withProbe(photos()), nil, false, ""},
+		"being deleted":        {withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2), false, ""},
+		"of the past":          {withProbe(photos()), deployment(2), true, "/before.jpg"},
+	} {
+		source := sourceStub{key: {Path: "/before.jpg"}}
+		reconciler := &Reconciler{Source: source}
+		if reconciler.probe(Observation{Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Unseen: test.unseen}) == nil {
+			t.Errorf("%s: there is no result", name)
+		}
+		if got := source[key].Path; got != test.want {
+			t.Errorf("%s: %q is probed, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestDarkroomsThatAreGoneOrOfOthersAreNoLongerProbed(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	for name, reader := range map[string]client.Client{
+		"gone":      fake.NewClientBuilder().WithScheme(scheme).Build(),
+		"of others": fake.NewClientBuilder().WithScheme(scheme).WithObjects(withProbe(photos()).Obj()).Build(),
+	} {
+		source := sourceStub{key: {}}
+		reconciler := &Reconciler{Client: reader, Source: source, Handles: func(*v1alpha1.Darkroom) bool { return false }}
+		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(source) != 0 {
+			t.Errorf("%s: still probed", name)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package install
+
+import (
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+)
+
+// TestThePolicyLetsProbesReachThePodsOfDarkrooms compares the egress policy of the
+// manager with the pods that the chart of a Darkroom makes.
+func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
+	policy, found := byName(kustomizeBuild(t, "overlays/with-network-policy"))["NetworkPolicy darkroom-system/darkroom-operator-allow-probes"]
+	if !found {
+		t.Fatal("there is no policy allow-probes")
+	}
+	rule := convert[networkingv1.NetworkPolicy](t, policy).Spec.Egress[0]
+	selector, err := metav1.LabelSelectorAsSelector(rule.To[0].PodSelector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"}}
+	toRender, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "photos", Namespace: "team-a"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.Render(chart, toRender)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if !strings.HasSuffix(name, "/deployment.yaml") {
+			continue
+		}
+		pods := convert[appsv1.Deployment](t, decode(t, []byte(text))[0]).Spec.Template
+		if !selector.Matches(labels.Set(pods.Labels)) {
+			t.Errorf("the policy selects %s, and the pods have %v", selector, pods.Labels)
+		}
+		if got, want := pods.Spec.Containers[0].Ports[0].ContainerPort, rule.Ports[0].Port.IntVal; got != want {
+			t.Errorf("the pods listen at %d, the policy lets through %d", got, want)
+		}
+		return
+	}
+	t.Fatal("the chart has no Deployment")
+}
