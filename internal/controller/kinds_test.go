@@ -230,6 +230,7 @@ func TestAKindIsFollowedAsItComesAndGoes(t *testing.T) {
 				eventually(t, "the release", installed(namespace, "photos"))
 				comesBack(t, c.kind, namespace, "photos")
 				if c.kind == routeKind {
+					accept(t, namespace, "photos", 1)
 					eventuallyStatus(t, darkroom, "the host of the route", func(status v1alpha1.DarkroomStatus) error {
 						if !slices.Equal(status.Domains, []string{hostIn("photos")}) {
 							return fmt.Errorf("domains are %v", status.Domains)

@@ -89,7 +89,7 @@ func TestEachMetricIsOnThePageOfConditions(t *testing.T) {
 func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
 	for _, alert := range alerts(t) {
 		for _, match := range regexp.MustCompile(`phase(=~|=|!~|!=)"([^"]*)"`).FindAllStringSubmatch(alert.Expr, -1) {
-			about := regexp.MustCompile("^(" + match[2] + ")$").MatchString(string(v1alpha1.PhaseIdle)) == !strings.HasPrefix(match[1], "!")
+			about := regexp.MustCompile("^("+match[2]+")$").MatchString(string(v1alpha1.PhaseIdle)) == !strings.HasPrefix(match[1], "!")
 			if about {
 				t.Errorf("%s: %s", alert.Alert, alert.Expr)
 			}
