@@ -118,7 +118,7 @@ networkPolicy: {enabled: true}
 metrics: {enabled: true, serviceMonitor: {enabled: true}}
 `
 	seed := uint64(time.Now().UnixNano())
-	darkrooms := alike(rand.New(rand.NewPCG(seed, 0))) //nolint:gosec // G404: names of a test
+	darkrooms := alike(rand.New(rand.NewPCG(seed, 0)))
 	releases := append(slices.Clone(darkrooms), "2026", "2026-darkroom", "darkroom-2026", "darkroom-2026-darkroom", "a.b", "a-b", "a.b-darkroom", "a-b-darkroom", "darkroom-a-b")
 	for way, test := range map[string]struct {
 		names  []string

@@ -33,13 +33,13 @@ func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := s.withAddress(r)
-		who, leave, err := s.enter(ctx, r, false)
+		who, leave, err := s.enter(ctx, r, false) //nolint:contextcheck // derived from the request's context
 		if err == nil {
 			defer leave()
-			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
+			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"}) //nolint:contextcheck // derived from the request's context
 		}
 		if err != nil {
-			asProblem(ctx, err).write(w)
+			asProblem(ctx, err).write(w) //nolint:contextcheck // derived from the request's context
 			return
 		}
 		metrics.ServeHTTP(w, r)

@@ -89,7 +89,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 		return fmt.Errorf("find the cluster: %w: set KUBECONFIG, or run within a cluster", err)
 	}
 	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
-	server, err := apiserver.New(o.server)
+	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
 	if err != nil {
 		return err
 	}

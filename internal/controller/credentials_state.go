@@ -30,6 +30,12 @@ import (
 // suffixState is appended to a Darkroom's name to name the Secret with its state.
 const suffixState = "-credentials-state"
 
+// labelComponent tells that Secret from the objects of the chart.
+const (
+	labelComponent = "app.kubernetes.io/component"
+	componentState = "operator-state"
+)
+
 // typeState is the type of that Secret.
 const typeState corev1.SecretType = "deployments.example.com/credentials-state"
 
@@ -139,7 +145,7 @@ func (c *credentials) store(ctx context.Context, darkroom *v1alpha1.Darkroom, st
 		OwnerReferences: []metav1.OwnerReference{ownership.Reference(darkroom)},
 	}}
 	fill := func() {
-		secret.Labels = map[string]string{v1alpha1.LabelDarkroom: darkroom.Name}
+		secret.Labels = map[string]string{v1alpha1.LabelDarkroom: darkroom.Name, labelComponent: componentState}
 		secret.Annotations = map[string]string{annotationReference: state.reference, annotationVersion: state.version}
 		secret.Data = map[string][]byte{dataDigest: []byte(state.digest)}
 	}
@@ -148,7 +154,7 @@ func (c *credentials) store(ctx context.Context, darkroom *v1alpha1.Darkroom, st
 	if apierrors.IsAlreadyExists(err) {
 		if err = c.live.Get(ctx, key, secret); err == nil {
 			if !metav1.IsControlledBy(secret, darkroom) {
-				return fmt.Errorf("Secret %s exists and does not belong to this Darkroom: delete it, or rename the Darkroom", key) //nolint:staticcheck // the name of a kind
+				return fmt.Errorf("Secret %s exists and does not belong to this Darkroom: delete it, or rename the Darkroom", key)
 			}
 			fill()
 			err = c.client.Update(ctx, secret)

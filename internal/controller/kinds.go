@@ -233,7 +233,7 @@ func (k *kinds) begin(ctx context.Context, kind *optional) error {
 		k.mu.Lock()
 		state.cached = true
 		for _, feed := range k.feeds {
-			feed.watch(state.ctx, kind)
+			feed.watch(state.ctx, kind) //nolint:contextcheck // it ends with the kind
 		}
 		k.mu.Unlock()
 		k.wake(ctx, kind.neededBy)
@@ -306,7 +306,7 @@ func (f *feed) Start(_ context.Context, queue workqueue.TypedRateLimitingInterfa
 	f.kinds.feeds = append(f.kinds.feeds, f)
 	for i := range optionalKinds {
 		if state := f.kinds.followed[optionalKinds[i].kind]; state != nil && state.cached {
-			f.watch(state.ctx, &optionalKinds[i])
+			f.watch(state.ctx, &optionalKinds[i]) //nolint:contextcheck // it ends with the kind
 		}
 	}
 	return nil

@@ -50,12 +50,12 @@ type Target struct {
 type Size int
 
 const (
-	// SizeWidth: the width is 16 pixels.
+	// SizeWidth means that the width is 16 pixels.
 	SizeWidth Size = iota
-	// SizeEither: width or height is 16 pixels. The default parameter auto=compress
+	// SizeEither means that width or height is 16 pixels. The default parameter auto=compress
 	// turns photos upright after they are resized.
 	SizeEither
-	// SizeAny: other default parameters determine the size too.
+	// SizeAny means that other default parameters determine the size too.
 	SizeAny
 )
 

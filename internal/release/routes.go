@@ -3,7 +3,6 @@ package release
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -103,5 +102,3 @@ func isAccepted(route metav1.Object) bool {
 	}
 	return true
 }
-
-func cmpOwned(a, b owned) int { return strings.Compare(a.String(), b.String()) }

@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,8 @@ type owned struct {
 func (o owned) key() manifest.Key { return manifest.Key{GroupKind: o.Kind.GroupKind(), Name: o.Name} }
 func (o owned) String() string    { return o.key().String() }
 
+func compareOwned(a, b owned) int { return strings.Compare(a.String(), b.String()) }
+
 // inventory returns all objects that belong to the Darkroom besides Helm's Secrets: those
 // that the caches show, and those that were applied so lately that they do not.
 func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
@@ -62,7 +65,7 @@ func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
 			found = append(found, owned{Kind: version.WithKind(key.Kind), Name: key.Name, UID: trace.UID})
 		}
 	}
-	slices.SortFunc(found, func(a, b owned) int { return cmpOwned(a, b) })
+	slices.SortFunc(found, compareOwned)
 	return found, nil
 }
 

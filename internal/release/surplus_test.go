@@ -198,32 +198,38 @@ func TestWhatServesStaysUntilItsReplacementDoes(t *testing.T) {
 		"an Ingress without a successor":        {cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}}, nil, ingressKind, false},
 		"an Ingress before its route is known": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, true,
+			[]manifest.Key{keyOf(routeKind, "photos")},
+			ingressKind, true,
 		},
 		"an Ingress before its route is accepted": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(false, "a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, true,
+			[]manifest.Key{keyOf(routeKind, "photos")},
+			ingressKind, true,
 		},
 		"an Ingress after that": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a", "b")}},
-			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, false,
+			[]manifest.Key{keyOf(routeKind, "photos")},
+			ingressKind, false,
 		},
 		"an Ingress with a host that the route lacks": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")}, ingressKind, false,
+			[]manifest.Key{keyOf(routeKind, "photos")},
+			ingressKind, false,
 		},
 		"a route that an Ingress replaces": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a")}},
-			[]manifest.Key{keyOf(ingressKind, "photos")}, routeKind, false,
+			[]manifest.Key{keyOf(ingressKind, "photos")},
+			routeKind, false,
 		},
 		"the Service of an Ingress that stays": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, services: {metadata("photos", nil)}},
-			[]manifest.Key{keyOf(routeKind, "photos")}, services, true,
+			[]manifest.Key{keyOf(routeKind, "photos")},
+			services, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := clientWith(test.cached)
-			desired := append(test.desired, deployment)
+			desired := slices.Concat(test.desired, []manifest.Key{deployment})
 			surplus, err := c.inventory(desired)
 			if err != nil {
 				t.Fatal(err)

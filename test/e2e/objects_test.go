@@ -86,6 +86,12 @@ func isRevision(object found) bool {
 	return object.kind == "Secret" && object.Labels["owner"] == "helm"
 }
 
+// isBookkeeping reports whether an object is a Secret that the operator keeps for itself
+// beside the objects of the chart.
+func isBookkeeping(object found) bool {
+	return isRevision(object) || object.kind == "Secret" && object.Labels["app.kubernetes.io/component"] == "operator-state"
+}
+
 // nothingLeft says what is in a namespace that should be empty.
 func nothingLeft(ctx context.Context, namespace string) error {
 	objects, err := objectsIn(ctx, namespace)
@@ -107,7 +113,7 @@ func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom
 	if err != nil {
 		return err
 	}
-	live := slices.DeleteFunc(slices.Clone(owned), isRevision)
+	live := slices.DeleteFunc(slices.Clone(owned), isBookkeeping)
 	if got := names(live); !slices.Equal(got, wanted) {
 		return fmt.Errorf("%s has\n%s\nand should have\n%s", darkroom.Name, strings.Join(got, ", "), strings.Join(wanted, ", "))
 	}
