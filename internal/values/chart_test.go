@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
@@ -70,6 +71,7 @@ func everything() map[string]*v1alpha1.Darkroom {
 				spec.CacheTTLSeconds = &ttl
 				spec.LogLevel = "warn"
 				spec.Metrics = &v1alpha1.Metrics{Enabled: true, ServiceMonitor: true}
+				spec.Probe = &v1alpha1.Probe{Path: "/probe.jpg", PeriodSeconds: ptr.To(int32(30)), TimeoutSeconds: ptr.To(int32(5)), FailureThreshold: ptr.To(int32(3))}
 				spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true}
 				spec.ExtraEnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 					LocalObjectReference: corev1.LocalObjectReference{Name: "more"},
