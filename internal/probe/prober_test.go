@@ -235,7 +235,7 @@ func TestAChangedTargetIsProbedAtOnce(t *testing.T) {
 		keeps  bool
 	}{
 		"a generation says the same of the same pods": {func(t *Target) { t.Generation = 2 }, "photos/cat@30", true},
-		"so does a period":                            {func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30", true},
+		"so does another period":                      {func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30", true},
 		"another path says nothing of the first":      {dog, "photos/dog@30", false},
 		"nor do other pods":                           {func(t *Target) { t.Revision = "2" }, "photos/cat@30", false},
 	} {
