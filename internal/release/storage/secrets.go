@@ -2,11 +2,14 @@ package storage
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,6 +26,10 @@ const annotationOperator = "deployments.example.com/written-by-operator"
 // dataRecord is the key of the operator's record in a revision's Secret.
 const dataRecord = "applied"
 
+// errUnknownRevision is returned for the update of a revision that the Darkroom is not
+// known to own.
+var errUnknownRevision = errors.New("no revision of this Darkroom has that name")
+
 // secretClient adds to the Secrets that Helm's driver writes what makes them a Darkroom's.
 // It also passes the context of the reconcile, where the driver passes
 // context.Background().
@@ -33,7 +40,12 @@ type secretClient struct {
 	// record is written beside the release, unless it is nil.
 	record []byte
 
-	// resourceVersion is that of the Secret written last.
+	// uids are those of the revisions that belong to the Darkroom, by the names of their
+	// Secrets. An update carries it, so that it fails if another Secret has taken the name.
+	uids map[string]types.UID
+
+	// uid and resourceVersion are those of the Secret written last.
+	uid             types.UID
 	resourceVersion string
 }
 
@@ -52,12 +64,17 @@ func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts met
 // Update implements corev1client.SecretInterface.
 func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
 	c.own(secret)
+	uid, known := c.uids[secret.Name]
+	if !known {
+		return nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision)
+	}
+	secret.UID = uid
 	return c.written(c.SecretInterface.Update(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
 }
 
 func (c *secretClient) written(secret *corev1.Secret, err error) (*corev1.Secret, error) {
 	if err == nil {
-		c.resourceVersion = secret.ResourceVersion
+		c.uid, c.resourceVersion = secret.UID, secret.ResourceVersion
 	}
 	return secret, err
 }

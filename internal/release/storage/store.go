@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -54,6 +55,8 @@ type known struct {
 	release         *helmrelease.Release
 	secretName      string
 	resourceVersion string
+	// uids are those of all revisions, by the names of their Secrets.
+	uids map[string]types.UID
 	// seen is when this process first saw that version.
 	seen time.Time
 	// record is the record read beside the release, until it is taken.
@@ -130,6 +133,7 @@ func (s *Store) Read(ctx context.Context, darkroom client.Object) (*helmrelease.
 			release:         revision.Summary(release),
 			secretName:      newest.Name,
 			resourceVersion: newest.ResourceVersion,
+			uids:            uidsOf(secrets),
 			record:          newest.Data[dataRecord],
 		})
 		return revision.Copy(release), nil
@@ -215,19 +219,49 @@ func (s *Store) write(ctx context.Context, darkroom client.Object, release *helm
 	key := keyOf(darkroom)
 	secrets := s.secretClient(ctx, darkroom)
 	secrets.record = record
+	if err := s.identify(ctx, darkroom, secrets); err != nil {
+		return err
+	}
 	if err := write(driver.NewSecrets(secrets), secretName(release), release); err != nil {
 		// The state of the Secret is unknown: the answer may have been lost.
 		s.Forget(key)
 		return fmt.Errorf("store revision %d of release %s: %w", release.Version, key, err)
 	}
+	secrets.uids[secretName(release)] = secrets.uid
 	if last := s.remembered(key); last == nil || last.release.Version <= release.Version {
 		s.remember(key, &known{
 			release:         revision.Summary(release),
 			secretName:      secretName(release),
 			resourceVersion: secrets.resourceVersion,
+			uids:            secrets.uids,
 		})
 	}
 	return nil
+}
+
+// identify gives a client the UIDs of a Darkroom's revisions: those that the cache shows,
+// and those that this process wrote or read lately.
+func (s *Store) identify(ctx context.Context, darkroom client.Object, secrets *secretClient) error {
+	indexed, err := s.revisions(ctx, darkroom)
+	if err != nil {
+		return err
+	}
+	secrets.uids = map[string]types.UID{}
+	for i := range indexed {
+		secrets.uids[indexed[i].Name] = indexed[i].UID
+	}
+	if last := s.remembered(keyOf(darkroom)); last != nil {
+		maps.Copy(secrets.uids, last.uids)
+	}
+	return nil
+}
+
+func uidsOf(secrets []corev1.Secret) map[string]types.UID {
+	uids := make(map[string]types.UID, len(secrets))
+	for i := range secrets {
+		uids[secrets[i].Name] = secrets[i].UID
+	}
+	return uids
 }
 
 // TakeRecord returns the record that was read with the last revision, once.
@@ -270,7 +304,7 @@ func (s *Store) Record(ctx context.Context, darkroom client.Object, record []byt
 	if err != nil {
 		return err
 	}
-	s.remember(key, &known{release: last.release, secretName: last.secretName, resourceVersion: written.ResourceVersion})
+	s.remember(key, &known{release: last.release, secretName: last.secretName, resourceVersion: written.ResourceVersion, uids: last.uids})
 	return nil
 }
 

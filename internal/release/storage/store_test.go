@@ -152,6 +152,23 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 	}
 }
 
+func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
+	d, store := darkroom(t), newStore()
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusPendingInstall))
+	ours := secretsOf(t, d)[0]
+	if err := kube.Delete(t.Context(), &ours); err != nil {
+		t.Fatal(err)
+	}
+	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
+	before := secretsOf(t, d)[0]
+	if err := store.Update(t.Context(), d, revisionOf(d, 1, helmrelease.StatusDeployed)); err == nil {
+		t.Error("the update succeeded")
+	}
+	if after := secretsOf(t, d)[0]; after.UID != before.UID || after.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the foreign revision was changed: %+v", after.ObjectMeta)
+	}
+}
+
 func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
 	d, store := darkroom(t), newStore()
 	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
