@@ -33,21 +33,20 @@ func Start(more ...*apiextensionsv1.CustomResourceDefinition) (administrator *re
 	return start(&envtest.Environment{CRDDirectoryPaths: files, CRDs: more})
 }
 
-// StartToMeasure starts a control plane that knows Darkrooms and no kinds of others. It
-// has addresses for the Services of thousands of them; by default there are some 250.
+// StartToMeasure starts a control plane that knows Darkrooms and no kinds of others.
 // What it returns is as of Start.
 func StartToMeasure() (administrator *rest.Config, stop func() error, err error) {
 	files, err := definitions()
 	if err != nil {
 		return nil, nil, err
 	}
-	environment := &envtest.Environment{CRDDirectoryPaths: files[:1]}
-	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
-	return start(environment)
+	return start(&envtest.Environment{CRDDirectoryPaths: files[:1]})
 }
 
 func start(environment *envtest.Environment) (administrator *rest.Config, stop func() error, err error) {
 	environment.ErrorIfCRDPathMissing = true
+	// Addresses for the Services of thousands of Darkrooms; by default there are some 250.
+	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
 	administrator, err = environment.Start()
 	if err != nil {
 		return nil, nil, fmt.Errorf("start API server: %w", err)
