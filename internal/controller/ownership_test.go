@@ -473,19 +473,27 @@ func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
 		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 3}
 		d.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: "none-allowed"}}}
 	})
-	eventually(t, "several attempts", func(context.Context) error {
-		attempts := 0
-		for _, event := range events(t, namespace, "ReleaseFailed") {
-			attempts++
-			if event.Series != nil {
-				attempts += int(event.Series.Count)
+	attempts := func(least int) func(context.Context) error {
+		return func(context.Context) error {
+			count := 0
+			for _, event := range events(t, namespace, "ReleaseFailed") {
+				count++
+				if event.Series != nil {
+					count += int(event.Series.Count)
+				}
 			}
+			if count < least {
+				return fmt.Errorf("%d attempts", count)
+			}
+			return nil
 		}
-		if attempts < 3 {
-			return fmt.Errorf("%d attempts", attempts)
-		}
-		return nil
-	})
+	}
+	eventually(t, "an attempt", attempts(2))
+	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
+	eventually(t, "several attempts", attempts(5))
+	if now := mustGet(t, &corev1.Secret{}, namespace, failed.Name); now.ResourceVersion != failed.ResourceVersion {
+		t.Error("attempts that fail alike are written to the Secret of the revision")
+	}
 	history, err := action.NewHistory(helmByHand(t, namespace)).Run("photos")
 	if err != nil || len(history) != 2 || history[0].Info.Status != "deployed" {
 		t.Errorf("the history is %v (%v), want the deployed revision and one that failed", history, err)

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -10,7 +9,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
@@ -29,7 +27,7 @@ func (c *actionClient) Install(_, _ string, _ *chart.Chart, values map[string]an
 		return nil, err
 	}
 	next.Info.FirstDeployed = helmtime.Time{Time: c.Clock.Now()}
-	return c.deploy(next, nil, c.Store.Create, options.Description)
+	return c.deploy(next, nil, nil, options.Description)
 }
 
 // Upgrade makes a new revision of the release. With the option DryRun it only returns the
@@ -57,10 +55,10 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 	next.Info.FirstDeployed = last.Info.FirstDeployed
 	if isRetry(last, next) {
 		next.Version = last.Version
-		return c.deploy(next, history[1:], c.Store.Update, options.Description)
+		return c.deploy(next, last, history[1:], options.Description)
 	}
 	next.Version = last.Version + 1
-	return c.deploy(next, history, c.Store.Create, options.Description)
+	return c.deploy(next, nil, history, options.Description)
 }
 
 // isRetry reports whether next repeats the last revision, which failed. The retry takes
@@ -71,24 +69,25 @@ func isRetry(last, next *helmrelease.Release) bool {
 		digest.Of(last.Config) == digest.Of(next.Config)
 }
 
-// deploy stores a revision as pending, by Create or Update of the store, applies its
-// objects, removes those that the Darkroom owns besides them, and stores the outcome. The
-// history has the other revisions of the release, the newest first.
-func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.Release,
-	store func(context.Context, client.Object, *helmrelease.Release) error, description string,
-) (*helmrelease.Release, error) {
+// deploy stores a revision as pending, applies its objects, removes those that the Darkroom
+// owns besides them, and stores the outcome. A retry of a failed revision is not stored
+// before its outcome differs: what fails again and again for the same cause is written once.
+// The history has the other revisions of the release, the newest first.
+func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helmrelease.Release, description string) (*helmrelease.Release, error) {
 	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
 	}
 
 	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
-	next.SetStatus(helmrelease.StatusPendingUpgrade, descriptionPending)
-	if next.Version == 1 {
-		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
-	}
-	if err := store(c.ctx, c.darkroom, next); err != nil {
-		return nil, err
+	if failed == nil {
+		next.SetStatus(helmrelease.StatusPendingUpgrade, descriptionPending)
+		if next.Version == 1 {
+			next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
+		}
+		if err := c.Store.Create(c.ctx, c.darkroom, next); err != nil {
+			return nil, err
+		}
 	}
 	err = c.applier().apply(c.ctx, objects)
 	if err == nil {
@@ -99,20 +98,23 @@ func (c *actionClient) deploy(next *helmrelease.Release, history []*helmrelease.
 		_, err = c.removeSurplus(desired)
 	}
 	if err != nil {
-		return next, c.fail(next, err)
+		return next, c.fail(next, failed, err)
 	}
 	c.Renderer.Compact(c.key)
 	return next, c.succeed(next, history, description)
 }
 
-// fail stores a revision as failed and returns the cause, joined with the errors of doing
-// so.
-func (c *actionClient) fail(next *helmrelease.Release, cause error) error {
+// fail stores a revision as failed, unless it is stored so already, and returns the cause,
+// joined with the errors of doing so.
+func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) error {
 	verb := "upgrade"
 	if next.Version == 1 {
 		verb = "install"
 	}
 	cause = fmt.Errorf("%s release %s: %w", verb, c.key, cause)
+	if failed != nil && failed.Info.Description == cause.Error() {
+		return cause
+	}
 	next.SetStatus(helmrelease.StatusFailed, cause.Error())
 	return errors.Join(cause, c.Store.Update(c.ctx, c.darkroom, next), c.Store.Prune(c.ctx, c.darkroom, c.MaxHistory))
 }
