@@ -220,7 +220,7 @@ bench: build assets ## Measure the operator beside the floor (see docs/performan
 
 .PHONY: bench-budget
 bench-budget: build assets ## Hold the operator to test/bench/budget.json, with few Darkrooms.
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n 50 -rounds 1 -trials 7 \
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n 50 -rounds 1 -trials 7 -timeout 15m \
 		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
 
 .PHONY: load

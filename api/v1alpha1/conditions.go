@@ -47,6 +47,21 @@ const (
 // otherwise.
 const ConditionContested = "Contested"
 
+// ConditionPreflight is there while a change is held back because no pod of it has served the
+// image of spec.probe: Unknown while that is being checked, False when it failed.
+const ConditionPreflight = "Preflight"
+
+// Reasons of ConditionPreflight besides those of ConditionSourceReady. Ready and SourceReady
+// take them over.
+const (
+	// ReasonPreflightWaiting: Unknown; the operator checks as many changes as it may.
+	ReasonPreflightWaiting = "PreflightWaiting"
+	// ReasonPreflightRunning: Unknown; a pod of the change is started or probed.
+	ReasonPreflightRunning = "PreflightRunning"
+	// ReasonPreflightFailed: False; the pod of the change could not be created or started.
+	ReasonPreflightFailed = "PreflightFailed"
+)
+
 // ReasonForeignWriter is the reason of the condition Contested.
 const ReasonForeignWriter = "ForeignWriter"
 
@@ -219,6 +234,10 @@ const LabelDarkroom = "deployments.example.com/darkroom"
 // Darkroom's UID. Helm clients keep it when they rewrite a Secret, while they drop owner
 // references.
 const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
+
+// LabelPreflight is on the Deployment that checks a change before it is applied, and on its
+// pod; its value identifies the change.
+const LabelPreflight = "deployments.example.com/preflight"
 
 // FindCondition returns the condition of a type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {

@@ -58,6 +58,7 @@ type managerOptions struct {
 
 	probeVia         string
 	probeConcurrency int
+	maxPreflights    int
 
 	leaderElect             bool
 	leaderElectionNamespace string
@@ -98,7 +99,9 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "time between two verifications of a release against the API server instead of the caches; 0 means never")
 	flags.IntVar(&o.maxHistory, "max-history", 5, "revisions kept of each Helm release; 0 keeps all")
 	flags.StringVar(&o.probeVia, "probe-via", string(probe.ViaService),
-		"how the images of spec.probe are requested: from the Service of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; needs get on services/proxy), or not at all (off)")
+		"how the images of spec.probe are requested: from the Service and the pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; needs get on services/proxy and pods/proxy), or not at all (off)")
+	flags.IntVar(&o.maxPreflights, "max-preflights", 8,
+		"maximum number of pods at one time that check a change of a Darkroom with spec.probe before it is applied")
 	flags.IntVar(&o.probeConcurrency, "probe-concurrency", 16, "maximum number of concurrent probes")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "have one of several managers lead, the others stand by")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; empty means the manager's own")
@@ -139,7 +142,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		settings.Probe = prober.ProbeService
+		settings.Probe, settings.ProbePod = prober.ProbeService, prober.ProbePod
 	}
 
 	mgr, err := o.newManager(kubeconfig, darkrooms)
@@ -174,6 +177,8 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--verify-period=%s: must not be negative; 0 means never", o.verifyPeriod)
 	case o.maxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
+	case o.maxPreflights < 1:
+		return fmt.Errorf("--max-preflights=%d: must be at least 1; --probe-via=off turns probes and preflight checks off", o.maxPreflights)
 	case o.probeConcurrency < 1:
 		return fmt.Errorf("--probe-concurrency=%d: must be at least 1; --probe-via=off turns probes off", o.probeConcurrency)
 	}
@@ -221,6 +226,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
 		ProbeConcurrency:        o.probeConcurrency,
+		MaxPreflights:           o.maxPreflights,
 		Version:                 version(),
 		Installation:            o.installation,
 		Metrics:                 metrics.Registry,

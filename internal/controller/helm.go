@@ -22,6 +22,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
+	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -115,7 +116,9 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, fmt.Errorf("make Helm reconciler: %w", err)
 	}
 	_, err = inner.Reconcile(ctx, request)
-	settleErr := r.settleClaims(ctx, s, err != nil)
+	_, held := r.releases.Held(request.NamespacedName)
+	// While a change is held back, the hosts that it drops are still served.
+	settleErr := r.settleClaims(ctx, s, err != nil || held)
 	return r.conclude(ctx, s, err, settleErr)
 }
 
@@ -153,10 +156,14 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleEr
 		}
 	case errors.As(err, &invalid):
 		r.recorder.Event(s.darkroom, true, EventRefused, values.Redact(s.darkroom, invalid.Error()))
-	case err != nil && !errors.Is(err, release.ErrBusy):
+	case err != nil && !errors.Is(err, release.ErrBusy) && !errors.Is(err, release.ErrHeld):
 		r.recorder.Event(s.darkroom, true, release.EventFailed, values.Redact(s.darkroom, err.Error()))
 	}
+	r.announceHeld(s.darkroom)
 	reportErr := s.report(ctx, err, r.clock.Now())
+	if errors.Is(err, release.ErrHeld) {
+		err = nil
+	}
 	switch retried := errors.Join(settleErr, reportErr); {
 	case refused && retried == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
@@ -175,14 +182,34 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleEr
 	return reconcile.Result{RequeueAfter: r.nextReconcile(s.darkroom)}, nil
 }
 
+// announceHeld records an event on a Darkroom whose change is held back for a new reason.
+func (r *helmReconciler) announceHeld(darkroom *v1alpha1.Darkroom) {
+	verdict, held := r.releases.Held(keyOf(darkroom))
+	if !held || verdict.Reason == "" {
+		return
+	}
+	before := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionPreflight)
+	if before != nil && before.Reason == verdict.Reason && before.ObservedGeneration == darkroom.Generation {
+		return
+	}
+	r.recorder.Event(darkroom, true, EventHeldBack, values.Redact(darkroom, "The change is not applied: "+verdict.Message))
+}
+
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again.
+// its resync period, or earlier if an object may be restored again or a change that is held
+// back is due to be checked.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
-	for _, contest := range r.releases.Contests(keyOf(darkroom)) {
-		if wait := contest.Until.Sub(r.clock.Now()) + time.Millisecond; next == 0 || wait < next {
+	sooner := func(at time.Time) {
+		if wait := max(at.Sub(r.clock.Now()), 0) + time.Millisecond; next == 0 || wait < next {
 			next = wait
 		}
+	}
+	for _, contest := range r.releases.Contests(keyOf(darkroom)) {
+		sooner(contest.Until)
+	}
+	if verdict, held := r.releases.Held(keyOf(darkroom)); held && verdict.State == preflight.Failed {
+		sooner(verdict.Retry)
 	}
 	return next
 }

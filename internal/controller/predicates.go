@@ -64,6 +64,7 @@ var helmConditions = []string{
 	v1alpha1.ConditionIrreconcilable,
 	v1alpha1.ConditionPaused,
 	v1alpha1.ConditionContested,
+	v1alpha1.ConditionPreflight,
 }
 
 // helmPart is the part of a status that the Helm reconciler owns.

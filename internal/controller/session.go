@@ -21,6 +21,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -173,6 +174,8 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	current := helmPart(s.darkroom.Status)
 	part := current
 	switch {
+	case errors.Is(cause, release.ErrHeld):
+		// Nothing was tried, so the last attempt still counts.
 	case s.status != nil:
 		part = *s.status
 	case cause != nil:
@@ -212,8 +215,13 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 
 // conditions adds to the conditions of the Helm reconciler those for which it has none.
 func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1alpha1.Condition {
-	isOurs := func(condition v1alpha1.Condition) bool { return condition.Type == v1alpha1.ConditionContested }
+	isOurs := func(condition v1alpha1.Condition) bool {
+		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionPreflight
+	}
 	conditions = slices.DeleteFunc(slices.Clone(conditions), isOurs)
+	if verdict, held := s.parts.releases.Held(keyOf(s.darkroom)); held {
+		conditions = append(conditions, preflightCondition(verdict))
+	}
 	if isForeignRelease(cause) {
 		refused := v1alpha1.Condition{
 			Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse,
@@ -236,6 +244,22 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 		})
 	}
 	return conditions
+}
+
+// preflightCondition says why a change is held back.
+func preflightCondition(verdict preflight.Verdict) v1alpha1.Condition {
+	condition := v1alpha1.Condition{
+		Type: v1alpha1.ConditionPreflight, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPreflightRunning,
+		Message: "A pod of the change is started and asked for the image of spec.probe before the change is applied.",
+	}
+	switch {
+	case verdict.Reason != "":
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, verdict.Reason, verdict.Message
+	case verdict.State == preflight.Waiting:
+		condition.Reason = v1alpha1.ReasonPreflightWaiting
+		condition.Message = "The change waits for its preflight check: the operator runs as many as --max-preflights allows."
+	}
+	return condition
 }
 
 // helmApplyConfiguration has the Helm reconciler's fields and no others: encoding the whole

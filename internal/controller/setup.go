@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -69,6 +70,11 @@ type Options struct {
 	Probe func(context.Context, types.NamespacedName, probe.Target) probe.Outcome
 	// ProbeConcurrency is the number of probes at one time.
 	ProbeConcurrency int
+	// ProbePod requests the image of a target from one pod; nil means that changes are
+	// applied without a preflight check.
+	ProbePod func(context.Context, *corev1.Pod, probe.Target) probe.Outcome
+	// MaxPreflights is the number of preflight pods at one time; at least 1.
+	MaxPreflights int
 	// Version is the operator's own.
 	Version string
 	// Installation is the name of the installation that the operator belongs to; empty means
@@ -170,6 +176,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Owned:        ownedLookup(mgr.GetClient(), kinds),
 		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{}),
 		Renderer:     render.NewRenderer(capabilities.Get),
+		Preflight:    newPreflight(ctx, mgr, *options),
 		Recorder:     countedEvents{recorder, counters},
 		Clock:        clock.RealClock{},
 		MaxHistory:   options.MaxHistory,
@@ -228,6 +235,9 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, conc
 	feedOptional(mgr, controller, kinds, claims.Cache, func(*optional) bool { return true }, objectTouched())
 	reconciler.translator.credentials.watch(controller, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(&claims.Wake))
+	if checks := reconciler.releases.Preflight; checks != nil {
+		controller.WatchesRawSource(wakeBy(&checks.Changed))
+	}
 	return controller.Complete(stoppable{reconciler})
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	_ "golang.org/x/image/webp" // decodes images
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -99,6 +100,11 @@ func (c *Client) Probe(ctx context.Context, address string, target Target) Outco
 // ProbeService is Probe of a Darkroom's Service.
 func (c *Client) ProbeService(ctx context.Context, key types.NamespacedName, target Target) Outcome {
 	return c.Probe(ctx, c.Address(key), target)
+}
+
+// ProbePod is Probe of one pod.
+func (c *Client) ProbePod(ctx context.Context, pod *corev1.Pod, target Target) Outcome {
+	return c.Probe(ctx, c.podAddress(pod), target)
 }
 
 // newRequest returns the request of a probe.

@@ -70,7 +70,7 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 			"set them in spec.defaultParams.",
 	},
 	v1alpha1.ReasonProbeForbidden: {
-		anySource: "Grant the operator's ServiceAccount get on services/proxy, or run the operator with --probe-via=service.",
+		anySource: "Grant the operator's ServiceAccount get on services/proxy and pods/proxy, or run the operator with --probe-via=service.",
 	},
 	v1alpha1.ReasonProbeInvalid: {
 		anySource: "Correct spec.probe.path.",

@@ -3,10 +3,12 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -21,7 +23,7 @@ const (
 	// ViaService connects to the Service. The operator must run in the cluster.
 	ViaService Via = "service"
 	// ViaAPIServer uses the proxy of the Kubernetes API server, for an operator that
-	// cannot reach Services. It needs the verb get on services/proxy.
+	// cannot reach Services. It needs the verb get on services/proxy and pods/proxy.
 	ViaAPIServer Via = "apiserver"
 	// ViaOff sends no probes.
 	ViaOff Via = "off"
@@ -62,14 +64,30 @@ func NewClientVia(via Via, config *rest.Config) (*Client, error) {
 	return &Client{http: newHTTPClient(transport), base: base}, nil
 }
 
+// port is the one at which Darkroom serves in its pods.
+const port = "3000"
+
 // Address returns the address of a Darkroom's Service.
 func (c *Client) Address(key types.NamespacedName) string {
 	if c.base == nil {
 		return fmt.Sprintf("http://%s.%s.svc", key.Name, key.Namespace)
 	}
+	return c.proxied(key.Namespace, "services", key.Name, "http")
+}
+
+// podAddress returns the address of a pod of a Darkroom.
+func (c *Client) podAddress(pod *corev1.Pod) string {
+	if c.base == nil {
+		return "http://" + net.JoinHostPort(pod.Status.PodIP, port)
+	}
+	return c.proxied(pod.Namespace, "pods", pod.Name, port)
+}
+
+// proxied returns the address of a Service or pod behind the proxy of the API server.
+func (c *Client) proxied(namespace, resource, name, port string) string {
 	address := url.URL{
 		Scheme: c.base.Scheme, Host: c.base.Host,
-		Path: fmt.Sprintf("%s/api/v1/namespaces/%s/services/http:%s:http/proxy", strings.TrimRight(c.base.Path, "/"), key.Namespace, key.Name),
+		Path: fmt.Sprintf("%s/api/v1/namespaces/%s/%s/http:%s:%s/proxy", strings.TrimRight(c.base.Path, "/"), namespace, resource, name, port),
 	}
 	return address.String()
 }

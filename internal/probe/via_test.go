@@ -31,8 +31,8 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 	}{
 		"an image":                    {answer(200, "image/jpeg", body), v1alpha1.ReasonImageServed, "image/jpeg"},
 		"denied by the source":        {answer(403, "", nil), v1alpha1.ReasonSourceDenied, "HTTP 403."},
-		"denied by the API server":    {answer(403, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy"},
-		"a token that has run out":    {answer(401, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy"},
+		"denied by the API server":    {answer(403, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy and pods/proxy"},
+		"a token that has run out":    {answer(401, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy and pods/proxy"},
 		"no endpoints":                {answer(503, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable, "HTTP 503 of the Kubernetes API server"},
 		"no Service":                  {answer(404, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable, "HTTP 404 of the Kubernetes API server"},
 		"no image, says the Darkroom": {answer(404, "text/plain", nil), v1alpha1.ReasonImageNotFound, "HTTP 404."},

@@ -40,7 +40,7 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 		}
 	}
 	if options.DryRun {
-		return c.Renderer.Preview(c.Chart, c.key, values)
+		return c.preview(values)
 	}
 	next, err := c.Renderer.Render(c.Chart, c.key, values)
 	if err != nil {
@@ -52,6 +52,15 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 	}
 	last := history[0]
+	if change := c.changeTo(digest.Identity(next.Manifest)); change != nil {
+		apply, err := c.mayApply(change, func() (*helmrelease.Release, *helmrelease.Release, error) { return last, next, nil })
+		if err != nil {
+			return nil, err
+		}
+		if !apply {
+			return nil, fmt.Errorf("upgrade release %s: %w", c.key, ErrHeld)
+		}
+	}
 	next.Info.FirstDeployed = last.Info.FirstDeployed
 	if isRetry(last, next) {
 		next.Version = last.Version
@@ -59,6 +68,36 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 	}
 	next.Version = last.Version + 1
 	return c.deploy(next, nil, history, options.Description)
+}
+
+// preview returns the summary of the revision that an upgrade would make now: that of the
+// last one while the change is held back, so that meanwhile the last one is maintained.
+func (c *actionClient) preview(values map[string]any) (*helmrelease.Release, error) {
+	preview, err := c.Renderer.Preview(c.Chart, c.key, values)
+	if err != nil {
+		return nil, err
+	}
+	last, err := c.Store.Last(c.ctx, c.darkroom)
+	if err != nil {
+		return nil, err
+	}
+	change := c.changeTo(preview.Manifest)
+	if change == nil || preview.Manifest == last.Manifest {
+		if c.Preflight != nil {
+			c.Preflight.Forget(c.key)
+		}
+		return preview, nil
+	}
+	apply, err := c.mayApply(change, func() (last, next *helmrelease.Release, err error) {
+		if last, err = c.Store.Read(c.ctx, c.darkroom); err == nil {
+			next, err = c.Renderer.Render(c.Chart, c.key, values)
+		}
+		return last, next, err
+	})
+	if err != nil || apply {
+		return preview, err
+	}
+	return last, nil
 }
 
 // isRetry reports whether next repeats the last revision, which failed. The retry takes

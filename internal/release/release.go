@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
@@ -71,7 +72,8 @@ type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.Names
 // by kind, as the caches have them. They are the caches' own and must not be changed.
 type OwnedLookup func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error)
 
-// Config is the configuration of Clients. All fields but the last two are required.
+// Config is the configuration of Clients. All fields but Preflight and the last two are
+// required.
 type Config struct {
 	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
 	// rendered: it has no default values.
@@ -88,6 +90,9 @@ type Config struct {
 	Store *storage.Store
 	// Renderer renders them.
 	Renderer *render.Renderer
+	// Preflight checks changes of Darkrooms that have a probe; nil means that all changes are
+	// applied at once.
+	Preflight *preflight.Checks
 	// Recorder records events.
 	Recorder Recorder
 	// Clock measures waits.
@@ -140,6 +145,9 @@ func (c *Clients) Forget(key types.NamespacedName) {
 }
 
 func (c *Clients) forget(key types.NamespacedName) {
+	if c.Preflight != nil {
+		c.Preflight.Forget(key)
+	}
 	c.Store.Forget(key)
 	c.Renderer.Forget(key)
 	c.memory.Forget(key)
@@ -149,6 +157,16 @@ func (c *Clients) forget(key types.NamespacedName) {
 // are therefore not restored for a while.
 func (c *Clients) Contests(key types.NamespacedName) []drift.Contest {
 	return c.memory.Contests(key)
+}
+
+// Held returns what is known of a change of a Darkroom that is held back; found is false if
+// none is.
+func (c *Clients) Held(key types.NamespacedName) (verdict preflight.Verdict, found bool) {
+	if c.Preflight == nil {
+		return preflight.Verdict{}, false
+	}
+	verdict, found = c.Preflight.Verdict(key)
+	return verdict, found && verdict.State != preflight.Served
 }
 
 // Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as

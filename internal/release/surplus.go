@@ -117,7 +117,14 @@ func (c *actionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 	if err != nil {
 		return nil, err
 	}
+	checking := c.isChecking()
 	return func(object owned) bool {
+		if isPreflight(object.live) {
+			return checking
+		}
+		if checking && isRead(object.Kind.GroupKind()) {
+			return true
+		}
 		switch object.Kind.GroupKind() {
 		case ingresses, httpRoutes:
 			return slices.Contains(routes, object.key())

@@ -35,13 +35,17 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 	return condition
 }
 
-// missingKey is the key that a pod misses in the Secret, in the kubelet's words.
+// missingKey is the key that a pod misses in the Secret, in the kubelet's words. It may be
+// the pod of a change that is held back.
 func missingKey(o Observation, keys []string) string {
-	if o.Problem == nil {
-		return ""
+	message := ""
+	if held := reported(o.Darkroom, v1alpha1.ConditionPreflight); held != nil {
+		message = held.Message
+	} else if o.Problem != nil {
+		message = o.Problem.Message
 	}
 	for _, key := range keys {
-		if strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
+		if strings.Contains(message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
 			return key
 		}
 	}

@@ -119,6 +119,9 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied.",
 		}
 	}
+	if held, found := determineHeld(darkroom); found {
+		return held
+	}
 	if failed, found := determineFailure(darkroom); found {
 		return failed
 	}
@@ -158,6 +161,21 @@ func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condi
 		return nil
 	}
 	return condition
+}
+
+// determineHeld judges a change that is held back until a pod of it serves an image.
+func determineHeld(darkroom *v1alpha1.Darkroom) (verdict, bool) {
+	held := reported(darkroom, v1alpha1.ConditionPreflight)
+	switch {
+	case held == nil:
+		return verdict{}, false
+	case held.Status == metav1.ConditionFalse:
+		return verdict{
+			v1alpha1.PhaseDegraded, metav1.ConditionFalse, held.Reason,
+			"The change is not applied, and the pods before it keep serving. " + held.Message,
+		}, true
+	}
+	return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, held.Reason, held.Message}, true
 }
 
 // determineFailure reads the Helm reconciler's conditions, as far as they speak

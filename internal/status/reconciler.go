@@ -234,7 +234,8 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	}
 	key := client.ObjectKeyFromObject(o.Darkroom)
 	switch {
-	case o.Unseen:
+	case o.Unseen, reported(o.Darkroom, v1alpha1.ConditionPreflight) != nil:
+		// The pods that serve are of the change before.
 	case isProbed(o.Darkroom, o.Deployment):
 		r.Source.Set(key, targetOf(o.Darkroom, o.Deployment))
 	default:

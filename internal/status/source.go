@@ -12,16 +12,22 @@ import (
 )
 
 // determineSource returns the condition SourceReady: what the prober found, once
-// there are pods that it can speak of.
+// there are pods that it can speak of, or what the preflight check of a change that is held
+// back found.
 func determineSource(o Observation) v1alpha1.Condition {
 	unknown := func(reason, message string) v1alpha1.Condition {
 		return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
 	}
+	held := reported(o.Darkroom, v1alpha1.ConditionPreflight)
 	switch wanted := o.Darkroom.Spec.Probe; {
 	case wanted == nil:
 		return unknown(v1alpha1.ReasonNoProbe, "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
 	case o.Probe == nil:
 		return unknown(v1alpha1.ReasonProbeOff, "spec.probe is ignored: the operator runs with --probe-via=off.")
+	case held != nil:
+		condition := unknown(held.Reason, held.Message)
+		condition.Status = held.Status
+		return condition
 	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
 	case o.Unseen, !isProbed(o.Darkroom, o.Deployment):

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -98,8 +99,12 @@ func floorManifest(chart string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return rendered.Manifest, nil
+	return blockedName.ReplaceAllString(rendered.Manifest, floorName+"-blocked"), nil
 }
+
+// blockedName is the name of the Service that leads nowhere. It is derived from a hash of the
+// Darkroom's name, so that no other name could be put in its place.
+var blockedName = regexp.MustCompile(`name-of-the-dark[a-z-]*-blocked-[0-9a-f]+`)
 
 // Reconcile implements reconcile.Reconciler.
 func (f *floor) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

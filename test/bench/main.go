@@ -52,9 +52,12 @@ func run(ctx context.Context) error {
 	withFloor := flag.Bool("floor", true, "measure the floor too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
+	limit := flag.Duration("timeout", 2*time.Hour, "time after which the measurement is broken off")
 	jsonFile := flag.String("json", "", "file to write all figures to")
 	budgetFile := flag.String("budget", "", "file of the budget that is held; none holds none")
 	flag.Parse()
+	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("the measurement took longer than %s", *limit))
+	defer cancel()
 	var limits budget
 	if *budgetFile != "" {
 		var err error
