@@ -176,7 +176,7 @@ e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on
 .PHONY: chaos
 chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage, a shared cluster (see docs/reliability.md).
 	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags chaos -timeout 40m ./test/chaos/...
+		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m ./test/chaos/...
 
 # The seeds take up to forty seconds of it; the rest is for new texts.
 FUZZTIME ?= 100s

@@ -35,42 +35,50 @@ const (
 )
 
 // TestSharing has the conflicts that other users of a cluster have with a Helm operator,
-// one by one. Each has a namespace of its own.
+// each in a namespace of its own.
 func TestSharing(t *testing.T) {
 	witness := newWitness(t, mustAdministrator(t))
 	o := launchAs(t, witness.kubeconfig, "sharing").waitReady(t)
 	defer func() { o.kill() }()
 
-	for _, row := range []struct {
-		name    string
-		install func(context.Context, helmUser, client.ObjectKey) error
-	}{
-		{"01 a Helm release of the name is deployed", installedAs(release.StatusDeployed)},
-		{"01 a Helm release of the name has failed", installedAs(release.StatusFailed)},
-		{"01 a Helm release of the name is being installed", installedAs(release.StatusPendingInstall)},
-		{"01 a Helm release of the name is being upgraded", installedAs(release.StatusPendingUpgrade)},
-		{"01 a Helm release of the name was uninstalled, and its history kept", installedAs(release.StatusUninstalled)},
-		{"02 a Helm release of the name has pruned its first revision", func(ctx context.Context, helm helmUser, key client.ObjectKey) error {
-			err := installedAs(release.StatusDeployed)(ctx, helm, key)
-			for range history {
-				err = errors.Join(err, helm.upgrade(ctx, key))
-			}
-			return err
-		}},
-	} {
-		t.Run(row.name, func(t *testing.T) { foreignReleaseIsRefused(t, witness, row.install) })
-	}
-	t.Run("01 a Darkroom gets its name once the Helm release is uninstalled", nameIsFreed)
-	t.Run("04 a paused Darkroom is deleted", pausedIsDeleted)
-	t.Run("04 a namespace with a paused Darkroom is deleted", func(t *testing.T) {
-		darkroom := readyPhotos(t)
-		pause(t, darkroom)
-		vacate(t, darkroom.Namespace)
+	t.Run("at the same time", func(t *testing.T) {
+		scenario := func(name string, run func(*testing.T)) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel() // most of them wait
+				run(t)
+			})
+		}
+		for _, row := range []struct {
+			name    string
+			install func(context.Context, helmUser, client.ObjectKey) error
+		}{
+			{"01 a Helm release of the name is deployed", installedAs(release.StatusDeployed)},
+			{"01 a Helm release of the name has failed", installedAs(release.StatusFailed)},
+			{"01 a Helm release of the name is being installed", installedAs(release.StatusPendingInstall)},
+			{"01 a Helm release of the name is being upgraded", installedAs(release.StatusPendingUpgrade)},
+			{"01 a Helm release of the name was uninstalled, and its history kept", installedAs(release.StatusUninstalled)},
+			{"02 a Helm release of the name has pruned its first revision", func(ctx context.Context, helm helmUser, key client.ObjectKey) error {
+				err := installedAs(release.StatusDeployed)(ctx, helm, key)
+				for range history {
+					err = errors.Join(err, helm.upgrade(ctx, key))
+				}
+				return err
+			}},
+		} {
+			scenario(row.name, func(t *testing.T) { foreignReleaseIsRefused(t, witness, row.install) })
+		}
+		scenario("01 a Darkroom gets its name once the Helm release is uninstalled", nameIsFreed)
+		scenario("04 a paused Darkroom is deleted", pausedIsDeleted)
+		scenario("04 a namespace with a paused Darkroom is deleted", func(t *testing.T) {
+			darkroom := readyPhotos(t)
+			pause(t, darkroom)
+			vacate(t, darkroom.Namespace)
+		})
+		scenario("07 another controller owns fields of the ServiceAccount", func(t *testing.T) { sharedAccount(t, witness) })
+		scenario("07 another controller contests a field of the Service", func(t *testing.T) { contestedService(t, witness) })
+		scenario("11 a ServiceAccount of the user has the name of the Darkroom", accountOfTheUser)
+		scenario("11 the ServiceAccount of a stuck roll-out", accountOfAStuckRollout)
 	})
-	t.Run("07 another controller owns fields of the ServiceAccount", func(t *testing.T) { sharedAccount(t, witness) })
-	t.Run("07 another controller contests a field of the Service", func(t *testing.T) { contestedService(t, witness) })
-	t.Run("11 a ServiceAccount of the user has the name of the Darkroom", accountOfTheUser)
-	t.Run("11 the ServiceAccount of a stuck roll-out", accountOfAStuckRollout)
 	if err := o.alive(); err != nil {
 		t.Fatal(err)
 	}

@@ -66,9 +66,9 @@ func loadImages(ctx context.Context) error {
 // kinds that the chart can make are added, so that the operator watches them and
 // needs the rights for them.
 func installDefinitions(ctx context.Context) error {
-	built, err := exec.CommandContext(ctx, "kubectl", "kustomize", filepath.Join(repository, "config", "default")).Output()
+	built, err := exec.CommandContext(ctx, "kubectl", "kustomize", filepath.Join(repository, "config", "overlays", "with-probe-via-apiserver")).Output()
 	if err != nil {
-		return fmt.Errorf("build config/default: %w", withStderr(err))
+		return fmt.Errorf("build the manifests of the operator: %w", withStderr(err))
 	}
 	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
 	list.Dir = repository

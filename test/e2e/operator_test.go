@@ -81,6 +81,8 @@ func (o *operator) launch(flags ...string) error {
 	process := exec.Command(filepath.Join(binaries, "darkroom-operator"), append([]string{
 		"manager", "--base-domain", baseDomain, "--log-format", "console",
 		"--metrics-bind-address", o.metricsBind, "--health-probe-bind-address", o.probeBind,
+		// This process cannot resolve the names of Services.
+		"--probe-via", "apiserver",
 	}, flags...)...)
 	process.Dir = repository // where watches.yaml is
 	process.Env = []string{"KUBECONFIG=" + o.kubeconfig, "HOME=/nonexistent"}
