@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"maps"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -121,5 +122,26 @@ func TestProbesAskForPing(t *testing.T) {
 func TestMemoryIsLimitedByDefault(t *testing.T) {
 	if limits := containerOf(t, "").Resources.Limits; limits.Memory().IsZero() {
 		t.Error("one picture of 9999x9999 takes 1.4 GB; without a limit it takes the node's memory")
+	}
+}
+
+func TestTheDefaultImageRunsOnAMD64Only(t *testing.T) {
+	for name, test := range map[string]struct {
+		values string
+		want   map[string]string
+	}{
+		"default":                         {"", map[string]string{"kubernetes.io/arch": "amd64"}},
+		"default, of a version":           {`{image: {tag: 0.4.1}}`, map[string]string{"kubernetes.io/arch": "amd64"}},
+		"default, with its registry":      {`{image: {repository: docker.io/gojektech/darkroom}}`, map[string]string{"kubernetes.io/arch": "amd64"}},
+		"default, with a selector":        {`{nodeSelector: {disk: ssd}}`, map[string]string{"kubernetes.io/arch": "amd64", "disk": "ssd"}},
+		"default, on nodes that emulate":  {`{nodeSelector: {kubernetes.io/arch: arm64}}`, map[string]string{"kubernetes.io/arch": "arm64"}},
+		"own repository":                  {`{image: {repository: registry.example.com/darkroom}}`, nil},
+		"own repository, with a selector": {`{image: {repository: registry.example.com/darkroom}, nodeSelector: {disk: ssd}}`, map[string]string{"disk": "ssd"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := deploymentOf(t, test.values).Spec.Template.Spec.NodeSelector; !maps.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
 	}
 }

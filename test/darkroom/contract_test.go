@@ -93,6 +93,11 @@ func TestCropAndFlipChooseTheRightPixels(t *testing.T) {
 	}
 }
 
+// Darkroom cuts a piece of no height out, and does not mind.
+func TestACropWithoutAHeightIsNoFailure(t *testing.T) {
+	start(t, webFolderEnv(newFolder(t))).expect("/images/x.png?fit=crop&w=10", http.StatusOK)
+}
+
 func TestAnOriginalIsPassedOnUntouched(t *testing.T) {
 	f := newFolder(t)
 	p := start(t, webFolderEnv(f))

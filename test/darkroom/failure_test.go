@@ -44,7 +44,7 @@ func TestAnOriginalThatIsNoPictureCannotBeProcessed(t *testing.T) {
 	if got := p.expect("/none.png", http.StatusOK); string(got.body) != "not a picture\n" {
 		t.Errorf("body %q", got.body)
 	}
-	p.expect("/images/x.png?fit=crop&w=10", http.StatusUnprocessableEntity)
+	p.expect("/none.png?fit=crop&w=10", http.StatusUnprocessableEntity)
 }
 
 func TestAnUnknownKindOfSourceEndsTheProcess(t *testing.T) {

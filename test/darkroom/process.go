@@ -102,7 +102,8 @@ func scale(picture image.Image, size image.Point) (image.Image, error) {
 // sides that point names (top, bottom, left, right, or two with a comma).
 func crop(picture image.Image, width, height int, point string) (image.Image, error) {
 	if width == 0 || height == 0 {
-		return nil, errEmpty
+		// Darkroom cuts nothing out, and encodes that.
+		return image.NewRGBA(image.Rectangle{}), nil
 	}
 	room := picture.Bounds().Size().Sub(image.Pt(width, height))
 	from := room.Div(2)

@@ -135,6 +135,20 @@ semantic version (latest, a commit) is a tag of somebody's own and used as it is
 {{- end -}}
 {{- end -}}
 
+{{/*
+The image that Darkroom's authors publish is for amd64 alone, so its pods must not be put
+on other nodes. Images of other repositories may be for any.
+*/}}
+{{- define "darkroom.nodeSelector" -}}
+{{- $selector := dict -}}
+{{- if has .Values.image.repository (list "gojektech/darkroom" "docker.io/gojektech/darkroom") -}}
+{{- $_ := set $selector "kubernetes.io/arch" "amd64" -}}
+{{- end -}}
+{{- with merge (dict) .Values.nodeSelector $selector -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
 {{/* "true" when there is an Ingress: where nothing is said, unless there is an HTTPRoute. */}}
 {{- define "darkroom.hasIngress" -}}
 {{- if ternary .Values.ingress.enabled (not .Values.gateway.enabled) (kindIs "bool" .Values.ingress.enabled) -}}true{{- end -}}
