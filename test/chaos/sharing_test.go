@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -78,6 +79,7 @@ func TestSharing(t *testing.T) {
 		scenario("07 another controller contests a field of the Service", func(t *testing.T) { contestedService(t, witness) })
 		scenario("11 a ServiceAccount of the user has the name of the Darkroom", accountOfTheUser)
 		scenario("11 the ServiceAccount of a stuck roll-out", accountOfAStuckRollout)
+		scenario("a node of another architecture", anotherArchitecture)
 	})
 	if err := o.alive(); err != nil {
 		t.Fatal(err)
@@ -424,4 +426,48 @@ func readyPods(t *testing.T, darkroom *v1alpha1.Darkroom) []corev1.Pod {
 		}
 	}
 	return out
+}
+
+// anotherArchitecture adds an empty node for which there is no image of Darkroom.
+func anotherArchitecture(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name:        "node-arm64",
+		Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+		Labels: map[string]string{
+			"type": "kwok", "kubernetes.io/arch": "arm64", "kubernetes.io/os": "linux", "kubernetes.io/hostname": "node-arm64",
+		},
+	}}
+	create(t, node)
+	t.Cleanup(func() { _ = kube.Delete(context.WithoutCancel(t.Context()), node) })
+	const replicas = 6
+	darkroom := crowdDarkroom(client.ObjectKey{Namespace: newNamespace(t), Name: "photos"})
+	darkroom.Spec.Replicas = ptr.To[int32](replicas)
+	create(t, darkroom)
+	waitVerdict(t, darkroom, "is ready", notReady)
+	pods := &corev1.PodList{}
+	if err := kube.List(t.Context(), pods, client.InNamespace(darkroom.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		if pods.Items[i].Spec.NodeName == node.Name {
+			t.Errorf("pod %s is on the node of another architecture", pods.Items[i].Name)
+		}
+	}
+	if len(pods.Items) != replicas {
+		t.Errorf("there are %d pods, want %d", len(pods.Items), replicas)
+	}
+
+	// A repository of one's own may have images for it.
+	change(t, darkroom, `{"spec":{"image":{"repository":"registry.example.com/darkroom"},"podTemplate":{"nodeSelector":{"kubernetes.io/arch":"arm64"}}}}`)
+	eventually(t, "a pod is on it", func(ctx context.Context) error {
+		if err := kube.List(ctx, pods, client.InNamespace(darkroom.Namespace)); err != nil {
+			return err
+		}
+		for i := range pods.Items {
+			if pods.Items[i].Spec.NodeName == node.Name {
+				return nil
+			}
+		}
+		return errors.New("none is")
+	})
 }
