@@ -43,7 +43,7 @@ type optional struct {
 
 // Kinds that a cluster may lack.
 var (
-	httpRoute      = gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")
+	httpRoute      = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
 	serviceMonitor = schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}
 )
 

@@ -90,7 +90,7 @@ var (
 	secretsKind = corev1.SchemeGroupVersion.WithKind("Secret")
 	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
 	ingressKind = networkingv1.SchemeGroupVersion.WithKind("Ingress")
-	routeKind   = gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")
+	routeKind   = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
 )
 
 func metadata(name string, change func(*metav1.ObjectMeta)) metav1.Object {

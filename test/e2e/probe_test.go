@@ -132,9 +132,13 @@ func TestMistakesInTheSourceReachNoPodThatServes(t *testing.T) {
 		{
 			"wrong URL",
 			func() {
-				change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.Endpoint = strings.TrimSuffix(theSources.bucketURL, ":9000") + ":9009" })
+				change(t, darkroom, func(d *v1alpha1.Darkroom) {
+					d.Spec.Source.Endpoint = strings.TrimSuffix(theSources.bucketURL, ":9000") + ":9009"
+				})
 			},
-			func() { change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.Endpoint = theSources.bucketURL }) },
+			func() {
+				change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.Endpoint = theSources.bucketURL })
+			},
 			[]string{v1alpha1.ReasonImageUnprocessable},
 			"source.endpoint",
 		},
