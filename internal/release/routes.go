@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
@@ -89,16 +90,6 @@ func isAccepted(route metav1.Object) bool {
 	if !ok {
 		return true
 	}
-	for _, ref := range typed.Spec.ParentRefs {
-		accepted := slices.ContainsFunc(typed.Status.Parents, func(parent gatewayv1.RouteParentStatus) bool {
-			return parent.ParentRef.Name == ref.Name && slices.ContainsFunc(parent.Conditions, func(condition metav1.Condition) bool {
-				return condition.Type == string(gatewayv1.RouteConditionAccepted) &&
-					condition.Status == metav1.ConditionTrue && condition.ObservedGeneration >= typed.Generation
-			})
-		})
-		if !accepted {
-			return false
-		}
-	}
-	return true
+	_, all := gateway.AcceptedBy(typed)
+	return all
 }

@@ -172,11 +172,12 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	if accepted {
 		generation = 2
 	}
+	says := func(conditionType gatewayv1.RouteConditionType) metav1.Condition {
+		return metav1.Condition{Type: string(conditionType), Status: metav1.ConditionTrue, ObservedGeneration: generation}
+	}
 	route.Status.Parents = []gatewayv1.RouteParentStatus{{
-		ParentRef: gatewayv1.ParentReference{Name: "public"},
-		Conditions: []metav1.Condition{{
-			Type: string(gatewayv1.RouteConditionAccepted), Status: metav1.ConditionTrue, ObservedGeneration: generation,
-		}},
+		ParentRef:  gatewayv1.ParentReference{Name: "public"},
+		Conditions: []metav1.Condition{says(gatewayv1.RouteConditionAccepted), says(gatewayv1.RouteConditionResolvedRefs)},
 	}}
 	return route
 }

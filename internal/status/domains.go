@@ -10,6 +10,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
 // domains are the hosts at which images are served, and what to report of them.
@@ -27,7 +28,7 @@ func determineDomains(o Observation) domains {
 	spec := &o.Darkroom.Spec
 	inIngress, inRoute := ingressHosts(o.Ingress), routeHosts(o.Route)
 	hosts := slices.Clone(inIngress)
-	if len(acceptedParents(o.Route)) > 0 {
+	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
 		hosts = append(hosts, inRoute...)
 	}
 	slices.Sort(hosts)
@@ -47,15 +48,15 @@ func determineDomains(o Observation) domains {
 	switch {
 	case len(o.Hosts) == 0:
 		condition.Message = "The Darkroom names no sub-domain."
-	case attachment.is(refusedByGateway):
+	case attachment.is(gateway.Refused):
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteRefused, attachment.message
 	case len(refused) > 0:
 		condition.Reason, condition.Message = v1alpha1.ReasonDomainConflict, conflictMessage(o.Darkroom.Namespace, o.Refused)
 	case len(missing) > 0:
 		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
-	case attachment.is(unresolvedRefs):
+	case attachment.is(gateway.Unresolved):
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, attachment.message
-	case attachment.is(awaitingGateway):
+	case attachment.is(gateway.Awaiting):
 		condition.Status = metav1.ConditionUnknown
 		condition.Reason, condition.Message = v1alpha1.ReasonAwaitingGateway, attachment.message
 	default:
@@ -102,7 +103,7 @@ func urlOf(hosts []string, o Observation) string {
 	}
 	scheme := "http"
 	if hasCertificate(o.Ingress, hosts[0]) ||
-		slices.Contains(routeHosts(o.Route), hosts[0]) && slices.ContainsFunc(acceptedParents(o.Route), isSecure) {
+		slices.Contains(routeHosts(o.Route), hosts[0]) && attachedSecurely(o.Route) {
 		scheme = "https"
 	}
 	return fmt.Sprintf("%s://%s", scheme, hosts[0])

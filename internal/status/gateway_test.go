@@ -8,6 +8,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
 func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
@@ -22,32 +23,32 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		parents []gatewayv1.RouteParentStatus
 		want    attachment
 	}{
-		"nothing is said":          {want: attachment{awaitingGateway, awaitedWords}},
-		"a Gateway without a word": {parents: []gatewayv1.RouteParentStatus{says("public")}, want: attachment{awaitingGateway, awaitedWords}},
-		"still being judged":       {parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet, resolved)}, want: attachment{awaitingGateway, awaitedWords}},
+		"nothing is said":          {want: attachment{gateway.Awaiting, awaitedWords}},
+		"a Gateway without a word": {parents: []gatewayv1.RouteParentStatus{says("public")}, want: attachment{gateway.Awaiting, awaitedWords}},
+		"still being judged":       {parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet, resolved)}, want: attachment{gateway.Awaiting, awaitedWords}},
 		"accepted":                 {parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)}},
 		"accepted, conditions in another order": {
 			parents: []gatewayv1.RouteParentStatus{says("public", resolved, accepted)},
 		},
-		"refused":            {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{refusedByGateway, refusedWords}},
-		"refused, and worse": {parents: []gatewayv1.RouteParentStatus{says("public", unresolved, notAccepted)}, want: attachment{refusedByGateway, refusedWords}},
+		"refused":            {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{gateway.Refused, refusedWords}},
+		"refused, and worse": {parents: []gatewayv1.RouteParentStatus{says("public", unresolved, notAccepted)}, want: attachment{gateway.Refused, refusedWords}},
 		"refused without a message": {
 			parents: []gatewayv1.RouteParentStatus{says("public", bare)},
-			want:    attachment{refusedByGateway, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
+			want:    attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
 		},
 		"a Gateway of that name in another namespace accepts it": {
 			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "gateways", "")},
-			want:    attachment{awaitingGateway, awaitedWords},
+			want:    attachment{gateway.Awaiting, awaitedWords},
 		},
 		"one listener accepts it, where all were asked": {
 			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "", "http")},
-			want:    attachment{awaitingGateway, awaitedWords},
+			want:    attachment{gateway.Awaiting, awaitedWords},
 		},
 		"one port accepts it, where all were asked": {
-			parents: []gatewayv1.RouteParentStatus{port}, want: attachment{awaitingGateway, awaitedWords},
+			parents: []gatewayv1.RouteParentStatus{port}, want: attachment{gateway.Awaiting, awaitedWords},
 		},
 		"a Service of that name accepts it": {
-			parents: []gatewayv1.RouteParentStatus{service}, want: attachment{awaitingGateway, awaitedWords},
+			parents: []gatewayv1.RouteParentStatus{service}, want: attachment{gateway.Awaiting, awaitedWords},
 		},
 		"the namespace is written out": {
 			refs:    []v1alpha1.ParentRef{{Name: "public", Namespace: "team-a"}},
@@ -55,25 +56,25 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		},
 		"a listener of a Gateway elsewhere is awaited": {
 			refs: []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
-			want: attachment{awaitingGateway, "Listener https of Gateway gateways/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
+			want: attachment{gateway.Awaiting, "Listener https of Gateway gateways/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
 				"that its controller runs, and that its listeners allow routes from namespace team-a."},
 		},
 		"of two, the one that refuses is named": {
 			refs:    []v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
 			parents: []gatewayv1.RouteParentStatus{says("internal", accepted, unresolved), says("public", notAccepted)},
-			want:    attachment{refusedByGateway, refusedWords},
+			want:    attachment{gateway.Refused, refusedWords},
 		},
 		"of two that refuse, the first is named": {
 			refs:    []v1alpha1.ParentRef{{Name: "public"}, {Name: "internal"}},
 			parents: []gatewayv1.RouteParentStatus{says("internal", notAccepted), says("public", notAccepted)},
-			want:    attachment{refusedByGateway, refusedWords},
+			want:    attachment{gateway.Refused, refusedWords},
 		},
 		"a controller of the past refuses it, that of today accepts it": {
 			parents: []gatewayv1.RouteParentStatus{says("public", notAccepted), says("public", accepted, resolved)},
 		},
 		"a controller of the past waits, that of today refuses it": {
 			parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet), says("public", notAccepted)},
-			want:    attachment{refusedByGateway, refusedWords},
+			want:    attachment{gateway.Refused, refusedWords},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 
 func TestARouteOfAnEarlierGenerationIsAwaited(t *testing.T) {
 	darkroom := photos().Gateway("public").Obj()
-	for generation, want := range map[int64]verdictOfGateway{2: awaitingGateway, 3: acceptedByGateway} {
+	for generation, want := range map[int64]gateway.Verdict{2: gateway.Awaiting, 3: gateway.Accepted} {
 		for _, stale := range []func(metav1.Condition, metav1.Condition) []metav1.Condition{
 			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{of(generation, a), r} },
 			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{a, of(generation, r)} },

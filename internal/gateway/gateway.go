@@ -1,0 +1,116 @@
+// Package gateway reads from an HTTPRoute what its Gateways have said of it.
+package gateway
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Verdict is what a Gateway has said of the present generation of a route. Of several, the
+// greatest is what there is to report.
+type Verdict int
+
+const (
+	// Accepted means that Accepted and ResolvedRefs are True.
+	Accepted Verdict = iota
+	// Awaiting means that it has said nothing yet, or only of an earlier generation.
+	Awaiting
+	// Unresolved means that the route is accepted, and a reference of it leads nowhere.
+	Unresolved
+	// Refused means that Accepted is False.
+	Refused
+)
+
+// Parent is a Gateway, or one listener of it, with the defaults of the Gateway API.
+type Parent struct {
+	Namespace, Name string
+	// Section is the name of the listener; empty means all.
+	Section string
+	// Port is that of the listener; 0 means any.
+	Port gatewayv1.PortNumber
+}
+
+// String names the Gateway in a message.
+func (p Parent) String() string {
+	gateway := fmt.Sprintf("Gateway %s/%s", p.Namespace, p.Name)
+	if p.Section != "" {
+		return fmt.Sprintf("Listener %s of %s", p.Section, gateway)
+	}
+	return gateway
+}
+
+// ParentOf returns the Gateway that a route in a namespace references; false if that is
+// something else.
+func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
+	return Parent{
+		Namespace: string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))),
+		Name:      string(ref.Name),
+		Section:   string(ptr.Deref(ref.SectionName, "")),
+		Port:      ptr.Deref(ref.Port, 0),
+	}, ptr.Deref(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName && ptr.Deref(ref.Kind, "Gateway") == "Gateway"
+}
+
+// Judge returns what a Gateway has said of the present generation of a route, and the
+// condition that it follows from; nil if there is none. What it said of an earlier one does
+// not count. Of several controllers that speak for one Gateway, the most favourable counts:
+// a Gateway has one controller, and the others are of the past.
+func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
+	best, why := Awaiting, (*metav1.Condition)(nil)
+	if route == nil {
+		return best, why
+	}
+	for i := range route.Status.Parents {
+		status := &route.Status.Parents[i]
+		if of, isGateway := ParentOf(status.ParentRef, route.Namespace); !isGateway || of != by {
+			continue
+		}
+		accepted := present(route, status.Conditions, gatewayv1.RouteConditionAccepted)
+		resolved := present(route, status.Conditions, gatewayv1.RouteConditionResolvedRefs)
+		switch {
+		case accepted != nil && accepted.Status == metav1.ConditionFalse:
+			if best == Awaiting {
+				best, why = Refused, accepted
+			}
+		case accepted == nil || accepted.Status != metav1.ConditionTrue || resolved == nil || resolved.Status == metav1.ConditionUnknown:
+		case resolved.Status == metav1.ConditionFalse:
+			best, why = Unresolved, resolved
+		default:
+			return Accepted, nil
+		}
+	}
+	return best, why
+}
+
+// present returns the condition of a type if it is of the route's present generation.
+func present(route *gatewayv1.HTTPRoute, conditions []metav1.Condition, conditionType gatewayv1.RouteConditionType) *metav1.Condition {
+	condition := meta.FindStatusCondition(conditions, string(conditionType))
+	if condition == nil || condition.ObservedGeneration < route.Generation {
+		return nil
+	}
+	return condition
+}
+
+// AcceptedBy returns the Gateways that a route references and that have accepted it, and
+// whether these are all.
+func AcceptedBy(route *gatewayv1.HTTPRoute) (accepted []Parent, all bool) {
+	if route == nil {
+		return nil, false
+	}
+	all = true
+	for _, ref := range route.Spec.ParentRefs {
+		by, isGateway := ParentOf(ref, route.Namespace)
+		if !isGateway {
+			continue
+		}
+		if verdict, _ := Judge(route, by); verdict == Accepted {
+			accepted = append(accepted, by)
+		} else {
+			all = false
+		}
+	}
+	return accepted, all
+}
