@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +31,8 @@ import (
 )
 
 const (
-	// scrapeTime is the longest time of a scrape of fleetSize Darkrooms.
+	// scrapeTime is the longest time of a scrape of fleetSize Darkrooms. It was measured as
+	// 107 to 121 ms on a busy machine with two cores, and 18 MiB.
 	scrapeTime = 200 * time.Millisecond
 	// scrapeBytes is the most that such a scrape may allocate; the caches of these
 	// Darkrooms take some hundred MiB.
@@ -151,7 +153,8 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// One scrape of some must be, because other processes share the machine.
+// Processor time is measured: other processes share the machine, and that of an idle one
+// passes as fast as its clock. It includes the compression and the garbage collector.
 func TestAScrapeOfAFleetIsFastAndFrugal(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector makes it several times slower")
@@ -167,9 +170,9 @@ func TestAScrapeOfAFleetIsFastAndFrugal(t *testing.T) {
 	for attempt := 0; attempt < 20 && (fastest > scrapeTime || least > scrapeBytes); attempt++ {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		began := time.Now()
+		began := processorTime(t)
 		scrapeOnce(t, handler, "gzip")
-		fastest = min(fastest, time.Since(began))
+		fastest = min(fastest, processorTime(t)-began)
 		runtime.ReadMemStats(&after)
 		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
@@ -180,4 +183,14 @@ func TestAScrapeOfAFleetIsFastAndFrugal(t *testing.T) {
 	if least > scrapeBytes {
 		t.Errorf("a scrape allocates %d bytes, want at most %d", least, scrapeBytes)
 	}
+}
+
+// processorTime is the time that all processors have spent on this process.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
