@@ -62,7 +62,7 @@ var (
 
 func TestEachPanelShowsTheRecordedScrape(t *testing.T) {
 	s := newServer(t, recorded(t))
-	s.run(t, 2*time.Hour, time.Minute)
+	s.run(t, 2*time.Hour, 5*time.Minute)
 	for file, board := range dashboards(t) {
 		for _, panel := range board.Panels {
 			for _, target := range panel.Targets {
@@ -138,7 +138,7 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 // A misspelt metric or label selects nothing, which no alert notices.
 func TestSelectorsMatchWhatIsServed(t *testing.T) {
 	s := newServer(t, recorded(t))
-	s.run(t, 2*time.Hour, time.Minute)
+	s.run(t, 2*time.Hour, 5*time.Minute)
 	expressions := map[string]string{}
 	_, groups := ruleFile(t)
 	for _, group := range groups.Groups {
