@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Copies what the operator's chart takes from config/ as it is: the CRD, the rules of the
-# roles, policies and monitors. hack/chart.sh FOLDER; the folder is the chart's files/.
+# roles, policies, monitors and dashboards. hack/chart.sh FOLDER; the folder is the chart's files/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=$1
 rm -rf "$folder"
-mkdir -p "$folder/network-policy" "$folder/prometheus"
+mkdir -p "$folder/network-policy" "$folder/prometheus" "$folder/grafana"
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$folder/crd.yaml"
 for role in role metrics_auth_role leader_election_role metrics_reader_role \
   darkroom_admin_role darkroom_editor_role darkroom_viewer_role; do
@@ -19,3 +19,4 @@ cp config/overlays/with-probe-via-apiserver/role.yaml "$folder/probe_proxy_role.
 for part in network-policy prometheus; do
   find "config/$part" -name '*.yaml' ! -name kustomization.yaml -exec cp {} "$folder/$part/" \;
 done
+cp config/grafana/*.json "$folder/grafana/"

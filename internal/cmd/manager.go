@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,12 +26,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	controllermetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
@@ -63,12 +65,13 @@ type managerOptions struct {
 	leaderElect             bool
 	leaderElectionNamespace string
 
-	metricsAddress  string
-	metricsSecure   bool
-	metricsCertDir  string
-	healthAddress   string
-	pprofAddress    string
-	gracefulTimeout time.Duration
+	metricsAddress     string
+	metricsSecure      bool
+	metricsCertDir     string
+	metricsPerDarkroom bool
+	healthAddress      string
+	pprofAddress       string
+	gracefulTimeout    time.Duration
 }
 
 func newManager() *cobra.Command {
@@ -108,6 +111,7 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics; 0 turns them off")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, to callers whom Kubernetes authorises")
 	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics; empty means a self-signed certificate")
+	flags.BoolVar(&o.metricsPerDarkroom, "metrics-per-darkroom", true, "report metrics with the namespace and name of each Darkroom, and not only totals")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
 	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "address of Go's profiler, such as 127.0.0.1:6060; 0 turns it off")
 	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second, "time that running work is given to end after a signal")
@@ -145,7 +149,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		settings.Probe, settings.ProbePod = prober.ProbeService, prober.ProbePod
 	}
 
-	mgr, err := o.newManager(kubeconfig, darkrooms)
+	mgr, err := o.newManager(kubeconfig, darkrooms, settings.Darkrooms)
 	if err != nil {
 		return err
 	}
@@ -229,7 +233,10 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		MaxPreflights:           o.maxPreflights,
 		Version:                 version(),
 		Installation:            o.installation,
-		Metrics:                 metrics.Registry,
+		Metrics:                 controllermetrics.Registry,
+	}
+	if o.metricsPerDarkroom {
+		settings.Darkrooms = &metrics.Darkrooms{}
 	}
 	if watch.ReconcilePeriod != nil {
 		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration
@@ -248,7 +255,7 @@ func leaderElectionID(darkrooms labels.Selector) string {
 	return "shard-" + hex.EncodeToString(sum[:4]) + "." + id
 }
 
-func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Selector) (manager.Manager, error) {
+func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Selector, each *metrics.Darkrooms) (manager.Manager, error) {
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
@@ -270,7 +277,7 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 		LeaderElectionID:              leaderElectionID(darkrooms),
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       o.metrics(),
+		Metrics:                       o.metrics(each),
 		HealthProbeBindAddress:        o.healthAddress,
 		PprofBindAddress:              o.pprofAddress,
 		GracefulShutdownTimeout:       &o.gracefulTimeout,
@@ -300,7 +307,9 @@ func cachesSynced(mgr manager.Manager) healthz.Checker {
 	}
 }
 
-func (o *managerOptions) metrics() metricsserver.Options {
+// metrics returns the settings of the server of metrics, which adds those of each Darkroom
+// unless they are nil.
+func (o *managerOptions) metrics(each *metrics.Darkrooms) metricsserver.Options {
 	options := metricsserver.Options{
 		BindAddress:   o.metricsAddress,
 		SecureServing: o.metricsSecure,
@@ -312,5 +321,29 @@ func (o *managerOptions) metrics() metricsserver.Options {
 	if o.metricsSecure {
 		options.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
+	if each != nil {
+		options.FilterProvider = serving(each, options.FilterProvider)
+	}
 	return options
+}
+
+// filterProvider is a metricsserver.Options.FilterProvider.
+type filterProvider = func(*rest.Config, *http.Client) (metricsserver.Filter, error)
+
+// serving returns a filter that adds metrics of each Darkroom to the response, behind the
+// authorization of another filter, if there is one.
+func serving(each *metrics.Darkrooms, authorization filterProvider) filterProvider {
+	return func(kubeconfig *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
+		authorize := func(_ logr.Logger, handler http.Handler) (http.Handler, error) { return handler, nil }
+		if authorization != nil {
+			filter, err := authorization(kubeconfig, httpClient)
+			if err != nil {
+				return nil, err
+			}
+			authorize = filter
+		}
+		return func(log logr.Logger, handler http.Handler) (http.Handler, error) {
+			return authorize(log, each.Handler(handler))
+		}, nil
+	}
 }

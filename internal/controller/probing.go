@@ -22,10 +22,8 @@ func addProber(mgr manager.Manager, controller *ctrl.Builder, reconciler *status
 		return nil
 	}
 	prober := probe.New(probe.Options{Probe: options.Probe, Concurrency: options.ProbeConcurrency})
-	if options.Metrics != nil {
-		if err := options.Metrics.Register(prober); err != nil {
-			return fmt.Errorf("register metrics of probes: %w", err)
-		}
+	if options.Darkrooms != nil {
+		options.Darkrooms.Probe = prober.Last
 	}
 	if err := mgr.Add(prober); err != nil {
 		return fmt.Errorf("add prober: %w", err)

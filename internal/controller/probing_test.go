@@ -16,6 +16,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
@@ -61,7 +62,8 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	namespace := newNamespace(t)
 	images := &source{}
 	images.becomes(v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
-	operator := startOperator(t, namespace, withSource(images))
+	each := &metrics.Darkrooms{}
+	operator := startOperator(t, namespace, withSource(images), func(options *controller.Options, _ *rest.Config) { options.Darkrooms = each })
 	darkroom := webFolder(namespace, "photos")
 	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
 	create(t, darkroom)
@@ -93,7 +95,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 	})
 
-	// Probes go on, at no cost to the API server.
+	// Probes go on, at no cost to the API server, and neither do metrics cost anything.
 	before, _ := images.seen()
 	requests := operator.requests.count.Load()
 	eventually(t, "another probe", func(context.Context) error {
@@ -102,6 +104,24 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		}
 		return nil
 	})
+	var scraped strings.Builder
+	if err := each.Write(t.Context(), &scraped); err != nil {
+		t.Fatal(err)
+	}
+	labels := `{namespace="` + namespace + `",name="photos"`
+	for _, want := range []string{
+		`darkroom_info` + labels,
+		`darkroom_status_condition` + labels + `,type="Ready",status="True"} 1`,
+		`darkroom_rollout_desired_replicas` + labels + `} 1`,
+		`darkroom_rollout_updated_replicas` + labels + `} 1`,
+		`darkroom_rollout_ready_replicas` + labels + `} 1`,
+		`darkroom_probe_success` + labels + `} 1`,
+		`darkroom_probe_duration_seconds` + labels + `} `,
+	} {
+		if !strings.Contains(scraped.String(), want) {
+			t.Errorf("the metrics lack %s:\n%s", want, scraped.String())
+		}
+	}
 	if after := operator.requests.count.Load(); after != requests {
 		t.Errorf("%d requests while nothing changed", after-requests)
 	}

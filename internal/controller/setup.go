@@ -82,6 +82,9 @@ type Options struct {
 	Installation string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
 	Metrics prometheus.Registerer
+	// Darkrooms are metrics of each Darkroom, whose fields the controllers set; nil means
+	// none.
+	Darkrooms *metrics.Darkrooms
 }
 
 // installation is the name of the installation, with its default.
@@ -197,20 +200,25 @@ func indexOwner(ctx context.Context, indexer client.FieldIndexer, kind watched) 
 	return nil
 }
 
-// newMetrics makes the operator's metrics, and registers them where there is a registry.
+// newMetrics makes the operator's metrics, and registers them if there is a registry. It
+// sets the fields of the metrics of each Darkroom, but for the probes.
 func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) {
-	counters := metrics.New(options.Version, options.Chart.Metadata.Version)
-	if options.Metrics == nil {
-		return counters, nil
-	}
-	fleet := &metrics.Fleet{Darkrooms: mgr.GetClient(), Installation: options.installation(), Leads: func() bool {
+	leads := func() bool {
 		select {
 		case <-mgr.Elected():
 			return true
 		default:
 			return false
 		}
-	}}
+	}
+	if darkrooms := options.Darkrooms; darkrooms != nil {
+		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.installation()
+	}
+	counters := metrics.New(options.Version, options.Chart.Metadata.Version)
+	if options.Metrics == nil {
+		return counters, nil
+	}
+	fleet := &metrics.Fleet{Darkrooms: mgr.GetClient(), Installation: options.installation(), Leads: leads}
 	if err := counters.Register(options.Metrics, fleet); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}

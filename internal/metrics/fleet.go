@@ -86,7 +86,7 @@ type tally struct {
 func count(darkrooms []v1alpha1.Darkroom, installation string) tally {
 	t := tally{kinds: map[kind]int{}}
 	for i := range darkrooms {
-		if claimed := darkrooms[i].Annotations[v1alpha1.AnnotationInstallation]; claimed != "" && claimed != installation {
+		if !handled(&darkrooms[i], installation) {
 			t.others++
 			continue
 		}
@@ -112,4 +112,10 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) tally {
 		}
 	}
 	return t
+}
+
+// handled reports whether an installation handles a Darkroom, or may yet claim it.
+func handled(darkroom *v1alpha1.Darkroom, installation string) bool {
+	claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
+	return claimed == "" || claimed == installation
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -15,10 +17,6 @@ import (
 )
 
 func TestDarkroomsAreCountedByPhaseAndSource(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
 	ready := darkrooms.New("ready", "a").Condition(v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "True"}).Obj()
 	ready.Status.Phase = v1alpha1.PhaseReady
 	conflict := darkrooms.New("conflict", "a").Condition(v1alpha1.Condition{
@@ -33,7 +31,7 @@ func TestDarkroomsAreCountedByPhaseAndSource(t *testing.T) {
 	ready.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "own"}
 	others := darkrooms.New("others", "c").Obj()
 	others.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "another"}
-	reader := fake.NewClientBuilder().WithScheme(scheme).WithObjects(ready, conflict, missing, seen, others).Build()
+	reader := fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(ready, conflict, missing, seen, others).Build()
 
 	leads := false
 	fleet := &Fleet{Darkrooms: reader, Leads: func() bool { return leads }, Installation: "own"}
@@ -67,6 +65,11 @@ func figures(t *testing.T, collector prometheus.Collector) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return flatten(families)
+}
+
+// flatten returns the values of families: name and labels → value.
+func flatten(families []*dto.MetricFamily) map[string]float64 {
 	out := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
@@ -78,6 +81,18 @@ func figures(t *testing.T, collector prometheus.Collector) map[string]float64 {
 		}
 	}
 	return out
+}
+
+// testScheme has the types that metrics are made of.
+func testScheme(tb testing.TB) *runtime.Scheme {
+	tb.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, appsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return scheme
 }
 
 func TestOperationsAreCounted(t *testing.T) {

@@ -1,9 +1,11 @@
 package install
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +75,7 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 		{"overlays/namespaced", "apiserver: {enabled: false}\nrbac: {namespaced: true}"},
 		{"overlays/with-network-policy", "apiserver: {enabled: false}\nnetworkPolicy: {enabled: true}"},
 		{"overlays/with-probe-via-apiserver", "apiserver: {enabled: false}\nmanager: {probeVia: apiserver}"},
-		{"overlays/with-prometheus", "apiserver: {enabled: false}\nserviceMonitor: {enabled: true}"},
+		{"overlays/with-prometheus", "apiserver: {enabled: false}\nserviceMonitor: {enabled: true}\ndashboards: {enabled: true}"},
 		{"overlays/with-admission", "apiserver: {enabled: false}\nadmission: {enabled: true}"},
 	} {
 		t.Run(pair.overlay, func(t *testing.T) {
@@ -124,9 +126,30 @@ func compare(t *testing.T, name string, chart, kustomize *unstructured.Unstructu
 		mine, theirs := convert[rbacv1.RoleBinding](t, chart), convert[rbacv1.RoleBinding](t, kustomize)
 		difference(t, name, mine.RoleRef, theirs.RoleRef)
 		difference(t, name, mine.Subjects, theirs.Subjects)
+	case "ConfigMap":
+		for _, object := range []*unstructured.Unstructured{chart, kustomize} {
+			if object.GetLabels()["grafana_dashboard"] != "1" {
+				t.Errorf("%s has the labels %v, which Grafana's sidecar does not find", name, object.GetLabels())
+			}
+		}
+		difference(t, name, dashboards(t, chart), dashboards(t, kustomize))
 	default:
 		difference(t, name, chart.Object["spec"], kustomize.Object["spec"])
 	}
+}
+
+// dashboards are the files of a ConfigMap, decoded.
+func dashboards(t *testing.T, object *unstructured.Unstructured) map[string]any {
+	t.Helper()
+	decoded := map[string]any{}
+	for file, text := range convert[corev1.ConfigMap](t, object).Data {
+		var content any
+		if err := json.Unmarshal([]byte(text), &content); err != nil {
+			t.Errorf("%s: %s: %v", object.GetName(), file, err)
+		}
+		decoded[file] = content
+	}
+	return decoded
 }
 
 func difference(t *testing.T, name string, chart, kustomize any) {
@@ -168,7 +191,8 @@ apiserver:
   allowedOrigin: [https://console.example.com]
   requestsPerSecond: 1000000
   ingress: {enabled: true, className: nginx, tlsSecretName: darkrooms}
-serviceMonitor: {enabled: true, labels: {release: prometheus}}
+serviceMonitor: {enabled: true, labels: {release: prometheus}, interval: 1m, scrapeTimeout: 20s}
+dashboards: {enabled: true, labels: {grafana_dashboard: "2"}, annotations: {grafana_folder: Images}}
 networkPolicy: {enabled: true}
 admission: {enabled: true, actions: [Deny]}
 `)
@@ -200,7 +224,7 @@ admission: {enabled: true, actions: [Deny]}
 }
 
 func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "admission: {actions: [Panic]}"} {
+	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}"} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
 			t.Errorf("%s is accepted", values)
 		}
@@ -252,5 +276,45 @@ func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 				t.Errorf("%s with %s: got %q, want %q", name, values, got, want)
 			}
 		}
+	}
+}
+
+// Prometheus and Grafana find objects by labels, which differ between clusters.
+func TestWhatIsScrapedCanBeSet(t *testing.T) {
+	objects := mustRender(t, `
+manager: {metricsPerDarkroom: false}
+serviceMonitor: {enabled: true, labels: {release: stack}, interval: 1m, scrapeTimeout: 20s}
+dashboards: {enabled: true, labels: {board: images}, annotations: {folder: Images}}
+`)
+	kinds := map[string]int{}
+	for name, object := range objects {
+		kinds[object.GetKind()]++
+		switch object.GetKind() {
+		case "ServiceMonitor", "PrometheusRule":
+			if object.GetLabels()["release"] != "stack" {
+				t.Errorf("%s has the labels %v", name, object.GetLabels())
+			}
+		case "ConfigMap":
+			if object.GetLabels()["board"] != "images" || object.GetAnnotations()["folder"] != "Images" {
+				t.Errorf("%s has the labels %v and the annotations %v", name, object.GetLabels(), object.GetAnnotations())
+			}
+		case "Deployment":
+			arguments := convert[appsv1.Deployment](t, object).Spec.Template.Spec.Containers[0].Args
+			if arguments[0] == "manager" && !slices.Contains(arguments, "--metrics-per-darkroom=false") {
+				t.Errorf("%s is started with %q", name, arguments)
+			}
+		}
+		if object.GetKind() == "ServiceMonitor" {
+			endpoints, _, err := unstructured.NestedSlice(object.Object, "spec", "endpoints")
+			if err != nil || len(endpoints) != 1 {
+				t.Fatalf("%s has the endpoints %v: %v", name, endpoints, err)
+			}
+			if endpoint := endpoints[0].(map[string]any); endpoint["interval"] != "1m" || endpoint["scrapeTimeout"] != "20s" {
+				t.Errorf("%s has the endpoint %v", name, endpoint)
+			}
+		}
+	}
+	if kinds["ServiceMonitor"] != 2 || kinds["PrometheusRule"] != 1 || kinds["ConfigMap"] != 2 {
+		t.Errorf("got %v", kinds)
 	}
 }

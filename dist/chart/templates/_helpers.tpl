@@ -148,3 +148,11 @@ subjects:
   name: {{ include "operator.name" .root }}-{{ .account }}
   namespace: {{ .root.Release.Namespace }}
 {{- end }}
+
+{{/* How often Prometheus scrapes. */}}
+{{- define "operator.scrape" -}}
+interval: {{ .Values.serviceMonitor.interval }}
+{{- with .Values.serviceMonitor.scrapeTimeout }}
+scrapeTimeout: {{ . }}
+{{- end }}
+{{- end }}

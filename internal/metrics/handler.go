@@ -1,0 +1,93 @@
+package metrics
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Handler serves the metrics of another handler, followed by those of each Darkroom. The
+// response is in the text format, whatever formats the request prefers.
+func (d *Darkrooms) Handler(process http.Handler) http.Handler {
+	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		inner := request.Clone(request.Context())
+		inner.Header.Set("Accept", "text/plain;version=0.0.4")
+		inner.Header.Set("Accept-Encoding", "identity")
+		body := &body{ResponseWriter: response, zip: acceptsGzip(request.Header.Get("Accept-Encoding"))}
+		defer body.close()
+		process.ServeHTTP(body, inner)
+		if body.code == http.StatusOK && request.Method != http.MethodHead {
+			_ = d.Write(request.Context(), body) // the error is that of a connection that was closed
+		}
+	})
+}
+
+// acceptsGzip reports whether a header names gzip without a weight of zero.
+func acceptsGzip(header string) bool {
+	for encoding := range strings.SplitSeq(header, ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(encoding, " ", ""), ";")
+		if name == "gzip" && strings.Trim(weight, "0.") != "q=" {
+			return true
+		}
+	}
+	return false
+}
+
+// zippers are reused, because each needs some hundred KiB. The fastest level makes the text
+// of metrics a tenth as large.
+var zippers = sync.Pool{New: func() any {
+	zipper, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is invalid
+	}
+	return zipper
+}}
+
+// body is the body of a successful response, compressed if zip is set, or that of another
+// response as it is.
+type body struct {
+	http.ResponseWriter
+	zip    bool
+	zipper *gzip.Writer
+	code   int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (b *body) WriteHeader(code int) {
+	if b.code == 0 {
+		b.code = code
+		if code == http.StatusOK {
+			b.Header().Del("Content-Length") // that of the metrics of the process
+			b.Header().Add("Vary", "Accept-Encoding")
+			if b.zip {
+				b.Header().Set("Content-Encoding", "gzip")
+				b.zipper = zippers.Get().(*gzip.Writer)
+				b.zipper.Reset(b.ResponseWriter)
+			}
+		}
+	}
+	b.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (b *body) Write(bytes []byte) (int, error) {
+	if b.code == 0 {
+		b.WriteHeader(http.StatusOK)
+	}
+	if b.zipper != nil {
+		return b.zipper.Write(bytes)
+	}
+	return b.ResponseWriter.Write(bytes)
+}
+
+func (b *body) close() {
+	if b.zipper == nil {
+		return
+	}
+	_ = b.zipper.Close() // the error is that of a connection that was closed
+	b.zipper.Reset(io.Discard)
+	zippers.Put(b.zipper)
+	b.zipper = nil
+}

@@ -1,0 +1,198 @@
+package prometheus
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// dashboard is what is evaluated of a dashboard.
+type dashboard struct {
+	UID        string `json:"uid"`
+	Templating struct {
+		List []struct {
+			Name  string          `json:"name"`
+			Type  string          `json:"type"`
+			Query json.RawMessage `json:"query"`
+		} `json:"list"`
+	} `json:"templating"`
+	Panels []struct {
+		ID      int    `json:"id"`
+		Title   string `json:"title"`
+		GridPos struct{ X, Y, W, H int }
+		Targets []struct {
+			Expr         string `json:"expr"`
+			LegendFormat string `json:"legendFormat"`
+		} `json:"targets"`
+	} `json:"panels"`
+}
+
+func dashboards(t *testing.T) map[string]dashboard {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository, "config", "grafana", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %q: %v", files, err)
+	}
+	all := map[string]dashboard{}
+	for _, file := range files {
+		var content dashboard
+		if err := json.Unmarshal(read(t, "config", "grafana", filepath.Base(file)), &content); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all[filepath.Base(file)] = content
+	}
+	return all
+}
+
+// variables are those that Grafana replaces: the Darkroom that has alerts and failing probes.
+var variables = strings.NewReplacer("$namespace", "team-b", "$name", "shop")
+
+var (
+	legendLabel = regexp.MustCompile(`\{\{\s*([a-z_]+)\s*\}\}`)
+	labelValues = regexp.MustCompile(`^label_values\((.*), ([a-z_]+)\)$`)
+)
+
+func TestEachPanelShowsTheRecordedScrape(t *testing.T) {
+	s := newServer(t, recorded(t))
+	s.run(t, 2*time.Hour, 5*time.Minute)
+	for file, board := range dashboards(t) {
+		for _, panel := range board.Panels {
+			for _, target := range panel.Targets {
+				expression := variables.Replace(target.Expr)
+				result := s.query(t, expression)
+				if len(result) == 0 {
+					t.Errorf("%s: %s shows nothing: %s", file, panel.Title, expression)
+					continue
+				}
+				for _, label := range legendLabel.FindAllStringSubmatch(target.LegendFormat, -1) {
+					if result[0].Metric.Get(label[1]) == "" {
+						t.Errorf("%s: %s has a legend with %s, and series %s", file, panel.Title, label[1], result[0].Metric)
+					}
+				}
+				if target.LegendFormat == "" && len(result) > 1 && result[0].Metric.IsEmpty() {
+					t.Errorf("%s: %s shows %d series without a legend", file, panel.Title, len(result))
+				}
+			}
+		}
+	}
+}
+
+func TestVariablesOfDashboardsHaveValues(t *testing.T) {
+	s := newServer(t, recorded(t))
+	s.run(t, 10*time.Minute, time.Minute)
+	for file, board := range dashboards(t) {
+		for _, variable := range board.Templating.List {
+			if variable.Type != "query" {
+				continue
+			}
+			var query struct {
+				Query string `json:"query"`
+			}
+			if err := json.Unmarshal(variable.Query, &query); err != nil {
+				t.Fatalf("%s: %s: %v", file, variable.Name, err)
+			}
+			parts := labelValues.FindStringSubmatch(query.Query)
+			if parts == nil {
+				t.Errorf("%s: %s has the query %s", file, variable.Name, query.Query)
+				continue
+			}
+			if values := s.query(t, "group by ("+parts[2]+") ("+variables.Replace(parts[1])+")"); len(values) == 0 || values[0].Metric.Get(parts[2]) == "" {
+				t.Errorf("%s: %s has the values %v", file, variable.Name, values)
+			}
+		}
+	}
+}
+
+func TestPanelsDoNotOverlap(t *testing.T) {
+	for file, board := range dashboards(t) {
+		taken, ids := map[[2]int]string{}, map[int]bool{}
+		for _, panel := range board.Panels {
+			if ids[panel.ID] {
+				t.Errorf("%s: two panels have the id %d", file, panel.ID)
+			}
+			ids[panel.ID] = true
+			at := panel.GridPos
+			if at.W < 1 || at.H < 1 || at.X+at.W > 24 {
+				t.Errorf("%s: %s has the place %+v", file, panel.Title, at)
+			}
+			for x := at.X; x < at.X+at.W; x++ {
+				for y := at.Y; y < at.Y+at.H; y++ {
+					if other, found := taken[[2]int{x, y}]; found {
+						t.Fatalf("%s: %s overlaps %s", file, panel.Title, other)
+					}
+					taken[[2]int{x, y}] = panel.Title
+				}
+			}
+		}
+	}
+}
+
+// A misspelt metric or label selects nothing, which no alert notices.
+func TestSelectorsMatchWhatIsServed(t *testing.T) {
+	s := newServer(t, recorded(t))
+	s.run(t, 2*time.Hour, 5*time.Minute)
+	expressions := map[string]string{}
+	_, groups := ruleFile(t)
+	for _, group := range groups.Groups {
+		for _, rule := range group.Rules {
+			expressions[rule.Expr] = rule.Alert + rule.Record
+		}
+	}
+	for file, board := range dashboards(t) {
+		for _, panel := range board.Panels {
+			for _, target := range panel.Targets {
+				expressions[variables.Replace(target.Expr)] = file + ": " + panel.Title
+			}
+		}
+	}
+	for expression, where := range expressions {
+		parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+			continue
+		}
+		for _, selector := range parser.ExtractSelectors(parsed) {
+			for _, problem := range s.check(t, selector) {
+				t.Errorf("%s: %s", where, problem)
+			}
+		}
+	}
+	for _, wrong := range []string{`darkroom_operator_darkroom`, `darkroom_info{fase="Failed"}`} {
+		selector, err := parser.NewParser(parser.Options{}).ParseMetricSelector(wrong)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.check(t, selector)) == 0 {
+			t.Errorf("nothing is wrong with %s", wrong)
+		}
+	}
+}
+
+// check returns what is wrong with a selector: its metric, or a label that the metric does
+// not have.
+func (s *server) check(t *testing.T, selector []*labels.Matcher) (problems []string) {
+	t.Helper()
+	at := slices.IndexFunc(selector, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel })
+	if at < 0 {
+		return []string{"a selector names no metric"}
+	}
+	name := selector[at].Value
+	series := s.query(t, name)
+	if len(series) == 0 {
+		return []string{"there is no metric " + name}
+	}
+	for _, matcher := range selector {
+		if matcher.Name != model.MetricNameLabel && !series[0].Metric.Has(matcher.Name) {
+			problems = append(problems, name+" has no label "+matcher.Name)
+		}
+	}
+	return problems
+}

@@ -1,0 +1,259 @@
+package prometheus
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// healthy are the series of an operator without a problem.
+const healthy = `
+  darkroom_operator_build_info{version="1",chart_version="2"} 1x10000
+  darkroom_operator_last_successful_reconcile_timestamp_seconds 0+60x10000
+  darkroom_operator_darkrooms{phase="Ready",source_type="S3"} 1x10000
+`
+
+// each are the series of a Darkroom without a problem, of an operator that reports each.
+const each = `
+  darkroom_info{namespace="team-a",name="photos",version="v1",source="S3"} 1x10000
+  darkroom_status_condition{namespace="team-a",name="photos",type="DomainsReady",status="True"} 1x10000
+  darkroom_status_condition{namespace="team-a",name="photos",type="CredentialsReady",status="True"} 1x10000
+  darkroom_status_condition{namespace="team-a",name="photos",type="ReleaseFailed",status="False"} 1x10000
+  darkroom_status_condition{namespace="team-a",name="photos",type="Irreconcilable",status="False"} 1x10000
+  darkroom_rollout_desired_replicas{namespace="team-a",name="photos"} 2x10000
+  darkroom_rollout_updated_replicas{namespace="team-a",name="photos"} 2x10000
+  darkroom_rollout_ready_replicas{namespace="team-a",name="photos"} 2x10000
+`
+
+const ready = `
+  darkroom_status_condition{namespace="team-a",name="photos",type="Ready",status="True"} 1x10000
+`
+
+// shop are the series of a second Darkroom, which has a condition.
+func shop(condition, status string) string {
+	return `
+  darkroom_info{namespace="team-b",name="shop",version="v1",source="S3"} 1x10000
+  darkroom_status_condition{namespace="team-b",name="shop",type="` + condition + `",status="` + status + `"} 1x10000
+`
+}
+
+// shopReady are those of a second Darkroom that is ready, and has another condition.
+func shopReady(condition, status string) string {
+	return shop("Ready", "True") + `
+  darkroom_status_condition{namespace="team-b",name="shop",type="` + condition + `",status="` + status + `"} 1x10000
+`
+}
+
+const fine = healthy + each + ready
+
+// alertTests are situations and the alerts that fire in them; no other alert may fire. The
+// number 10000 in series stands for the rest of the time.
+var alertTests = []struct {
+	name   string
+	series string
+	// at is the time of the question, step the time between two evaluations; a minute by default.
+	at, step time.Duration
+	want     []string
+}{
+	{name: "all is well", series: fine, at: time.Hour},
+
+	// The operator.
+	{name: "no operator is scraped", series: each + ready, at: 11 * time.Minute, want: []string{"DarkroomOperatorAbsent severity=critical"}},
+	{name: "the operator has just gone", series: each + ready, at: 9 * time.Minute},
+	{
+		name: "no reconcile succeeds", series: strings.Replace(fine, "0+60x10000", "0x10000", 1), at: 75 * time.Minute,
+		want: []string{"DarkroomOperatorStalled severity=critical"},
+	},
+	{name: "nothing is to be reconciled", series: strings.NewReplacer("0+60x10000", "0x10000", `source_type="S3"} 1x`, `source_type="S3"} 0x`).Replace(fine), at: 75 * time.Minute},
+	{name: "a controller keeps failing", series: fine + `
+  controller_runtime_reconcile_errors_total{controller="darkroom-helm"} 0+30x10000
+  controller_runtime_reconcile_errors_total{controller="another"} 0+30x10000
+`, at: 40 * time.Minute, want: []string{"DarkroomOperatorErrors controller=darkroom-helm severity=warning"}},
+	{name: "releases fail", series: fine + `
+  darkroom_operator_release_operations_total{operation="upgrade",result="failure"} 0+1x10000
+  darkroom_operator_release_operations_total{operation="install",result="success"} 0+1x10000
+`, at: 40 * time.Minute, want: []string{"DarkroomReleasesFailing operation=upgrade severity=warning"}},
+	{name: "drift is repaired again and again", series: fine + `
+  darkroom_operator_drift_repairs_total 0+1x10000
+`, at: 2 * time.Hour, want: []string{"DarkroomDriftRepairs severity=info"}},
+
+	// Totals, which count where Darkrooms are not reported one by one.
+	{name: "Darkrooms have failed", series: healthy + `
+  darkroom_operator_darkrooms{phase="Failed",source_type="S3"} 1x10000
+`, at: 15 * time.Minute, want: []string{"DarkroomsFailed severity=warning"}},
+	{name: "Darkrooms are degraded", series: healthy + `
+  darkroom_operator_darkrooms{phase="Degraded",source_type="S3"} 1x10000
+`, at: 20 * time.Minute, want: []string{"DarkroomsDegraded severity=warning"}},
+	{name: "Darkrooms stay in a phase", series: healthy + `
+  darkroom_operator_darkrooms{phase="Deploying",source_type="S3"} 1x10000
+`, at: 40 * time.Minute, want: []string{"DarkroomsStuck phase=Deploying severity=warning"}},
+	{name: "hosts are in conflict", series: healthy + `
+  darkroom_operator_domain_conflicts 1x10000
+`, at: 40 * time.Minute, want: []string{"DarkroomDomainConflicts severity=info"}},
+	{name: "credentials are missing", series: healthy + `
+  darkroom_operator_credentials_missing 1x10000
+`, at: 10 * time.Minute, want: []string{"DarkroomCredentialsMissing severity=warning"}},
+	{name: "totals are silent where Darkrooms are reported one by one", series: fine + `
+  darkroom_operator_darkrooms{phase="Failed",source_type="S3"} 1x10000
+  darkroom_operator_darkrooms{phase="Degraded",source_type="S3"} 1x10000
+  darkroom_operator_darkrooms{phase="Deploying",source_type="S3"} 1x10000
+  darkroom_operator_domain_conflicts 1x10000
+  darkroom_operator_credentials_missing 1x10000
+`, at: time.Hour},
+
+	// One Darkroom.
+	{
+		name: "a Darkroom is not ready", series: fine + shop("Ready", "False"), at: 16 * time.Minute,
+		want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"},
+	},
+	{name: "a Darkroom is being rolled out", series: fine + shop("Ready", "False"), at: 14 * time.Minute},
+	{
+		name: "no operator has handled a Darkroom", series: fine + shop("Paused", "False"), at: 16 * time.Minute,
+		want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"},
+	},
+	{name: "a Darkroom is paused", series: fine + shop("Ready", "Unknown") + `
+  darkroom_status_condition{namespace="team-b",name="shop",type="Paused",status="True"} 1x10000
+`, at: time.Hour},
+	{name: "a Darkroom is stalled, which is more than not ready", series: fine + shop("Ready", "False") + `
+  darkroom_status_condition{namespace="team-b",name="shop",type="Stalled",status="True"} 1x10000
+`, at: time.Hour, want: []string{"DarkroomStalled name=shop namespace=team-b severity=warning"}},
+	{
+		name: "a release fails", series: fine + shopReady("ReleaseFailed", "True"), at: 11 * time.Minute,
+		want: []string{"DarkroomReleaseFailed name=shop namespace=team-b severity=warning"},
+	},
+	{
+		name: "a Darkroom cannot be translated", series: fine + shopReady("Irreconcilable", "True"), at: 11 * time.Minute,
+		want: []string{"DarkroomReleaseFailed name=shop namespace=team-b severity=warning"},
+	},
+	{
+		name: "a host is not routed", series: fine + shopReady("DomainsReady", "False"), at: 31 * time.Minute,
+		want: []string{"DarkroomDomainsNotReady name=shop namespace=team-b severity=warning"},
+	},
+	{
+		name: "a Gateway is silent", series: fine + shopReady("DomainsReady", "Unknown"), at: 31 * time.Minute,
+		want: []string{"DarkroomDomainsNotReady name=shop namespace=team-b severity=warning"},
+	},
+	{
+		name: "the credentials of one Darkroom are missing", series: fine + shopReady("CredentialsReady", "False"), at: 6 * time.Minute,
+		want: []string{"DarkroomCredentialsNotReady name=shop namespace=team-b severity=warning"},
+	},
+	{
+		name: "an object is contested", series: fine + shopReady("Contested", "True"), at: 16 * time.Minute,
+		want: []string{"DarkroomContested name=shop namespace=team-b severity=info"},
+	},
+	{
+		name: "a rollout does not end", series: healthy + ready + strings.Replace(each, "updated_replicas{namespace=\"team-a\",name=\"photos\"} 2", "updated_replicas{namespace=\"team-a\",name=\"photos\"} 1", 1),
+		at: 31 * time.Minute, want: []string{"DarkroomRolloutIncomplete name=photos namespace=team-a severity=warning"},
+	},
+	{name: "the leader changes meanwhile", series: fine + `
+  darkroom_info{namespace="team-b",name="shop",version="v1",source="S3",pod="a"} 1x10 stale
+  darkroom_status_condition{namespace="team-b",name="shop",type="Ready",status="False",pod="a"} 1x10 stale
+  darkroom_info{namespace="team-b",name="shop",version="v1",source="S3",pod="b"} _x10 1x10000
+  darkroom_status_condition{namespace="team-b",name="shop",type="Ready",status="False",pod="b"} _x10 1x10000
+`, at: 17 * time.Minute, want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"}},
+
+	// The objective.
+	{name: "all probes fail", series: fine + `
+  darkroom_probe_success{namespace="team-a",name="photos"} 1x120 0x10000
+  darkroom_probe_success{namespace="team-b",name="shop"} 1x10000
+`, at: 140 * time.Minute, want: []string{"DarkroomErrorBudgetBurnFast name=photos namespace=team-a severity=critical"}},
+	{name: "all probes have failed for hours", series: fine + `
+  darkroom_probe_success{namespace="team-a",name="photos"} 1x120 0x10000
+  darkroom_probe_success{namespace="team-b",name="shop"} 1x10000
+`, at: 200 * time.Minute, want: []string{
+		"DarkroomErrorBudgetBurnFast name=photos namespace=team-a severity=critical",
+		"DarkroomErrorBudgetBurnSlow name=photos namespace=team-a severity=warning",
+	}},
+	{name: "one probe fails", series: fine + `
+  darkroom_probe_success{namespace="team-a",name="photos"} 1x120 0 1x10000
+`, at: 130 * time.Minute},
+	{name: "probes are served again", series: fine + `
+  darkroom_probe_success{namespace="team-a",name="photos"} 1x1440 0x10 1x10000
+`, at: 1500 * time.Minute, step: 10 * time.Minute},
+	{name: "one probe of 50 fails, for days", series: fine + `
+  darkroom_probe_success{namespace="team-a",name="photos"} ` + strings.Repeat("1x48 0 ", 90) + `
+`, at: 72 * time.Hour, step: 30 * time.Minute, want: []string{"DarkroomErrorBudgetBurnSlow name=photos namespace=team-a severity=warning"}},
+	{name: "one probe of 200 fails, for days", series: fine + `
+  darkroom_probe_success{namespace="team-a",name="photos"} ` + strings.Repeat("1x198 0 ", 24) + `
+`, at: 72 * time.Hour, step: 30 * time.Minute},
+}
+
+// blankLines would end the load command.
+var blankLines = regexp.MustCompile(`\n\s*\n`)
+
+func TestAlertsFireWhenTheyShould(t *testing.T) {
+	for _, test := range alertTests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && test.at > 24*time.Hour {
+				t.Skip("days of series take long")
+			}
+			series := strings.ReplaceAll(test.series, "x10000", fmt.Sprintf("x%d", int(test.at.Minutes())+1))
+			s := newServer(t, blankLines.ReplaceAllString("load 1m\n"+series, "\n"))
+			step := test.step
+			if step == 0 {
+				step = time.Minute
+			}
+			s.run(t, test.at, step)
+			if diff := cmp.Diff(append([]string{}, test.want...), s.firing(t)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEachAlertIsTested(t *testing.T) {
+	_, groups := ruleFile(t)
+	alerts := 0
+	for _, group := range groups.Groups {
+		for _, rule := range group.Rules {
+			if rule.Alert == "" {
+				continue
+			}
+			alerts++
+			fires := func(want string) bool { return strings.HasPrefix(want, rule.Alert+" ") }
+			tested := false
+			for _, test := range alertTests {
+				tested = tested || slices.ContainsFunc(test.want, fires)
+			}
+			if !tested {
+				t.Errorf("%s fires in no test", rule.Alert)
+			}
+		}
+	}
+	if alerts == 0 {
+		t.Error("there are no alerts")
+	}
+}
+
+// Where an alert concerns one Darkroom, its owner is found by namespace and name.
+func TestAlertsOnADarkroomNameIt(t *testing.T) {
+	s := newServer(t, recorded(t))
+	s.run(t, 2*time.Hour, 5*time.Minute)
+	firing := s.firing(t)
+	for _, want := range []string{"DarkroomStalled", "DarkroomCredentialsNotReady", "DarkroomDomainsNotReady", "DarkroomErrorBudgetBurnFast", "DarkroomRolloutIncomplete"} {
+		if !slices.ContainsFunc(firing, func(alert string) bool { return strings.HasPrefix(alert, want+" name=shop namespace=team-b ") }) {
+			t.Errorf("%s does not fire for team-b/shop; these fire: %q", want, firing)
+		}
+	}
+}
+
+func TestFailedProbesAreRecorded(t *testing.T) {
+	// One probe of four fails. Another leader reports the second half.
+	s := newServer(t, `load 1m
+  darkroom_probe_success{namespace="team-a",name="photos",pod="a"} `+strings.Repeat("1 1 1 0 ", 60)+`stale
+  darkroom_probe_success{namespace="team-a",name="photos",pod="b"} _x239 `+strings.Repeat("1 1 1 0 ", 60)+`
+`)
+	s.run(t, 8*time.Hour-time.Minute, time.Minute)
+	for window, tolerance := range map[string]float64{"5m": 0.06, "30m": 0.01, "1h": 0.01, "2h": 0.01, "6h": 0.01, "1d": 0.04, "3d": 0.04} {
+		got := s.query(t, "namespace_name:darkroom_probe_errors:ratio"+window)
+		if len(got) != 1 || got[0].Metric.Get("name") != "photos" || got[0].F < 0.25-tolerance || got[0].F > 0.25+tolerance {
+			t.Errorf("in %s: got %v, want 0.25", window, got)
+		}
+	}
+}
