@@ -103,12 +103,12 @@ vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
 # Documents that are not yet in the style that CONTRIBUTING.md describes.
-PROSE_PENDING := $(patsubst %,docs/%.md,api architecture conditions page performance rest-api security)
+PROSE_PENDING := $(patsubst %,docs/%.md,api page rest-api)
 
 .PHONY: lint-prose
 lint-prose: ## Check the style of the documents.
-	@echo "prose: *.md docs/*.md"
-	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md))
+	@echo "prose: *.md .github docs test/bench"
+	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/bench/*.md))
 
 .PHONY: lint
 lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, and lint-prose.
@@ -125,7 +125,7 @@ test: test-go test-page verify ## Run all tests but the end-to-end ones, long ta
 
 .PHONY: test-full
 test-full: SHORT :=
-test-full: test ## The same with the whole of the long tables, in a random order, all anew.
+test-full: test ## The same with complete tables in random order, without cached results.
 
 # Short: a part of long tables, and in the main module only what a change reaches, as
 # Go keeps the results of the rest. (Tests of the other modules read files outside of
