@@ -25,7 +25,7 @@ func TestEmbeddedChartIsTheChartInTheDirectory(t *testing.T) {
 	}
 }
 
-func TestEmbeddedChartIsLoadedAnewByEachCall(t *testing.T) {
+func TestEachCallLoadsTheEmbeddedChartAgain(t *testing.T) {
 	first := mustLoad(t)
 	first.Values["replicaCount"] = "changed"
 	first.Metadata.Version = "9.9.9"

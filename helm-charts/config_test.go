@@ -20,8 +20,8 @@ func TestEachSourceSetsOnlyItsOwnEnvironment(t *testing.T) {
 		want   map[string]string
 	}{
 		"web folder": {
-			values: `{source: {baseUrl: "https://pictures.example.org/a/", pathPrefix: /p, host: h}}`,
-			want:   map[string]string{"KIND": "webfolder", "BASEURL": "https://pictures.example.org/a"},
+			values: `{source: {baseUrl: "https://images.example.org/a/", pathPrefix: /p, host: h}}`,
+			want:   map[string]string{"KIND": "webfolder", "BASEURL": "https://images.example.org/a"},
 		},
 		"S3": {
 			values: `{source: {type: S3, pathPrefix: /p, bucket: {name: b, region: r, endpoint: "https://minio.example.org"}, credentials: {existingSecret: {name: mine}}}}`,

@@ -45,7 +45,7 @@ func TestNamesAreAcceptedByKubernetes(t *testing.T) {
 		"release that begins like the chart":    {"darkroom-photos", `{}`, "darkroom-photos"},
 		"release that ends like another's name": {"my-darkroom", `{}`, "my-darkroom-darkroom"},
 		"override":                              {"photos", `{fullnameOverride: holiday}`, "holiday"},
-		"override of the chart's name":          {"photos", `{nameOverride: pictures}`, "photos-pictures"},
+		"override of the chart's name":          {"photos", `{nameOverride: images}`, "photos-images"},
 		"word that YAML takes for a boolean":    {"on", `{fullnameOverride: "on"}`, "on"},
 		"release that YAML takes for a number":  {"2026", `{}`, derived("darkroom-2026", "2026-darkroom")},
 		"dots, which Services do not allow":     {"a.b", `{}`, derived("darkroom-a-b", "a.b-darkroom")},

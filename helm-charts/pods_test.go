@@ -121,7 +121,7 @@ func TestProbesAskForPing(t *testing.T) {
 
 func TestMemoryIsLimitedByDefault(t *testing.T) {
 	if limits := containerOf(t, "").Resources.Limits; limits.Memory().IsZero() {
-		t.Error("one picture of 9999x9999 takes 1.4 GB; without a limit it takes the node's memory")
+		t.Error("an image of 9999x9999 needs 1.4 GB; without a limit it can exhaust the memory of the node")
 	}
 }
 

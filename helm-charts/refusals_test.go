@@ -15,8 +15,8 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		values string
 		want   []string
 	}{
-		"no scheme":                       {`{source: {baseUrl: pictures.example.org}}`, []string{"'/source/baseUrl'", "an absolute http(s) URL", "for example https://"}},
-		"another scheme":                  {`{source: {baseUrl: "ftp://pictures.example.org"}}`, []string{"'/source/baseUrl'", "an absolute http(s) URL"}},
+		"no scheme":                       {`{source: {baseUrl: images.example.org}}`, []string{"'/source/baseUrl'", "an absolute http(s) URL", "for example https://"}},
+		"another scheme":                  {`{source: {baseUrl: "ftp://images.example.org"}}`, []string{"'/source/baseUrl'", "an absolute http(s) URL"}},
 		"empty URL":                       {`{source: {baseUrl: ""}}`, []string{"'/source/baseUrl'", "an absolute http(s) URL"}},
 		"unknown source":                  {`{source: {type: FTP}}`, []string{"'/source/type'", "'WebFolder', 'S3', 'GoogleCloudStorage', 'CloudFront'"}},
 		"S3 without anything":             {`{source: {type: S3}}`, []string{"'/source/bucket/name'", "'/source/bucket/region'", "existingSecret.name, or both accessKey and secretKey"}},
@@ -27,21 +27,21 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		"path prefix without slash":       {`{source: {pathPrefix: uploads}}`, []string{"'/source/pathPrefix'", "starts with a slash, for example /uploads"}},
 		"log level that hangs Darkroom":   {`{logLevel: loud}`, []string{"'/logLevel'", "'debug', 'info', 'warn', 'error', 'fatal', 'panic'"}},
 		"DEBUG":                           {`{extraEnv: [{name: DEBUG, value: "true"}]}`, []string{"'/extraEnv/0/name'", "any name but DEBUG"}},
-		"variable given twice":            {`{extraEnv: [{name: A, value: "1"}, {name: A, value: "2"}]}`, []string{"extraEnv: A is given twice"}},
-		"host given twice":                {`{hosts: [a.example.com, a.example.com]}`, []string{"'/hosts'", "equal"}},
+		"duplicate variable":            {`{extraEnv: [{name: A, value: "1"}, {name: A, value: "2"}]}`, []string{"extraEnv: duplicate name A"}},
+		"duplicate host":                {`{hosts: [a.example.com, a.example.com]}`, []string{"'/hosts'", "equal"}},
 		"host with a scheme":              {`{hosts: ["https://a.example.com"]}`, []string{"'/hosts/0'"}},
 		"misspelt value":                  {`{replicas: 3}`, []string{"additional properties 'replicas' not allowed"}},
 		"misspelt nested value":           {`{source: {baseURL: "https://a"}}`, []string{"'/source'", "additional properties 'baseURL' not allowed"}},
 		"number as a tag":                 {`{image: {tag: 0.4}}`, []string{"'/image/tag'", "want string"}},
 		"tag in the repository":           {`{image: {repository: "darkroom:v0.4.2"}}`, []string{"'/image/repository'"}},
-		"gateway without parents":         {`{gateway: {enabled: true}}`, []string{"gateway.parentRefs: name at least one Gateway"}},
+		"gateway without parents":         {`{gateway: {enabled: true}}`, []string{"gateway.parentRefs: at least one Gateway is required"}},
 		"more hosts than a route holds": {
 			`{gateway: {enabled: true, parentRefs: [{name: g}]}, hosts: [` + strings.TrimSuffix(hosts.String(), ",") + `]}`,
-			[]string{"hosts: an HTTPRoute holds at most 16 host names, but 17 are given"},
+			[]string{"hosts: an HTTPRoute supports at most 16 hosts, got 17"},
 		},
 		"autoscaling upside down":      {`{autoscaling: {enabled: true, minReplicas: 5, maxReplicas: 2}}`, []string{"minReplicas (5) must not exceed maxReplicas (2)"}},
 		"sleep beyond the end":         {`{preStopSleepSeconds: 60}`, []string{"preStopSleepSeconds (60) must be less than terminationGracePeriodSeconds (60)"}},
-		"monitor of no metrics":        {`{metrics: {serviceMonitor: {enabled: true}}}`, []string{"set metrics.enabled: true"}},
+		"monitor of no metrics":        {`{metrics: {serviceMonitor: {enabled: true}}}`, []string{"requires metrics.enabled: true"}},
 		"name no Service may have":     {`{fullnameOverride: 2026-photos}`, []string{"'/fullnameOverride'"}},
 		"budget that blocks drains":    {`{podDisruptionBudget: {maxUnavailable: 0}}`, []string{"'/podDisruptionBudget/maxUnavailable'"}},
 		"parameter that ends the list": {`{defaultParams: {w: "1;h=2"}}`, []string{"'/defaultParams/w'"}},
@@ -74,7 +74,7 @@ func TestRefusalsDoNotShowCredentials(t *testing.T) {
 	for name, values := range map[string]string{
 		"half of the credentials": `{source: {type: S3, credentials: {secretKey: not-a-real-key}}}`,
 		"credentials of no use":   `{source: {type: GoogleCloudStorage, credentials: {accessKey: not-a-real-key, secretKey: not-a-real-key}}}`,
-		"user in the URL":         `{source: {baseUrl: "https://me:not-a-real-key@pictures.example.org"}}`,
+		"user in the URL":         `{source: {baseUrl: "https://me:not-a-real-key@images.example.org"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := tryRender(mustLoad(t), releaseName, values)
@@ -92,7 +92,7 @@ func TestNotesWarnOfThePlaceholder(t *testing.T) {
 	if notes := render(t, "").Info.Notes; !strings.Contains(notes, "placeholder") {
 		t.Errorf("got:\n%s", notes)
 	}
-	if notes := render(t, `{source: {baseUrl: "https://pictures.example.org"}}`).Info.Notes; strings.Contains(notes, "placeholder") {
+	if notes := render(t, `{source: {baseUrl: "https://images.example.org"}}`).Info.Notes; strings.Contains(notes, "placeholder") {
 		t.Errorf("got:\n%s", notes)
 	}
 }

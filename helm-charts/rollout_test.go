@@ -69,14 +69,14 @@ func TestAChangeLeavesTheOldConfigurationAlone(t *testing.T) {
 }
 
 func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
-	const values = `{podLabels: {team: pictures, app.kubernetes.io/name: other}, commonLabels: {owner: somebody, app.kubernetes.io/managed-by: somebody}, hosts: [a.example.com]}`
+	const values = `{podLabels: {team: images, app.kubernetes.io/name: other}, commonLabels: {owner: somebody, app.kubernetes.io/managed-by: somebody}, hosts: [a.example.com]}`
 	rendered := objectsOf(t, values)
 	deployment := only[*appsv1.Deployment](t, rendered)
 	want := map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": releaseName}
 	if diff := cmp.Diff(want, deployment.Spec.Selector.MatchLabels); diff != "" {
 		t.Errorf("selector, which can never change (-want +got):\n%s", diff)
 	}
-	want["app.kubernetes.io/component"], want["team"] = "server", "pictures"
+	want["app.kubernetes.io/component"], want["team"] = "server", "images"
 	if diff := cmp.Diff(want, deployment.Spec.Template.Labels); diff != "" {
 		t.Errorf("labels of the pods (-want +got):\n%s", diff)
 	}

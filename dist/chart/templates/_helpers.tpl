@@ -1,5 +1,5 @@
-{{/* The start of all names: the release's, with the chart's in it. The longest end leaves 27
-letters of the 63 that a name may have. */}}
+{{/* The prefix of all names: the name of the release, including that of the chart. With the
+longest suffix, 27 of the 63 characters of a name are left. */}}
 {{- define "operator.name" -}}
 {{- $name := .Release.Name }}
 {{- if not (contains .Chart.Name $name) }}{{ $name = printf "%s-%s" $name .Chart.Name }}{{ end }}
@@ -24,7 +24,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default (printf "v%s" .Chart.AppVersion) }}
 {{- end }}
 
-{{/* The flags of a program whose values are set: dict values, and names as the program has them. */}}
+{{/* Flags of a command that are set in values. Arguments: dict values, and names of flags. */}}
 {{- define "operator.flags" -}}
 {{- $values := .values }}
 {{- range $flag := .flags }}
@@ -36,20 +36,20 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- else if and (kindIs "bool" $value) $value }}
 - --{{ $flag }}
 {{- else if not (kindIs "invalid" $value) }}
-{{- /* A large number must not become 1e+06. */}}
+{{- /* Large numbers must not become 1e+06. */}}
 - --{{ $flag }}={{ if kindIs "float64" $value }}{{ $value | toJson }}{{ else }}{{ $value }}{{ end }}
 {{- end }}
 {{- end }}
 {{- end }}
 
-{{/* One flag for the whole list, so that an empty list is passed on too. */}}
+{{/* One flag for the whole list, so that an empty list is passed too. */}}
 {{- define "operator.joinIngressAnnotations" -}}
 {{- if kindIs "slice" .ingressAnnotations }}
 {{- $_ := set . "ingressAnnotations" (join "," .ingressAnnotations) }}
 {{- end }}
 {{- end }}
 
-{{/* The namespaces in which Roles are made. */}}
+{{/* Namespaces of the Roles. */}}
 {{- define "operator.roleNamespaces" -}}
 {{- $namespaces := .Values.manager.watchNamespaces | default (list .Release.Namespace) }}
 {{- toJson (uniq $namespaces) }}
@@ -69,7 +69,7 @@ capabilities:
   - ALL
 {{- end }}
 
-{{/* What both Deployments leave to their values. */}}
+{{/* Scheduling fields of both Deployments. */}}
 {{- define "operator.scheduling" -}}
 {{- with .nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -85,7 +85,7 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* A role of rules from files/: a ClusterRole, or a Role in each watched namespace. */}}
+{{/* A role with rules from files/: a ClusterRole, or a Role in each watched namespace. */}}
 {{- define "operator.role" -}}
 {{- $root := .root }}
 {{- $rules := (.root.Files.Get .file | fromYaml).rules }}
@@ -123,7 +123,7 @@ subjects:
 {{- end }}
 {{- end }}
 
-{{/* A ClusterRole of rules from files/, bound to an account: for what belongs to no namespace. */}}
+{{/* A ClusterRole with rules from files/ and its binding, for cluster-scoped permissions. */}}
 {{- define "operator.clusterRole" -}}
 {{- $name := printf "%s-%s" (include "operator.name" .root) .name }}
 ---
@@ -149,7 +149,7 @@ subjects:
   namespace: {{ .root.Release.Namespace }}
 {{- end }}
 
-{{/* How often Prometheus scrapes. */}}
+{{/* Scrape interval and timeout. */}}
 {{- define "operator.scrape" -}}
 interval: {{ .Values.serviceMonitor.interval }}
 {{- with .Values.serviceMonitor.scrapeTimeout }}

@@ -1,7 +1,7 @@
 {{/*
 Darkroom's configuration as environment variables (viper's naming: upper case, "_"
-for "."). Only what the kind of source uses is set: a left-over of another kind
-would roll the pods for nothing.
+for "."). Only variables that the type of source uses are set; others would roll the
+pods without need.
 */}}
 
 {{/* Data of the ConfigMap. Never a credential. */}}
@@ -20,7 +20,7 @@ METRICS_SYSTEM: prometheus
 {{- end }}
 {{- if eq $source.type "WebFolder" }}
 SOURCE_KIND: webfolder
-# Darkroom joins URL and path without a look at slashes.
+# Darkroom concatenates URL and path without checking for slashes.
 SOURCE_BASEURL: {{ $source.baseUrl | trimSuffix "/" | quote }}
 {{- else if eq $source.type "S3" }}
 SOURCE_KIND: s3
@@ -41,7 +41,7 @@ SOURCE_SECUREPROTOCOL: {{ $source.secureProtocol | toString | quote }}
 SOURCE_PATHPREFIX: {{ $source.pathPrefix | quote }}
 {{- end }}
 {{- if eq $source.type "S3" }}
-# Only the S3 source names its circuit; without a name there is none.
+# Only the S3 source has a circuit breaker; it needs a name.
 SOURCE_HYSTRIX_COMMANDNAME: s3
 {{- end }}
 SOURCE_HYSTRIX_TIMEOUT: {{ $breaker.timeoutMilliseconds | int64 | quote }}
@@ -51,7 +51,7 @@ SOURCE_HYSTRIX_SLEEPWINDOW: {{ $breaker.sleepWindowMilliseconds | int64 | quote 
 SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD: {{ $breaker.errorPercentThreshold | int64 | quote }}
 {{- end -}}
 
-{{/* "k=v;k=v", sorted, so that the same parameters always make the same pods. */}}
+{{/* "k=v;k=v", sorted, so that the same parameters always render the same pods. */}}
 {{- define "darkroom.defaultParams" -}}
 {{- $params := . -}}
 {{- $pairs := list -}}
@@ -66,7 +66,7 @@ SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD: {{ $breaker.errorPercentThreshold | int64 
 {{- end -}}
 
 {{/*
-What the source needs to authenticate: environment variable, key in the chart's own
+The credentials of the source: environment variable, key in the chart's own
 Secret, key in an existing one, inline value. A YAML document {items: […]}, as
 includes return text.
 */}}
@@ -84,7 +84,7 @@ includes return text.
 {{- dict "items" $items | toJson -}}
 {{- end -}}
 
-{{/* Data of the Secret with inline credentials; nothing when there are none to hold. */}}
+{{/* Data of the Secret with inline credentials; empty without any. */}}
 {{- define "darkroom.secretData" -}}
 {{- if not .Values.source.credentials.existingSecret.name -}}
 {{- range (include "darkroom.credentials" . | fromJson).items }}
@@ -94,11 +94,11 @@ includes return text.
 {{- end -}}
 
 {{/*
-The container's env. Kubernetes lets env win over envFrom and the operator's users
-may add both, therefore:
-  - DEBUG is pinned here, where no envFrom can switch it on;
-  - extraEnv replaces a credential of the same name instead of standing beside it:
-    names are the merge key of this list.
+The container's env. In Kubernetes env takes precedence over envFrom, and users may add
+both. Therefore:
+  - DEBUG is set here, so that envFrom cannot enable it;
+  - extraEnv replaces a credential of the same name, because names are the merge key of
+    this list.
 */}}
 {{- define "darkroom.env" -}}
 {{- $existing := .Values.source.credentials.existingSecret.name -}}

@@ -1,6 +1,6 @@
 {{/*
-Names, labels and the image. What a pod template contains must not depend on the
-chart's version: an upgrade of the chart alone would roll every Darkroom.
+Names, labels and the container image. The pod template must not depend on the chart's
+version, because then every upgrade of the chart would roll every Darkroom.
 */}}
 
 {{- define "darkroom.name" -}}
@@ -8,13 +8,13 @@ chart's version: an upgrade of the chart alone would roll every Darkroom.
 {{- end -}}
 
 {{/*
-The name of every resource, unless a suffix says otherwise. It is also a Service
-name, so at most 63 characters that start with a letter and hold no dot, while a
-release name may start with a digit and hold dots.
+The name of every resource, with or without a suffix. It must be a valid name of a
+Service: at most 63 characters, a letter first, no dots. The name of a release may start
+with a digit and contain dots.
 
-No two releases get the same name. A name without "-darkroom" at its end comes from a
-release that is called so; with it, from the release without it; and of 63 characters,
-from a release whose name has to be rewritten (see darkroom.derivedName).
+Names are unique per release. A name without the suffix "-darkroom" is that of the
+release; a name with it is that of the release plus the suffix; a name of 63 characters
+is derived from a release whose name is not valid (see darkroom.derivedName).
 */}}
 {{- define "darkroom.fullname" -}}
 {{- if .Values.fullnameOverride -}}
@@ -35,9 +35,9 @@ from a release whose name has to be rewritten (see darkroom.derivedName).
 {{- end -}}
 
 {{/*
-A name derived from another: a start that people recognise and a hash of the whole,
-63 characters together. Releases and Darkrooms have names of at most 53 characters, and
-the resources named after them have less than 63, so none of those is ever the same.
+A name derived from another: a readable prefix and a hash of the other name, 63
+characters in total. Names of releases and Darkrooms have at most 53 characters, and names
+of their resources fewer than 63, so they never conflict with a derived name.
 */}}
 {{- define "darkroom.derivedName" -}}
 {{- $start := index . 0 | trunc 24 | trimSuffix "-" -}}
@@ -45,10 +45,9 @@ the resources named after them have less than 63, so none of those is ever the s
 {{- end -}}
 
 {{/*
-The ConfigMap and the Secret with inline credentials are named by what they hold. A
-pod reads them whenever it starts, so a pod of an old template, made anew while a
-change is being rolled out, must still find what that template was made for. Their
-names may have 253 characters, so the suffixes always fit.
+The names of the ConfigMap and of the Secret with inline credentials contain a hash of
+their content. A pod of the old template that is recreated during a rollout must read the
+old content. These names may have 253 characters, so the suffixes always fit.
 */}}
 {{- define "darkroom.configName" -}}
 {{- printf "%s-%s" (include "darkroom.fullname" .) (include "darkroom.config" . | fromYaml | toJson | sha256sum | trunc 10) -}}
@@ -59,8 +58,7 @@ names may have 253 characters, so the suffixes always fit.
 {{- end -}}
 
 {{/*
-The Service that leads nowhere. "<name>-blocked" would be the Service of a Darkroom that
-is called so.
+The Service without pods. "<name>-blocked" could be the name of another Darkroom.
 */}}
 {{- define "darkroom.blockedName" -}}
 {{- $full := include "darkroom.fullname" . -}}
@@ -76,16 +74,15 @@ is called so.
 {{- end -}}
 {{- end -}}
 
-{{/* Immutable in a Deployment, hence nothing that may ever change. */}}
+{{/* Immutable in a Deployment, so only labels that never change. */}}
 {{- define "darkroom.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "darkroom.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/*
-Labels of an object's metadata. The chart's own labels win over commonLabels:
-Helm finds what it owns by app.kubernetes.io/managed-by, other parts by the
-selector labels.
+Labels of an object's metadata. The chart's own labels take precedence over commonLabels:
+Helm identifies its objects by app.kubernetes.io/managed-by, and selectors use the others.
 */}}
 {{- define "darkroom.labels" -}}
 {{- $own := include "darkroom.selectorLabels" . | fromYaml -}}
@@ -101,7 +98,7 @@ selector labels.
 {{- end -}}
 
 {{/*
-Labels of the pods: podLabels, but never in place of those that selectors rely on.
+Labels of the pods. Those that selectors use take precedence over podLabels.
 */}}
 {{- define "darkroom.podLabels" -}}
 {{- $own := include "darkroom.selectorLabels" . | fromYaml -}}
@@ -110,10 +107,10 @@ Labels of the pods: podLabels, but never in place of those that selectors rely o
 {{- end -}}
 
 {{/*
-The image tag; empty when only a digest is given. Darkroom's release tags are
-semantic versions with a leading "v", which people forget. Tags cannot hold the
-"+" of build metadata; "-" takes its place, as is the custom. Whatever is no
-semantic version (latest, a commit) is a tag of somebody's own and used as it is.
+The image tag; empty if only a digest is set. Darkroom's release tags are semantic
+versions with a leading "v", which is added if it is missing. Tags cannot contain the "+"
+of build metadata; it is replaced by "-", as is common. Other tags (latest, a commit) are
+used unchanged.
 */}}
 {{- define "darkroom.imageTag" -}}
 {{- $tag := .Values.image.tag -}}
@@ -136,8 +133,8 @@ semantic version (latest, a commit) is a tag of somebody's own and used as it is
 {{- end -}}
 
 {{/*
-The image that Darkroom's authors publish is for amd64 alone, so its pods must not be put
-on other nodes. Images of other repositories may be for any.
+The container image of the Darkroom project is for amd64 only, so its pods must be
+scheduled on amd64 nodes. Images of other repositories may support any architecture.
 */}}
 {{- define "darkroom.nodeSelector" -}}
 {{- $selector := dict -}}
@@ -149,20 +146,19 @@ on other nodes. Images of other repositories may be for any.
 {{- end -}}
 {{- end -}}
 
-{{/* "true" when there is an Ingress: where nothing is said, unless there is an HTTPRoute. */}}
+{{/* "true" if there is an Ingress: by default if there is no HTTPRoute. */}}
 {{- define "darkroom.hasIngress" -}}
 {{- if ternary .Values.ingress.enabled (not .Values.gateway.enabled) (kindIs "bool" .Values.ingress.enabled) -}}true{{- end -}}
 {{- end -}}
 
-{{/* "true" when some host is routed to the pods, by an Ingress or an HTTPRoute. */}}
+{{/* "true" if an Ingress or an HTTPRoute routes hosts to the pods. */}}
 {{- define "darkroom.routed" -}}
 {{- if and .Values.hosts (or .Values.gateway.enabled (include "darkroom.hasIngress" .)) -}}true{{- end -}}
 {{- end -}}
 
 {{/*
-"true" when more than one pod is sure to run. A number of pods that somebody else
-owns (replicaCount null) is not known here, and a budget for a single pod would
-block the drain of its node for ever.
+"true" if at least two pods are guaranteed. With replicaCount null the number is not known
+here, and a PodDisruptionBudget for a single pod would block the drain of its node.
 */}}
 {{- define "darkroom.severalPods" -}}
 {{- if .Values.autoscaling.enabled -}}
@@ -172,7 +168,7 @@ block the drain of its node for ever.
 {{- end -}}
 {{- end -}}
 
-{{/* A probe: the timing comes from values, what is asked does not. */}}
+{{/* A probe: the request is fixed, the timing comes from values. */}}
 {{- define "darkroom.probe" -}}
 httpGet:
   path: /ping
