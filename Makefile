@@ -103,7 +103,7 @@ vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
 # Documents that are not yet in the style that CONTRIBUTING.md describes.
-PROSE_PENDING := $(patsubst %,docs/%.md,api page rest-api)
+PROSE_PENDING := $(patsubst %,docs/%.md,page rest-api)
 
 .PHONY: lint-prose
 lint-prose: ## Check the style of the documents.

@@ -4,24 +4,23 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Conditions written by the status controller.
 const (
-	// ConditionReady is True when all pods run the desired specification and are
-	// ready, and every host is routed; also when the Darkroom is scaled to zero as
-	// it asks.
+	// ConditionReady is True when all pods are ready with the desired specification and
+	// every host is routed, or when the Darkroom is scaled to zero by its spec.
 	ConditionReady = "Ready"
 	// ConditionDomainsReady is True when every sub-domain is in the rules of the
 	// live Ingress, or in an HTTPRoute that every Gateway has accepted. It is Unknown
-	// until the Gateways have judged the present generation of the HTTPRoute.
+	// until the Gateways have reported on the present generation of the HTTPRoute.
 	ConditionDomainsReady = "DomainsReady"
 	// ConditionCredentialsReady is True when the referenced Secret exists. It is
-	// absent from resources that reference none.
+	// absent if no Secret is referenced.
 	ConditionCredentialsReady = "CredentialsReady"
 	// ConditionSourceReady is True when the image of spec.probe is served. It is
 	// Unknown for resources without a probe, and while no pod can be probed.
 	ConditionSourceReady = "SourceReady"
-	// ConditionReconciling is True while work is under way, and absent otherwise. Its
-	// reason and message are those of Ready.
+	// ConditionReconciling is True while a change is in progress, and absent otherwise.
+	// Its reason and message are those of Ready.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True while there is no progress until somebody acts, and
+	// ConditionStalled is True if the Darkroom needs intervention to make progress, and
 	// absent otherwise. Its reason and message are those of Ready.
 	ConditionStalled = "Stalled"
 )
@@ -35,7 +34,7 @@ const (
 	ConditionDeployed = "Deployed"
 	// ConditionReleaseFailed is True when the last install, upgrade or uninstall failed.
 	ConditionReleaseFailed = "ReleaseFailed"
-	// ConditionIrreconcilable is True when the resource cannot be turned into a
+	// ConditionIrreconcilable is True when the resource cannot be translated into a
 	// release, or the release cannot be kept in the desired state.
 	ConditionIrreconcilable = "Irreconcilable"
 	// ConditionPaused is True while the annotation AnnotationPaused is set.
@@ -43,22 +42,22 @@ const (
 )
 
 // ConditionContested is True while another writer keeps changing an object of the
-// Darkroom and the operator has stopped restoring it for a while. It is left out
+// Darkroom and the operator has suspended restoring it for a while. It is absent
 // otherwise.
 const ConditionContested = "Contested"
 
-// ConditionPreflight is there while a change is held back because no pod of it has served the
-// image of spec.probe: Unknown while that is being checked, False when it failed.
+// ConditionPreflight is present while a change is held back until a pod of it has served the
+// image of spec.probe. It is Unknown while the check is running, and False if it failed.
 const ConditionPreflight = "Preflight"
 
-// Reasons of ConditionPreflight besides those of ConditionSourceReady. Ready and SourceReady
-// take them over.
+// Reasons of ConditionPreflight in addition to those of ConditionSourceReady. Ready and
+// SourceReady have the same reason then.
 const (
-	// ReasonPreflightWaiting: Unknown; the operator checks as many changes as it may.
+	// ReasonPreflightWaiting: Unknown; the check is queued behind those of other Darkrooms.
 	ReasonPreflightWaiting = "PreflightWaiting"
-	// ReasonPreflightRunning: Unknown; a pod of the change is started or probed.
+	// ReasonPreflightRunning: Unknown; the pod of the check is starting or being probed.
 	ReasonPreflightRunning = "PreflightRunning"
-	// ReasonPreflightFailed: False; the pod of the change could not be created or started.
+	// ReasonPreflightFailed: False; the pod of the check could not be created or started.
 	ReasonPreflightFailed = "PreflightFailed"
 )
 
@@ -80,7 +79,7 @@ const (
 	ReasonUninstallSuccessful = "UninstallSuccessful"
 	// ReasonPauseReconcileAnnotationTrue: Paused is True.
 	ReasonPauseReconcileAnnotationTrue = "PauseReconcileAnnotationTrue"
-	// ReasonErrorGettingClient: Irreconcilable is True; no client could be made.
+	// ReasonErrorGettingClient: Irreconcilable is True; the Helm client could not be created.
 	ReasonErrorGettingClient = "ErrorGettingClient"
 	// ReasonErrorGettingValues: Irreconcilable is True; the resource cannot be
 	// translated into values of the chart.
@@ -99,30 +98,30 @@ const (
 	ReasonUninstallError = "UninstallError"
 )
 
-// Reasons of the condition Ready. It also takes over those of DomainsReady and
-// CredentialsReady while they are not True.
+// Reasons of the condition Ready. While DomainsReady or CredentialsReady is not True, Ready
+// has the same reason.
 const (
 	// ReasonAllReplicasReady: True; every pod is ready.
 	ReasonAllReplicasReady = "AllReplicasReady"
-	// ReasonScaledToZero: True; no pods are requested, and none is left.
+	// ReasonScaledToZero: True; no pods are requested or running.
 	ReasonScaledToZero = "ScaledToZero"
 	// ReasonPending: the release is not installed yet.
 	ReasonPending = "Pending"
 	// ReasonDeploying: a change is being applied, rolled out or scaled.
 	ReasonDeploying = "Deploying"
-	// ReasonInvalid: the resource cannot be translated until it is changed.
+	// ReasonInvalid: the resource cannot be translated; it must be changed.
 	ReasonInvalid = "Invalid"
 	// ReasonReleaseFailed: the release could not be installed, upgraded or repaired.
 	ReasonReleaseFailed = "ReleaseFailed"
-	// ReasonImagePullFailed: a pod cannot pull its image.
+	// ReasonImagePullFailed: a pod cannot pull its container image.
 	ReasonImagePullFailed = "ImagePullFailed"
 	// ReasonPodsFailing: a pod crashes repeatedly, or cannot start.
 	ReasonPodsFailing = "PodsFailing"
 	// ReasonUnschedulable: no node has room for a pod.
 	ReasonUnschedulable = "Unschedulable"
-	// ReasonProgressDeadlineExceeded: the roll-out made no progress in time.
+	// ReasonProgressDeadlineExceeded: the rollout made no progress in time.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonPodsRefused: the API server refuses to create pods (quota, policy).
+	// ReasonPodsRefused: the Kubernetes API server refuses to create pods (quota, policy).
 	ReasonPodsRefused = "PodsRefused"
 	// ReasonReplicasUnavailable: pods were lost, and fewer are ready than requested.
 	ReasonReplicasUnavailable = "ReplicasUnavailable"
@@ -142,21 +141,20 @@ const (
 	ReasonRouted = "Routed"
 	// ReasonNotRouted: a host is not in the live Ingress or HTTPRoute yet.
 	ReasonNotRouted = "NotRouted"
-	// ReasonAwaitingGateway: Unknown; a Gateway has not judged the present generation
+	// ReasonAwaitingGateway: Unknown; a Gateway has not reported on the present generation
 	// of the HTTPRoute, perhaps because it does not exist.
 	ReasonAwaitingGateway = "AwaitingGateway"
 	// ReasonRouteRefused: a Gateway does not accept the HTTPRoute.
 	ReasonRouteRefused = "RouteRefused"
 	// ReasonRouteUnresolved: a Gateway cannot resolve a reference of the HTTPRoute.
 	ReasonRouteUnresolved = "RouteUnresolved"
-	// ReasonDomainConflict: a host belongs to another Darkroom, which claimed it
-	// first.
+	// ReasonDomainConflict: another Darkroom claimed a host first.
 	ReasonDomainConflict = "DomainConflict"
 )
 
 // Reasons of the condition CredentialsReady.
 const (
-	// ReasonSecretFound: True; the Secret exists, and no pod misses a key in it.
+	// ReasonSecretFound: True; the Secret exists and has all keys that the pods need.
 	ReasonSecretFound = "SecretFound"
 	// ReasonSecretMissing: the referenced Secret does not exist.
 	ReasonSecretMissing = "SecretMissing"
@@ -169,21 +167,21 @@ const (
 const (
 	// ReasonNoProbe: Unknown; the resource sets no spec.probe.
 	ReasonNoProbe = "NoProbe"
-	// ReasonProbeOff: Unknown; the operator runs with --probe-via=off. Ready does
-	// not depend on the probe then.
+	// ReasonProbeOff: Unknown; the operator runs with --probe-via=off. The probe does
+	// not affect Ready then.
 	ReasonProbeOff = "ProbeOff"
-	// ReasonProbePending: Unknown; the pods are not rolled out yet, or there were
-	// too few probes to decide.
+	// ReasonProbePending: Unknown; the rollout is not complete, or there were too few
+	// probes to decide.
 	ReasonProbePending = "ProbePending"
 	// ReasonImageServed: True; the image is served in the requested size.
 	ReasonImageServed = "ImageServed"
 	// ReasonSourceDenied: the source refused Darkroom access (HTTP 401 or 403).
 	ReasonSourceDenied = "SourceDenied"
-	// ReasonImageNotFound: the source, or Darkroom's path prefix, has no such image
-	// (HTTP 404).
+	// ReasonImageNotFound: the image is not in the source, or not within Darkroom's path
+	// prefix (HTTP 404).
 	ReasonImageNotFound = "ImageNotFound"
-	// ReasonImageUnprocessable: Darkroom could not fetch the image, or not process
-	// what it fetched (HTTP 422).
+	// ReasonImageUnprocessable: Darkroom could not fetch or process the image (HTTP
+	// 422).
 	ReasonImageUnprocessable = "ImageUnprocessable"
 	// ReasonSourceRedirected: the source redirects, as S3 does for a bucket of
 	// another region (HTTP 3xx).
@@ -200,23 +198,23 @@ const (
 	ReasonNotAnImage = "NotAnImage"
 	// ReasonWrongSize: the image does not have the requested width.
 	ReasonWrongSize = "WrongSize"
-	// ReasonProbeForbidden: the API server does not let the operator use the proxy
-	// of Services (only with --probe-via=apiserver).
+	// ReasonProbeForbidden: the operator is not allowed to use the proxy of Services
+	// (only with --probe-via=apiserver).
 	ReasonProbeForbidden = "ProbeForbidden"
-	// ReasonProbeInvalid: spec.probe.path cannot be requested.
+	// ReasonProbeInvalid: spec.probe.path is not a valid path.
 	ReasonProbeInvalid = "ProbeInvalid"
 )
 
-// Annotations that people set on a Darkroom.
+// Annotations that users set on a Darkroom.
 const (
-	// AnnotationPaused set to "true" has the operator leave the Darkroom alone.
+	// AnnotationPaused set to "true" suspends reconciliation of the Darkroom.
 	AnnotationPaused = "deployments.example.com/paused"
 	// AnnotationReconcilePeriod overrides the operator's resync period for one
 	// Darkroom; a Go duration such as 30s.
 	AnnotationReconcilePeriod = "deployments.example.com/reconcile-period"
-	// AnnotationAdoptRelease names an existing Helm release of the Darkroom's own chart
-	// that the Darkroom takes over, with its objects. Its value must be the Darkroom's
-	// name, which is also the name of its release.
+	// AnnotationAdoptRelease is the name of an existing Helm release of the Darkroom chart
+	// that the Darkroom adopts, with its objects. It must equal the name of the Darkroom,
+	// which is also the name of its release.
 	AnnotationAdoptRelease = "deployments.example.com/adopt-release"
 )
 
@@ -227,16 +225,15 @@ const AnnotationInstallation = "deployments.example.com/installation"
 
 // LabelDarkroom is on every object that belongs to a Darkroom, Helm's release
 // Secrets included; its value is the Darkroom's name. The operator's caches are
-// limited to objects that carry it.
+// limited to objects with this label.
 const LabelDarkroom = "deployments.example.com/darkroom"
 
-// LabelDarkroomUID is on Helm's release Secrets beside LabelDarkroom; its value is the
-// Darkroom's UID. Helm clients keep it when they rewrite a Secret, while they drop owner
+// LabelDarkroomUID is on Helm's release Secrets in addition to LabelDarkroom; its value is
+// the Darkroom's UID. Helm clients keep labels when they rewrite a Secret, but drop owner
 // references.
 const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
 
-// LabelPreflight is on the Deployment that checks a change before it is applied, and on its
-// pod; its value identifies the change.
+// LabelPreflight is on the Deployment of a preflight check and on its pod; its value identifies the change.
 const LabelPreflight = "deployments.example.com/preflight"
 
 // FindCondition returns the condition of a type, or nil.
@@ -249,7 +246,7 @@ func FindCondition(conditions []Condition, conditionType string) *Condition {
 	return nil
 }
 
-// IsConditionTrue tells whether the condition of a type is there and True.
+// IsConditionTrue reports whether the condition of a type is present and True.
 func IsConditionTrue(conditions []Condition, conditionType string) bool {
 	c := FindCondition(conditions, conditionType)
 	return c != nil && c.Status == metav1.ConditionTrue

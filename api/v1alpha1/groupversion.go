@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is the kind of the one resource of this group.
+// Kind is the kind of the only resource of this group.
 const Kind = "Darkroom"
 
 var (

@@ -1,40 +1,40 @@
 package v1alpha1
 
-// SourceType is a kind of place that pictures are read from.
+// SourceType is the type of a source.
 //
 // +kubebuilder:validation:Enum=WebFolder;S3;GoogleCloudStorage;CloudFront
 type SourceType string
 
-// The kinds of source.
+// The types of sources.
 const (
-	// WebFolder reads pictures from below an http or https URL.
+	// WebFolder reads images from an http or https URL.
 	WebFolder SourceType = "WebFolder"
-	// S3 reads pictures from an Amazon S3 bucket, or one of a compatible service.
+	// S3 reads images from a bucket of Amazon S3 or a compatible service.
 	S3 SourceType = "S3"
-	// GoogleCloudStorage reads pictures from a Google Cloud Storage bucket.
+	// GoogleCloudStorage reads images from a Google Cloud Storage bucket.
 	GoogleCloudStorage SourceType = "GoogleCloudStorage"
-	// CloudFront reads pictures from an Amazon CloudFront distribution.
+	// CloudFront reads images from an Amazon CloudFront distribution.
 	CloudFront SourceType = "CloudFront"
 )
 
-// Source is where the original pictures come from. Its fields are flat; which of
-// them are needed depends on the type, and those of other types are ignored.
+// Source is the source of the original images. The required fields depend on the
+// type. Fields of other types are ignored.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'WebFolder' || (has(self.baseUrl) && size(self.baseUrl) > 0)",fieldPath=".baseUrl",reason=FieldValueRequired,message="needed when source.type is WebFolder, for example https://example.com/images"
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['S3', 'GoogleCloudStorage']) || (has(self.bucket) && size(self.bucket) > 0)",fieldPath=".bucket",reason=FieldValueRequired,message="needed when source.type is S3 or GoogleCloudStorage: the name of the bucket"
 // +kubebuilder:validation:XValidation:rule="self.type != 'S3' || (has(self.region) && size(self.region) > 0)",fieldPath=".region",reason=FieldValueRequired,message="needed when source.type is S3, for example eu-west-2"
-// +kubebuilder:validation:XValidation:rule="has(self.accessKey) == has(self.secretKey)",fieldPath=".secretKey",message="accessKey and secretKey go together: set both, or credentialsSecretRef in their place"
-// +kubebuilder:validation:XValidation:rule="!(has(self.credentialsSecretRef) && (has(self.accessKey) || has(self.secretKey)))",fieldPath=".credentialsSecretRef",message="inline keys and credentialsSecretRef exclude each other: remove accessKey and secretKey"
+// +kubebuilder:validation:XValidation:rule="has(self.accessKey) == has(self.secretKey)",fieldPath=".secretKey",message="accessKey and secretKey must be set together: set both, or use credentialsSecretRef instead"
+// +kubebuilder:validation:XValidation:rule="!(has(self.credentialsSecretRef) && (has(self.accessKey) || has(self.secretKey)))",fieldPath=".credentialsSecretRef",message="inline keys and credentialsSecretRef are mutually exclusive: remove accessKey and secretKey"
 // +kubebuilder:validation:XValidation:rule="self.type != 'S3' || has(self.credentialsSecretRef) || (has(self.accessKey) && has(self.secretKey))",fieldPath=".credentialsSecretRef",reason=FieldValueRequired,message="S3 needs credentials: name a Secret here, or set accessKey and secretKey"
 // +kubebuilder:validation:XValidation:rule="self.type != 'CloudFront' || (has(self.host) && size(self.host) > 0)",fieldPath=".host",reason=FieldValueRequired,message="needed when source.type is CloudFront, for example d111111abcdef8.cloudfront.net"
 type Source struct {
-	// Type is the kind of source.
+	// Type is the type of the source.
 	// +optional
 	// +kubebuilder:default=WebFolder
 	Type SourceType `json:"type,omitempty"`
 
-	// BaseURL (WebFolder) is the absolute http or https URL under which the
-	// pictures lie. A trailing slash is dropped.
+	// BaseURL (WebFolder) is the absolute http or https URL of the folder. A trailing
+	// slash is removed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL without user, query or fragment, for example https://example.com/images"
@@ -52,36 +52,35 @@ type Source struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9-]*$')",message="must be a region, for example eu-west-2"
 	Region string `json:"region,omitempty"`
 
-	// Endpoint (S3) is the URL of an S3-compatible service. Empty means AWS.
+	// Endpoint (S3) is the URL of an S3-compatible service. Defaults to AWS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL, for example https://minio.example.com:9000"
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// PathPrefix (S3, CloudFront) restricts what is served to the paths that
-	// start with it. It is not stripped from the path. A missing leading slash
-	// is added.
+	// PathPrefix (S3, CloudFront) restricts requests to paths that start with it. It
+	// is not removed from the path. A missing leading slash is added.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^?#[:space:][:cntrl:]]*$')",message="must be a path such as /uploads, without spaces, '?' or '#'"
 	PathPrefix string `json:"pathPrefix,omitempty"`
 
-	// AccessKey (S3) is the access key, inline. It is kept in a Secret, but
-	// whoever may read this resource reads it too: prefer credentialsSecretRef.
+	// AccessKey (S3) is the inline access key. The operator stores it in a Secret, but
+	// all users who may read this resource can read it: prefer credentialsSecretRef.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	AccessKey string `json:"accessKey,omitempty"`
 
-	// SecretKey (S3) is the secret key, inline. Prefer credentialsSecretRef.
+	// SecretKey (S3) is the inline secret key. Prefer credentialsSecretRef.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	SecretKey string `json:"secretKey,omitempty"`
 
-	// CredentialsSecretRef (S3, GoogleCloudStorage) names a Secret with the
-	// credentials in the Darkroom's namespace. A public bucket of Google Cloud
-	// Storage needs none.
+	// CredentialsSecretRef (S3, GoogleCloudStorage) is a reference to a Secret with
+	// the credentials in the same namespace. It is not required for a public bucket of
+	// Google Cloud Storage.
 	// +optional
 	CredentialsSecretRef *CredentialsSecretRef `json:"credentialsSecretRef,omitempty"`
 
@@ -91,34 +90,35 @@ type Source struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?)?$')",message="must be a host name without scheme or path, for example d111111abcdef8.cloudfront.net"
 	Host string `json:"host,omitempty"`
 
-	// SecureProtocol (CloudFront) fetches pictures over HTTPS. Unset means true.
+	// SecureProtocol (CloudFront) uses HTTPS for requests to the distribution.
+	// Defaults to true.
 	// +optional
 	SecureProtocol *bool `json:"secureProtocol,omitempty"`
 }
 
-// CredentialsSecretRef names a Secret and the keys within it.
+// CredentialsSecretRef is a reference to a Secret and its keys.
 type CredentialsSecretRef struct {
-	// Name is the Secret's name.
+	// Name is the name of the Secret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="must be the name of a Secret"
 	Name string `json:"name"`
 
-	// AccessKeyKey (S3) is the key that holds the access key. Empty means accessKey.
+	// AccessKeyKey (S3) is the key of the access key. Defaults to accessKey.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	AccessKeyKey string `json:"accessKeyKey,omitempty"`
 
-	// SecretKeyKey (S3) is the key that holds the secret key. Empty means secretKey.
+	// SecretKeyKey (S3) is the key of the secret key. Defaults to secretKey.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	SecretKeyKey string `json:"secretKeyKey,omitempty"`
 
-	// CredentialsJSONKey (GoogleCloudStorage) is the key that holds the service
-	// account key (JSON). Empty means credentials.json.
+	// CredentialsJSONKey (GoogleCloudStorage) is the key of the service account
+	// key (JSON). Defaults to credentials.json.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"

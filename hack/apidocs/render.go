@@ -34,7 +34,7 @@ func render(definition crd) (string, error) {
 | --- | --- |
 | apiVersion | %s |
 | kind | %s |
-| for kubectl | %s |
+| kubectl names | %s |
 | scope | %s |
 `,
 		names.Kind, paragraph(root.Description),
@@ -85,7 +85,7 @@ func (p *page) rules(s schema) {
 	if len(s.Rules) == 0 {
 		return
 	}
-	p.WriteString("\nChecked besides:\n\n")
+	p.WriteString("\nAlso validated:\n\n")
 	for _, r := range s.Rules {
 		if field := strings.TrimPrefix(r.FieldPath, "."); field != "" {
 			fmt.Fprintf(p, "- %s: %s\n", code(field), escape(r.Message))
@@ -168,9 +168,9 @@ func checks(s schema) []string {
 	}
 	switch s.ListType {
 	case "set":
-		add("No value twice.")
+		add("No duplicates.")
 	case "map":
-		add("No %s twice.", codes(s.ListMapKeys))
+		add("Unique by %s.", codes(s.ListMapKeys))
 	}
 	// Those of an object are listed in its section.
 	if objectIn(s) == nil || s.Items != nil {

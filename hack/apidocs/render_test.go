@@ -17,7 +17,7 @@ func TestChecksAreSaidInSentences(t *testing.T) {
 		"least":                {schema{Minimum: number(1)}, "At least 1."},
 		"length":               {schema{MinLength: 1, MaxLength: 63}, "Not empty. At most 63 characters."},
 		"rule":                 {schema{Rules: []rule{{Message: "must be <x>|y"}}}, `Must be &lt;x&gt;\|y.`},
-		"list and its entries": {schema{MinItems: 1, MaxItems: 4, ListType: "set", Items: &schema{MaxLength: 5}}, "From 1 to 4 entries. No value twice. Each: At most 5 characters."},
+		"list and its entries": {schema{MinItems: 1, MaxItems: 4, ListType: "set", Items: &schema{MaxLength: 5}}, "From 1 to 4 entries. No duplicates. Each: At most 5 characters."},
 		"rules of an object":   {schema{Properties: map[string]schema{"a": {}}, Rules: []rule{{Message: "x"}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

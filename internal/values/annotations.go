@@ -111,7 +111,7 @@ func newAllowList(entries []string) (allowList, error) {
 				list.keys[key] = true
 			}
 		case reserved(prefix):
-			return allowList{}, fmt.Errorf("ingress annotation %q: cannot be allowed: Helm and the operator keep track of their objects by it", entry)
+			return allowList{}, fmt.Errorf("ingress annotation %q: cannot be allowed: Helm and the operator identify their objects by it", entry)
 		case isPrefix && !strings.Contains(prefix, "*"):
 			list.prefixes = append(list.prefixes, prefix)
 		case isPrefix, len(validation.IsQualifiedName(strings.ToLower(entry))) > 0:

@@ -147,7 +147,7 @@ func (b *builder) name(name string) {
 	case len(name) > maxNameLength:
 		b.errs = append(b.errs, field.TooLong(path, name, maxNameLength))
 	case !nameFormat.MatchString(name):
-		b.invalid(path, name, "must start with a letter and hold only lower-case letters, digits and '-': it becomes the name of a Service")
+		b.invalid(path, name, "must start with a letter and contain only lower-case letters, digits and '-': it becomes the name of a Service")
 	}
 	b.set(name, "fullnameOverride")
 	b.set(map[string]any{v1alpha1.LabelDarkroom: name}, "commonLabels")

@@ -29,7 +29,7 @@ func reserved(key string) bool {
 	})
 }
 
-const reservedDetail = "keys of helm.sh, deployments.example.com and their subdomains are reserved: Helm and the operator keep track of their objects by them; remove it"
+const reservedDetail = "keys of helm.sh, deployments.example.com and their subdomains are reserved: Helm and the operator identify their objects by them; remove it"
 
 // annotations checks annotations of a rendered object. Values may be anything.
 // What the API server refuses is refused here too, where the field of the Darkroom can

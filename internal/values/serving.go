@@ -40,7 +40,7 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 		value := spec.DefaultParams[name]
 		if !paramName.MatchString(name) || !paramValue.MatchString(string(value)) {
 			b.invalid(specPath.Child("defaultParams").Key(name), value,
-				"names hold letters, digits, '-' and '_' (64 at most); values hold no ';', '=' or control character (128 at most)")
+				"names may contain letters, digits, '-' and '_' (at most 64); values must not contain ';', '=' or control characters (at most 128)")
 		}
 		b.set(string(value), "defaultParams", name)
 	}
@@ -49,14 +49,14 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	}
 	if metrics := spec.Metrics; metrics != nil && metrics.ServiceMonitor {
 		if !metrics.Enabled {
-			b.errs = append(b.errs, field.Forbidden(specPath.Child("metrics", "serviceMonitor"), "needs metrics.enabled: true"))
+			b.errs = append(b.errs, field.Forbidden(specPath.Child("metrics", "serviceMonitor"), "requires metrics.enabled: true"))
 		}
 		b.set(true, "metrics", "serviceMonitor", "enabled")
 	}
 }
 
-// environment passes variables on. DEBUG is refused, because it opens profiling
-// at the port that serves pictures.
+// environment passes variables on. DEBUG is refused, because it exposes profiling
+// on the port that serves images.
 func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 	path := specPath.Child("extraEnv")
 	for i, variable := range spec.ExtraEnv {
@@ -64,7 +64,7 @@ func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 		switch {
 		case variable.Name == "DEBUG":
 			b.errs = append(b.errs, field.Forbidden(path,
-				"DEBUG is refused: it opens profiling at the port that serves pictures; set logLevel: debug to see more"))
+				"DEBUG is not allowed: it exposes profiling on the port that serves images; set logLevel: debug for verbose logs"))
 		case !variableName.MatchString(variable.Name):
 			b.invalid(path, variable.Name, "must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
 		}

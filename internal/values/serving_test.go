@@ -87,32 +87,32 @@ func TestEveryLogLevelOfDarkroomIsTaken(t *testing.T) {
 
 func TestSettingsThatBreakServingAreRefused(t *testing.T) {
 	params := func(name string) string { return "spec.defaultParams[" + name + "]" }
-	debug := "opens profiling at the port that serves pictures; set logLevel: debug"
+	debug := "exposes profiling on the port that serves images; set logLevel: debug"
 	refusals{
 		"cached for less than no time": {cacheTTL(-1), map[string]string{"spec.cacheTTLSeconds": "must not be negative"}},
 		"a log level at which Darkroom hangs": {
 			serving(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = "warning" }),
 			map[string]string{"spec.logLevel": `supported values: "debug", "info", "warn", "error", "fatal", "panic"`},
 		},
-		"a parameter that ends the list":  {photos().DefaultParam("w", "1;h=2"), map[string]string{params("w"): "hold no ';'"}},
+		"a parameter that ends the list":  {photos().DefaultParam("w", "1;h=2"), map[string]string{params("w"): "not contain ';'"}},
 		"a parameter with an equals sign": {photos().DefaultParam("w", "1=2"), map[string]string{params("w"): "'='"}},
 		"a parameter with a line break":   {photos().DefaultParam("w", "1\n"), map[string]string{params("w"): "control character"}},
-		"a parameter beyond the limit":    {photos().DefaultParam("w", strings.Repeat("1", 129)), map[string]string{params("w"): "128 at most"}},
-		"a parameter without a name":      {photos().DefaultParam("", "1"), map[string]string{params(""): "names hold letters"}},
-		"a parameter's name with ;":       {photos().DefaultParam("w;h", "1"), map[string]string{params("w;h"): "names hold letters"}},
+		"a parameter beyond the limit":    {photos().DefaultParam("w", strings.Repeat("1", 129)), map[string]string{params("w"): "at most 128"}},
+		"a parameter without a name":      {photos().DefaultParam("", "1"), map[string]string{params(""): "names may contain letters"}},
+		"a parameter's name with ;":       {photos().DefaultParam("w;h", "1"), map[string]string{params("w;h"): "names may contain letters"}},
 		"a parameter's name with a line break": {
-			photos().DefaultParam("w\n", "1"), map[string]string{params("w\n"): "names hold letters"},
+			photos().DefaultParam("w\n", "1"), map[string]string{params("w\n"): "names may contain letters"},
 		},
 		"a parameter's name beyond the limit": {
-			photos().DefaultParam(strings.Repeat("w", 65), "1"), map[string]string{params(strings.Repeat("w", 65)): "64 at most"},
+			photos().DefaultParam(strings.Repeat("w", 65), "1"), map[string]string{params(strings.Repeat("w", 65)): "at most 64"},
 		},
 		"several parameters": {
 			photos().DefaultParam("a", ";").DefaultParam("b", "fine").DefaultParam("c", "="),
-			map[string]string{params("a"): "hold no ';'", params("c"): "hold no ';'"},
+			map[string]string{params("a"): "not contain ';'", params("c"): "not contain ';'"},
 		},
 		"a monitor of no metrics": {
 			serving(func(spec *v1alpha1.DarkroomSpec) { spec.Metrics = &v1alpha1.Metrics{ServiceMonitor: true} }),
-			map[string]string{"spec.metrics.serviceMonitor": "needs metrics.enabled: true"},
+			map[string]string{"spec.metrics.serviceMonitor": "requires metrics.enabled: true"},
 		},
 		"DEBUG":              {photos().Env("A", "1").Env("DEBUG", "true"), map[string]string{"spec.extraEnv[1].name": debug}},
 		"DEBUG switched off": {photos().Env("DEBUG", "false"), map[string]string{"spec.extraEnv[0].name": debug}},

@@ -32,7 +32,7 @@ func (b *builder) s3Credentials(path *field.Path, source *v1alpha1.Source) {
 	switch ref := source.CredentialsSecretRef; {
 	case ref != nil && inline:
 		b.errs = append(b.errs, field.Forbidden(path.Child("credentialsSecretRef"),
-			"inline keys and credentialsSecretRef exclude each other: remove accessKey and secretKey"))
+			"inline keys and credentialsSecretRef are mutually exclusive: remove accessKey and secretKey"))
 	case ref != nil:
 		b.secretReference(path, ref)
 		b.setString(ref.AccessKeyKey, "source", "credentials", "existingSecret", "accessKeyKey")
@@ -40,9 +40,9 @@ func (b *builder) s3Credentials(path *field.Path, source *v1alpha1.Source) {
 	case !inline:
 		b.required(path.Child("credentialsSecretRef"), "S3 needs credentials: name a Secret here, or set accessKey and secretKey")
 	case source.AccessKey == "":
-		b.required(path.Child("accessKey"), "accessKey and secretKey go together: set both, or credentialsSecretRef in their place")
+		b.required(path.Child("accessKey"), "accessKey and secretKey must be set together: set both, or use credentialsSecretRef instead")
 	case source.SecretKey == "":
-		b.required(path.Child("secretKey"), "accessKey and secretKey go together: set both, or credentialsSecretRef in their place")
+		b.required(path.Child("secretKey"), "accessKey and secretKey must be set together: set both, or use credentialsSecretRef instead")
 	default:
 		b.set(source.AccessKey, "source", "credentials", "accessKey")
 		b.set(source.SecretKey, "source", "credentials", "secretKey")

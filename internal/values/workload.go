@@ -48,7 +48,7 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 	if most < 1 {
 		b.invalid(path.Child("maxReplicas"), most, "must be at least 1")
 	} else if least > most {
-		b.invalid(path.Child("minReplicas"), least, "must not be more than maxReplicas")
+		b.invalid(path.Child("minReplicas"), least, "must not exceed maxReplicas")
 	}
 	b.set(true, "autoscaling", "enabled")
 	b.set(least, "autoscaling", "minReplicas")
@@ -82,7 +82,7 @@ func (b *builder) resources(resources *corev1.ResourceRequirements) {
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		request := requests[name]
 		if limit, limited := limits[name]; limited && request.Cmp(limit) > 0 {
-			b.invalid(path.Child("requests").Key(string(name)), request.String(), "must not be more than the limit of "+limit.String())
+			b.invalid(path.Child("requests").Key(string(name)), request.String(), "must not exceed the limit of "+limit.String())
 		}
 	}
 

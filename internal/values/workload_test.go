@@ -65,7 +65,7 @@ func TestNumbersOfPodsThatCannotBeAreRefused(t *testing.T) {
 		"fewer than none":           {photos().Replicas(-1), map[string]string{"spec.replicas": "must not be negative"}},
 		"autoscaling to none":       {photos().Autoscaling(0, 3), map[string]string{"spec.autoscaling.minReplicas": "at least 1"}},
 		"autoscaling without a top": {photos().Autoscaling(1, 0), map[string]string{"spec.autoscaling.maxReplicas": "at least 1"}},
-		"autoscaling upside down":   {photos().Autoscaling(5, 2), map[string]string{"spec.autoscaling.minReplicas": "not be more than maxReplicas"}},
+		"autoscaling upside down":   {photos().Autoscaling(5, 2), map[string]string{"spec.autoscaling.minReplicas": "not exceed maxReplicas"}},
 		"autoscaling at no load": {
 			photos().Autoscaling(1, 2).Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Autoscaling.TargetCPUUtilizationPercentage = &zero }),
 			map[string]string{"spec.autoscaling.targetCPUUtilizationPercentage": "at least 1 per cent"},
@@ -165,11 +165,11 @@ func TestRequestsAboveTheirLimitsAreRefused(t *testing.T) {
 	refusals{
 		"memory": {
 			photos().Request(corev1.ResourceMemory, "2Gi").Limit(corev1.ResourceMemory, "1Gi"),
-			map[string]string{"spec.resources.requests[memory]": "not be more than the limit of 1Gi"},
+			map[string]string{"spec.resources.requests[memory]": "not exceed the limit of 1Gi"},
 		},
 		"CPU, in other units": {
 			photos().Request(corev1.ResourceCPU, "1001m").Limit(corev1.ResourceCPU, "1"),
-			map[string]string{"spec.resources.requests[cpu]": "not be more than the limit of 1"},
+			map[string]string{"spec.resources.requests[cpu]": "not exceed the limit of 1"},
 		},
 	}.check(t)
 }
