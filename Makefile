@@ -1,23 +1,23 @@
 # `make` or `make help` lists the targets.
 
-# The version that the operator says it is, and the tag of its image.
+# The version of the operator and the tag of its image.
 VERSION ?= 0.1.0-dev
 # The operator's image.
 IMG ?= ghcr.io/darkroom-operator/darkroom-operator:v$(VERSION)
-# The release that bundle/ and catalog/ are for, and the images they name.
+# The release in bundle/ and catalog/, and its images.
 BUNDLE_VERSION ?= $(VERSION:-dev=)
 IMAGE_BASE ?= ghcr.io/darkroom-operator/darkroom-operator
 BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
 CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
-# What docker-push builds for.
+# Platforms of docker-push.
 PLATFORMS ?= linux/amd64,linux/arm64
-# The commit that images say they are made of.
+# The commit in the labels of images.
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
-# What build-installer and deploy take of config/: default, or one of overlays/….
+# The part of config/ for build-installer and deploy: default, or overlays/….
 OVERLAY ?= default
-# What builds images: docker, podman or buildah.
+# The tool that builds images: docker, podman or buildah.
 CONTAINER_TOOL ?= docker
-# More arguments of CONTAINER_TOOL for building, and for pushing.
+# Additional arguments of CONTAINER_TOOL for build and push.
 BUILD_FLAGS ?=
 PUSH_FLAGS ?=
 # Arguments of the manager for `make run`.
@@ -40,22 +40,22 @@ GORELEASER := $(TOOLS)/goreleaser
 HELM := $(TOOLS)/helm
 GOTESTSUM := $(TOOLS)/gotestsum
 GOVULNCHECK := $(TOOLS)/govulncheck
-# An own kubectl is used if there is one, else that of the test cluster.
+# kubectl of the PATH, if any, or that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
-# Modules besides the main one: with tests, and all that `go mod tidy` is checked for.
+# Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
 TEST_MODULES := test/darkroom test/sources test/cluster test/olm test/prometheus
 MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
 DESCRIPTORS := config/manifests/descriptors.yaml
-# An absolute path of a directory: each test run writes a JUnit report there, and
-# hack/results.sh sums them up.
+# Directory (absolute path) for the JUnit reports of test runs; hack/results.sh summarises
+# them.
 RESULTS ?=
 
-# The web page: built when npm is there. Without it Go builds all the same, and the API
-# server says how to build the page.
+# The web page is built if npm is installed. Without it the API server responds with
+# instructions to build the page.
 NPM := $(shell command -v npm 2>/dev/null)
 PAGE := web/dist/index.html
 
@@ -68,7 +68,7 @@ LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.
 SHELL := /usr/bin/env bash -o pipefail
 .SHELLFLAGS := -ec
 .DEFAULT_GOAL := help
-# Each recipe uses all processors by itself.
+# Each recipe uses all processors.
 .NOTPARALLEL:
 
 ##@ General
@@ -82,7 +82,7 @@ help: ## Show this help.
 ##@ Development
 
 .PHONY: generate
-generate: manifests $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate all that is generated: manifests, deepcopy functions, docs/api.md, the page's types.
+generate: manifests $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate manifests, deepcopy functions, docs/api.md and the types of the page.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
@@ -121,7 +121,7 @@ lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangc
 ##@ Test
 
 .PHONY: test
-test: test-go test-page verify ## Run all tests but the end-to-end ones, long tables in part, and verify.
+test: test-go test-page verify ## Run unit, chart, API server and page tests, and verify.
 
 .PHONY: test-full
 test-full: SHORT :=
@@ -145,9 +145,9 @@ test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. 
 .PHONY: test-page
 test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit tests; needs npm.
 ifeq ($(NPM),)
-	@echo "the page is not tested: there is no npm"
+	@echo "page: not tested, npm is not installed"
 else
-	@echo "page: types made of the OpenAPI document, and those of the page"
+	@echo "page: types"
 	@cd web && npm run --silent check:types && npm run --silent check
 	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
 	@cd web && npm run --silent test -- $(if $(RESULTS),--reporter=default --reporter=junit --outputFile.junit="$(RESULTS)/page.xml")
@@ -164,12 +164,12 @@ cover: assets ## Measure the coverage of the main module's tests: bin/cover.out,
 	@go tool cover -func $(BIN)/cover.out | tail -n 1
 
 .PHONY: audit
-audit: $(GOVULNCHECK) ## Look for known vulnerabilities in what is shipped: govulncheck and npm audit.
+audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm audit.
 	$(GOVULNCHECK) ./...
 	cd web && npm audit --omit=dev
 
 .PHONY: e2e
-e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on a real node of their own (root, Linux).
+e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux).
 	@test -d test/e2e || { echo "there is no test/e2e"; exit 1; }
 	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
@@ -179,11 +179,11 @@ chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API serve
 	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m ./test/chaos/...
 
-# The seeds take up to forty seconds of it; the rest is for new texts.
+# The seeds take up to forty seconds of it.
 FUZZTIME ?= 100s
 
 .PHONY: fuzz
-fuzz: ## Fuzz what becomes of a Darkroom's texts for FUZZTIME. What fails is kept in testdata/fuzz.
+fuzz: ## Fuzz translation and rendering for FUZZTIME. Failures are stored in testdata/fuzz.
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 
 .PHONY: e2e-olm
@@ -197,7 +197,7 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSU
 		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
 
 .PHONY: test-docs
-test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents as it is written, in a clean checkout (root, Linux).
+test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents in a clean checkout (root, Linux).
 	@$(CLUSTER) build simulated real
 	DOCS=machine BIN_DIR=$(BIN) $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
@@ -209,43 +209,43 @@ RUN ?= .
 # The tag or commit that they upgrade from; see hack/previous.sh for the default.
 PREVIOUS ?=
 
-# What `make bench` measures.
+# Parameters of `make bench`.
 N ?= 100
 ROUNDS ?= 3
 
 .PHONY: bench
-bench: build assets ## Measure the operator beside the floor (see docs/performance.md). N=100,500 ROUNDS=3
+bench: build assets ## Benchmark the operator (see docs/performance.md). N=100,500 ROUNDS=3
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n $(N) -rounds $(ROUNDS) \
 		-operator $(BIN)/darkroom-operator -json $(BIN)/bench.json
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -run '^$$' -bench . ./internal/values ./internal/release ./internal/controller
 
 .PHONY: bench-budget
-bench-budget: build assets ## Hold the operator to test/bench/budget.json, with few Darkrooms.
+bench-budget: build assets ## Check the operator against test/bench/budget.json.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n 50 -rounds 1 -trials 7 -timeout 15m \
 		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
 
 .PHONY: load
-load: build assets ## Measure the API server with 2,000 Darkrooms and 200 streams (see docs/performance.md).
+load: build assets ## Load-test the API server (see docs/performance.md).
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/load -operator $(BIN)/darkroom-operator
 
 .PHONY: assets
-assets: $(CLUSTER) ## Build the API server and etcd for the tests: ten minutes at first, then nothing.
+assets: $(CLUSTER) ## Build the Kubernetes API server and etcd for the tests; takes ten minutes once.
 	@echo "up to date: $$($(CLUSTER) assets)"
 
-##@ Try it here, with a cluster of its own
+##@ Local cluster
 
 .PHONY: demo
 demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves images.
 	@NODE=$(NODE) hack/demo.sh start
 
 .PHONY: demo-stop
-demo-stop: $(CLUSTER) ## Stop all that demo started.
+demo-stop: $(CLUSTER) ## Stop the demo.
 	@hack/demo.sh stop
 
 ##@ Build
 
 .PHONY: build
-build: $(if $(NPM),$(PAGE)) ## Build the operator, static: bin/darkroom-operator. The page is in it if there is npm.
+build: $(if $(NPM),$(PAGE)) ## Build the operator, static: bin/darkroom-operator. Includes the page if npm is installed.
 	$(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/darkroom-operator .
 
 .PHONY: page
@@ -259,26 +259,26 @@ web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --no-fund --no-audit && touch node_modules
 
 .PHONY: build-testdata
-build-testdata: ## Build Darkroom's stand-in and the picture sources of the tests: bin/darkroom, bin/sources.
+build-testdata: ## Build Darkroom's stand-in and the image sources of the tests: bin/darkroom, bin/sources.
 	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
 	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
 .PHONY: image
-image: build $(CLUSTER) ## Make the image IMG without a container engine, for this machine: bin/image.tar.
+image: build $(CLUSTER) ## Build the image IMG without a container engine, for this platform: bin/image.tar.
 	@$(CLUSTER) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
 	@echo "made bin/image.tar, a docker-archive of $(IMG)"
 
 .PHONY: sbom
-sbom: image $(GORELEASER) ## Write what the image IMG is made of to bin/sbom.spdx.json, as SPDX.
+sbom: image $(GORELEASER) ## Write the SBOM of the image IMG to bin/sbom.spdx.json (SPDX).
 	@$(TOOLS)/syft scan --quiet docker-archive:$(BIN)/image.tar -o spdx-json=$(BIN)/sbom.spdx.json
 	@echo "wrote bin/sbom.spdx.json"
 
 .PHONY: test-images
-test-images: image $(OPM) $(GOTESTSUM) ## Build all images with buildah and podman, where they are, and compare them with `make image`.
+test-images: image $(OPM) $(GOTESTSUM) ## Build all images with buildah and podman, if installed, and compare them with `make image`.
 	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(call gotestsum,standard-verbose) \
 		go -C test/olm test -json -count=1 -tags images -timeout 30m ./images
 
-# The same image as the Dockerfile makes, but with the certificates of this machine.
+# The same image as by the Dockerfile, but with the CA certificates of this machine.
 image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
 	--file /watches.yaml=watches.yaml --file /licenses/LICENSE=LICENSE \
 	--file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt \
@@ -295,15 +295,15 @@ ifeq ($(CONTAINER_TOOL),docker)
 build-image = docker buildx build --load $(BUILD_FLAGS) $(3) -f $(1) -t $(2) .
 push-image = docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(BUILD_FLAGS) $(3) -f $(1) -t $(2) .
 else
-# Old releases, Debian's, do not tell a Dockerfile the platform of the machine, and take a
-# cached layer for all platforms if it starts from the same one. Only the operator's image
-# has much to cache, and starts from different ones.
+# Old releases, such as Debian's, do not set the platform arguments of a Dockerfile, and reuse
+# a cached layer for all platforms if its base image is the same. Only the operator's image
+# benefits from the cache, and has a different base image for each platform.
 engine-build = $(CONTAINER_TOOL) build --layers=$(if $(filter Dockerfile,$(1)),true,false) \
 	--build-arg BUILDPLATFORM=$(build-platform) $(BUILD_FLAGS) $(3) -f $(1)
 build-platform := linux/$(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
 build-image = $(engine-build) -t $(2) .
-# The list has a name of its own, for an image may have IMG's, and is made anew, for
-# what is there already would be pushed too.
+# The manifest list has a different name, because an image may be named IMG, and is
+# recreated, because existing entries would be pushed too.
 push-list = localhost/darkroom-operator-push
 define push-image
 	@$(CONTAINER_TOOL) manifest rm $(push-list) >/dev/null 2>&1 || true
@@ -313,7 +313,7 @@ endef
 endif
 
 .PHONY: docker-build
-docker-build: ## Build the image IMG for this machine's platform with CONTAINER_TOOL: docker, podman or buildah.
+docker-build: ## Build the image IMG for this platform with CONTAINER_TOOL: docker, podman or buildah.
 	$(call build-image,Dockerfile,$(IMG),$(build-args))
 
 .PHONY: docker-push
@@ -324,40 +324,40 @@ docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push 
 build-args = --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
 .PHONY: docker-pin
-docker-pin: ## Write the present digests of the Dockerfile's images into it (asks their registries).
+docker-pin: ## Update the digests of base images in the Dockerfile (queries their registries).
 	@hack/docker-pin.sh
 
 .PHONY: build-installer
-build-installer: $(KUSTOMIZE) ## Write all that deploy applies to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
+build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
 	@mkdir -p $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
 	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
 
 .PHONY: release-files
-release-files: $(KUSTOMIZE) ## Make what a release has besides programs, in bin/release-files: install.yaml, charts, bundle.
+release-files: $(KUSTOMIZE) ## Build the files of a release except binaries, in bin/release-files: install.yaml, charts, bundle.
 	@hack/release.sh $(BUNDLE_VERSION)-snapshot
 
 .PHONY: release-snapshot
-release-snapshot: $(GORELEASER) $(KUSTOMIZE) ## Make a whole release in bin/release without publishing it, and check it; needs npm.
+release-snapshot: $(GORELEASER) $(KUSTOMIZE) ## Build and check a release in bin/release without publishing it; needs npm.
 	@hack/snapshot.sh $(BUNDLE_VERSION)
 
 .PHONY: chart
-chart: ## Copy the CRD and the rules of roles from config/ into dist/chart, the operator's chart.
+chart: ## Copy the CRD and roles from config/ into dist/chart, the operator's chart.
 	@hack/chart.sh dist/chart/files
 
 .PHONY: clean
-clean: ## Remove what was built. (The Go build cache stays.)
+clean: ## Remove build output. (Keeps the Go build cache.)
 	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
 	rm -rf $(BIN) dist/install.yaml dist/*.tgz web/node_modules web/dist/*
 
 ##@ Operator Lifecycle Manager
 
 .PHONY: bundle
-bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Make bundle/ and bundle.Dockerfile from config/manifests.
+bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bundle/ and bundle.Dockerfile from config/manifests.
 	@hack/bundle.sh $(BUNDLE_VERSION) $(IMAGE_BASE):v$(BUNDLE_VERSION) .
 
 .PHONY: bundle-validate
-bundle-validate: $(OPERATOR_SDK) ## Check bundle/: operator-sdk's validators without a warning, and the scorecard.
+bundle-validate: $(OPERATOR_SDK) ## Validate bundle/ with operator-sdk, without warnings, and run the scorecard.
 	@answer=$$($(OPERATOR_SDK) bundle validate bundle --select-optional suite=operatorframework 2>&1) && code=0 || code=$$?; \
 		echo "$$answer"; test $$code = 0 && ! grep -q level=warning <<< "$$answer"
 	@hack/scorecard.sh
@@ -371,7 +371,7 @@ bundle-push: ## Build the bundle's image BUNDLE_IMG for PLATFORMS, and push it.
 	$(call push-image,bundle.Dockerfile,$(BUNDLE_IMG))
 
 .PHONY: catalog
-catalog: bundle $(OPM) ## Render bundle/ into catalog/, and check it. catalog/*/package.yaml has the channels.
+catalog: bundle $(OPM) ## Render bundle/ into catalog/, and validate it. catalog/*/package.yaml has the channels.
 	@hack/catalog.sh bundle $(BUNDLE_IMG) catalog/darkroom-operator/bundles.yaml
 	$(OPM) validate catalog
 
@@ -383,18 +383,18 @@ catalog-build: ## Build the catalog's image CATALOG_IMG.
 catalog-push: ## Build the catalog's image CATALOG_IMG for PLATFORMS, and push it.
 	$(call push-image,catalog.Dockerfile,$(CATALOG_IMG))
 
-##@ Use a cluster (KUBECONFIG)
+##@ Existing cluster (KUBECONFIG)
 
 .PHONY: install
 install: $(KUSTOMIZE) ## Install the CRD.
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply --server-side -f -
 
 .PHONY: uninstall
-uninstall: $(KUSTOMIZE) ## Delete the CRD, and with it all Darkrooms. Let the operator run, or they stay.
+uninstall: $(KUSTOMIZE) ## Delete the CRD and all Darkrooms. Requires a running operator.
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: run
-run: ## Run the operator on this machine, for the cluster. ARGS are its arguments.
+run: ## Run the operator on this machine against the cluster. ARGS are its arguments.
 	go run . manager $(ARGS)
 
 .PHONY: deploy
@@ -412,7 +412,7 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER) ## Build all tools.
 
-# The Kubernetes that `helm template` renders for is that of its libraries.
+# `helm template` renders for the Kubernetes version of its libraries.
 $(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
 	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37'
 
@@ -447,7 +447,7 @@ $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 $(OPM): $(CLUSTER)
 	@$(CLUSTER) build opm
 
-# Built each time: the build cache knows better what has changed.
+# Built each time; the Go build cache detects changes.
 .PHONY: $(CLUSTER)
 $(CLUSTER):
 	@$(call go-build,test/cluster) -o $@ .

@@ -38,9 +38,9 @@ func newAPIServer() *cobra.Command {
 		Long: `Serves Darkrooms over a REST API, and as a web page; see docs/rest-api.md, or /docs of
 the server, and docs/page.md.
 
-Callers bring a bearer token that the cluster accepts, and may do what Kubernetes
-lets them do. With --auth=kubeconfig, on one's own machine, all requests act with the
-identity of the kubeconfig.`,
+Callers authenticate with a bearer token of the cluster, and Kubernetes authorizes their
+requests. With --auth=kubeconfig, on a local machine, all requests use the identity of the
+kubeconfig.`,
 		Example: `  darkroom-operator apiserver --auth=kubeconfig --bind-address=127.0.0.1:5000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -53,18 +53,18 @@ identity of the kubeconfig.`,
 
 func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
-	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen at")
-	flags.StringVar(&o.auth, "auth", string(apiserver.AuthToken), "how callers are known: token (the cluster is asked whose their bearer token is), or kubeconfig (all act as you; only at a loopback address)")
-	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "certificate (PEM), read anew when it changes; empty means plain HTTP, for a proxy that ends TLS")
-	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "key of the certificate (PEM)")
-	flags.StringSliceVar(&o.server.AllowedOrigins, "allowed-origin", nil, "origin whose pages may call the API besides its own, for example https://console.example.com; may be given several times")
-	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", envList(envWatchNamespace), "namespaces whose Darkrooms are served; none means all (environment: "+envWatchNamespace+")")
+	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen on")
+	flags.StringVar(&o.auth, "auth", string(apiserver.AuthToken), "authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of the kubeconfig; only on a loopback address)")
+	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
+	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "private key of the TLS certificate (PEM)")
+	flags.StringSliceVar(&o.server.AllowedOrigins, "allowed-origin", nil, "additional origin that may call the API (CORS), for example https://console.example.com; can be repeated")
+	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", envList(envWatchNamespace), "namespaces to serve, comma-separated; empty means all (environment: "+envWatchNamespace+")")
 	o.translation.addFlags(flags)
-	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "requests that one caller may send in the long run")
-	flags.IntVar(&o.server.Burst, "burst", 60, "requests that one caller may send at a time")
-	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil, "CIDRs of proxies whose header X-Forwarded-For is believed, for example 10.0.0.0/8: failed sign-ins are counted for the address that it names; may be given several times")
-	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "for how long the cluster's answer about a token is believed; 0 means 10s")
-	flags.DurationVar(&o.server.AccessTTL, "access-cache-ttl", 0, "for how long the cluster's answer about a right is believed; 0 means 10s")
+	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "average number of requests per second for each caller")
+	flags.IntVar(&o.server.Burst, "burst", 60, "maximum burst of requests for each caller")
+	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil, "CIDR of proxies whose X-Forwarded-For header is trusted for counting failed sign-ins, for example 10.0.0.0/8; can be repeated")
+	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "cache lifetime of TokenReviews; 0 means 10s")
+	flags.DurationVar(&o.server.AccessTTL, "access-cache-ttl", 0, "cache lifetime of SubjectAccessReviews; 0 means 10s")
 }
 
 func (o *apiServerOptions) run(ctx context.Context) error {

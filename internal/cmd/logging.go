@@ -18,8 +18,8 @@ type logging struct {
 }
 
 func (l *logging) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&l.format, "log-format", envOr("LOG_FORMAT", "json"), "format of the log: json or console (environment: LOG_FORMAT)")
-	flags.StringVar(&l.level, "log-level", envOr("LOG_LEVEL", "info"), "least severity that is logged: debug, info or error (environment: LOG_LEVEL)")
+	flags.StringVar(&l.format, "log-format", envOr("LOG_FORMAT", "json"), "log format: json or console (environment: LOG_FORMAT)")
+	flags.StringVar(&l.level, "log-level", envOr("LOG_LEVEL", "info"), "minimum severity of log messages: debug, info or error (environment: LOG_LEVEL)")
 }
 
 // setUp makes all of the process log as the flags say.

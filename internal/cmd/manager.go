@@ -78,7 +78,7 @@ func newManager() *cobra.Command {
 	options := &managerOptions{}
 	command := &cobra.Command{
 		Use:   "manager",
-		Short: "Turns Darkroom resources into running Darkrooms",
+		Short: "Reconciles Darkroom resources",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return options.run(cmd.Context())
@@ -90,31 +90,31 @@ func newManager() *cobra.Command {
 
 func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
-	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml", "file that maps the kind Darkroom to its chart")
+	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml", "path of the watches file, which maps the kind Darkroom to its chart")
 	flags.StringSliceVar(&o.watchNamespaces, "watch-namespaces", envList(envWatchNamespace),
-		"namespaces whose Darkrooms are handled; none means all (environment: "+envWatchNamespace+")")
-	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms that are handled, to split a fleet between operators; empty means all")
+		"namespaces to watch, comma-separated; empty means all (environment: "+envWatchNamespace+")")
+	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms to reconcile, for sharding; empty means all")
 	flags.StringVar(&o.installation, "installation", defaultInstallation(),
-		"name of this installation of the operator, shared by its shards; each Darkroom is handled by one installation (default: the operator's namespace, or local outside a cluster)")
+		"name of this installation, shared by its shards; each Darkroom is reconciled by one installation (default: the operator's namespace, or local outside of a cluster)")
 	o.translation.addFlags(flags)
-	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "Darkrooms handled at one time")
-	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "time between two looks at an unchanged Darkroom; 0 means never")
-	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "time between two verifications of a release against the API server instead of the caches; 0 means never")
-	flags.IntVar(&o.maxHistory, "max-history", 5, "revisions kept of each Helm release; 0 keeps all")
+	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "maximum number of concurrent reconciles")
+	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
+	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "interval at which releases are verified against the Kubernetes API server instead of the caches; 0 disables it")
+	flags.IntVar(&o.maxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
 	flags.StringVar(&o.probeVia, "probe-via", string(probe.ViaService),
-		"how the images of spec.probe are requested: from the Service and the pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; needs get on services/proxy and pods/proxy), or not at all (off)")
+		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
 	flags.IntVar(&o.maxPreflights, "max-preflights", 8,
-		"maximum number of pods at one time that check a change of a Darkroom with spec.probe before it is applied")
+		"maximum number of concurrent preflight checks, with one pod each")
 	flags.IntVar(&o.probeConcurrency, "probe-concurrency", 16, "maximum number of concurrent probes")
-	flags.BoolVar(&o.leaderElect, "leader-elect", false, "have one of several managers lead, the others stand by")
-	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease; empty means the manager's own")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics; 0 turns them off")
-	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, to callers whom Kubernetes authorises")
-	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "folder with tls.crt and tls.key for the metrics; empty means a self-signed certificate")
-	flags.BoolVar(&o.metricsPerDarkroom, "metrics-per-darkroom", true, "report metrics with the namespace and name of each Darkroom, and not only totals")
-	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 turns them off")
-	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "address of Go's profiler, such as 127.0.0.1:6060; 0 turns it off")
-	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second, "time that running work is given to end after a signal")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "enable leader election")
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics endpoint; 0 disables it")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, with authentication and authorization by Kubernetes")
+	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "directory with tls.crt and tls.key for the metrics endpoint; empty means a self-signed certificate")
+	flags.BoolVar(&o.metricsPerDarkroom, "metrics-per-darkroom", true, "report metrics of each Darkroom in addition to totals")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 disables them")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "address of the pprof endpoint, such as 127.0.0.1:6060; 0 disables it")
+	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second, "maximum time for active reconciles to finish after a termination signal")
 }
 
 func (o *managerOptions) run(ctx context.Context) error {

@@ -46,11 +46,11 @@ func newTemplate() *cobra.Command {
 	options := &templateOptions{}
 	command := &cobra.Command{
 		Use:   "template -f FILE",
-		Short: "Prints what the operator would install for Darkroom resources, without a cluster",
+		Short: "Prints the manifests that the operator would install for Darkroom resources",
 		Long: `Prints the manifests that the operator would install for each Darkroom in the
-files, through the same translation and the same chart. It needs no cluster.
+files, with the same translation and the same chart. It does not need a cluster.
 
-The manifests hold the credentials that a Darkroom has inline.`,
+The manifests contain the inline credentials of a Darkroom.`,
 		Example: `  darkroom-operator template -f darkroom.yaml
   kubectl get darkroom photos -o yaml | darkroom-operator template -f -
   darkroom-operator template -f darkroom.yaml --values | helm template photos helm-charts/darkroom -f -`,
@@ -60,14 +60,14 @@ The manifests hold the credentials that a Darkroom has inline.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&options.files, "filename", "f", nil, "file with Darkroom resources, several documents allowed; - means standard input")
-	flags.StringVarP(&options.namespace, "namespace", "n", "default", "namespace of Darkrooms that name none")
+	flags.StringSliceVarP(&options.files, "filename", "f", nil, "file with one or more Darkroom resources; - means standard input")
+	flags.StringVarP(&options.namespace, "namespace", "n", "default", "namespace of Darkrooms without a namespace")
 	flags.BoolVar(&options.valuesOnly, "values", false, "print the values of the chart instead of the manifests")
-	flags.StringVar(&options.chartPath, "chart", "", "chart to render; empty means the one built in")
+	flags.StringVar(&options.chartPath, "chart", "", "path of the chart; empty means the embedded chart")
 	flags.StringVar(&options.kubeVersion, "kube-version", defaultKubeVersion, "Kubernetes version to render for")
-	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "API versions that the cluster has beyond Kubernetes' own")
+	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "additional API versions of the cluster")
 	options.translation.addFlags(flags)
-	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default image of the operator (environment: "+envImage+")")
+	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image (environment: "+envImage+")")
 	return command
 }
 

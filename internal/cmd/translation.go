@@ -19,7 +19,7 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&t.options.BaseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain),
 		"domain that is appended to each sub-domain (environment: "+envBaseDomain+")")
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", os.Getenv(envIngressClass),
-		"IngressClass of Darkrooms that name none; empty leaves it to the cluster (environment: "+envIngressClass+")")
+		"default IngressClass of Darkrooms; empty means the default of the cluster (environment: "+envIngressClass+")")
 	allowed := envList(envIngressAnnotations)
 	if len(allowed) == 0 {
 		allowed = []string{values.DefaultAnnotations}

@@ -103,7 +103,7 @@ var families = []struct {
 	write      func(out *text, name string, o *observation)
 }{
 	{
-		"darkroom_info", "Always 1; the labels are the version and the type of source of a Darkroom.",
+		"darkroom_info", "Always 1, with the version and the type of source of a Darkroom as labels.",
 		func(out *text, name string, o *observation) {
 			out.begin(name, o)
 			out.label("version", cmp.Or(o.Status.Version, o.Spec.Version))
@@ -112,7 +112,7 @@ var families = []struct {
 		},
 	},
 	{
-		"darkroom_status_condition", "Always 1; the labels are the conditions of a Darkroom and their present status.",
+		"darkroom_status_condition", "Always 1, with a condition of a Darkroom and its present status as labels.",
 		func(out *text, name string, o *observation) {
 			for i := range o.Status.Conditions {
 				out.begin(name, o)
@@ -135,7 +135,7 @@ var families = []struct {
 		func(out *text, name string, o *observation) { out.sample(o.deployed, name, o, float64(o.ready)) },
 	},
 	{
-		"darkroom_probe_success", "Whether the last probe of a Darkroom was served its image: 1 or 0.",
+		"darkroom_probe_success", "1 if the last probe of a Darkroom received the image, else 0.",
 		func(out *text, name string, o *observation) {
 			value := 0.0
 			if o.last.Served {

@@ -18,11 +18,11 @@ var (
 	darkroomsDesc = prometheus.NewDesc(namespace+"_darkrooms",
 		"Darkrooms that the operator handles, by phase and type of source.", []string{"phase", "source_type"}, nil)
 	readyDesc = prometheus.NewDesc(namespace+"_darkrooms_ready",
-		"Darkrooms whose condition Ready is True, those that are scaled to zero on purpose included.", nil, nil)
+		"Darkrooms whose condition Ready is True, including idle ones.", nil, nil)
 	conflictsDesc = prometheus.NewDesc(namespace+"_domain_conflicts",
-		"Darkrooms that claim a host which belongs to another.", nil, nil)
+		"Darkrooms that claim a host of another Darkroom.", nil, nil)
 	credentialsDesc = prometheus.NewDesc(namespace+"_credentials_missing",
-		"Darkrooms whose referenced Secret, or a key in it, is missing.", nil, nil)
+		"Darkrooms whose referenced Secret or a key of it is missing.", nil, nil)
 	othersDesc = prometheus.NewDesc(namespace+"_other_installation_darkrooms",
 		"Darkrooms that another installation of the operator handles.", nil, nil)
 )

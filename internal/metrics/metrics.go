@@ -37,32 +37,32 @@ func New(version, chartVersion string) *Metrics {
 	m := &Metrics{
 		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "release_operations_total",
-			Help: "Operations on Helm releases that were tried, by what was done and how it went.",
+			Help: "Number of operations on Helm releases, by operation and result.",
 		}, []string{"operation", "result"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "release_operation_duration_seconds",
-			Help:    "Seconds that installs, upgrades and uninstalls took, until their objects were written.",
+			Help:    "Duration of installs, upgrades and uninstalls in seconds, until their objects were written.",
 			Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 		}, []string{"operation"}),
 		repairs: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "drift_repairs_total",
-			Help: "Times that objects of a Darkroom were made again what they should be, after somebody changed or deleted them.",
+			Help: "Number of drift repairs.",
 		}),
 		recoveries: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "release_recoveries_total",
-			Help: "Releases that an interrupted operator or another Helm client had left pending, and that were done again.",
+			Help: "Number of recoveries of pending releases, left by an interrupted operator or another Helm client.",
 		}),
 		lastSuccess: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "last_successful_reconcile_timestamp_seconds",
-			Help: "Unix time at which a Darkroom was last reconciled without an error; 0 before the first.",
+			Help: "Unix time of the last successful reconcile of a Darkroom; 0 before the first.",
 		}),
 		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "build_info",
-			Help: "Always 1; the labels are the versions of the operator and of its chart.",
+			Help: "Always 1, with the versions of the operator and of its chart as labels.",
 		}, []string{"version", "chart_version"}),
 	}
 	m.build.WithLabelValues(version, chartVersion).Set(1)
-	// What has not happened yet is 0 and not missing, so that the first failure is seen as an increase.
+	// Counters start at 0, so that the first failure is an increase.
 	for _, operation := range []string{Install, Upgrade, Repair, Uninstall} {
 		if operation != Repair {
 			m.seconds.WithLabelValues(operation)
