@@ -107,8 +107,8 @@ PROSE_PENDING := $(patsubst %,docs/%.md,page rest-api)
 
 .PHONY: lint-prose
 lint-prose: ## Check the style of the documents.
-	@echo "prose: *.md .github docs test/bench helm-charts"
-	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/bench/*.md helm-charts/*/*.md))
+	@echo "prose: *.md .github docs test helm-charts"
+	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md))
 
 .PHONY: lint
 lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, and lint-prose.

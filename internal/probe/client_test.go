@@ -36,8 +36,8 @@ func cat(changes ...func(*Target)) Target {
 	return target
 }
 
-// picture is an image of a format and size.
-func picture(t testing.TB, format string, w, h int) []byte {
+// encodedImage returns an image of a format and size.
+func encodedImage(t testing.TB, format string, w, h int) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	var err error
@@ -94,29 +94,29 @@ func TestAnImageOfTheRequestedWidthIsServedAndNothingElse(t *testing.T) {
 		want   string
 		says   []string
 	}{
-		"JPEG":              {answer: answer(200, "image/jpeg", picture(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed, says: []string{"/photos/cat.jpg?w=16", "image/jpeg"}},
-		"PNG":               {answer: answer(200, "image/png", picture(t, "png", 16, 300)), want: v1alpha1.ReasonImageServed},
-		"GIF":               {answer: answer(200, "image/gif", picture(t, "gif", 16, 1)), want: v1alpha1.ReasonImageServed},
+		"JPEG":              {answer: answer(200, "image/jpeg", encodedImage(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed, says: []string{"/photos/cat.jpg?w=16", "image/jpeg"}},
+		"PNG":               {answer: answer(200, "image/png", encodedImage(t, "png", 16, 300)), want: v1alpha1.ReasonImageServed},
+		"GIF":               {answer: answer(200, "image/gif", encodedImage(t, "gif", 16, 1)), want: v1alpha1.ReasonImageServed},
 		"WebP":              {answer: answer(200, "image/webp", webP(t)), want: v1alpha1.ReasonImageServed},
-		"parameter of type": {answer: answer(200, "image/jpeg; charset=utf-8", picture(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed},
+		"parameter of type": {answer: answer(200, "image/jpeg; charset=utf-8", encodedImage(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed},
 
-		"the original":             {answer: answer(200, "image/jpeg", picture(t, "jpeg", 600, 400)), want: v1alpha1.ReasonWrongSize, says: []string{"600×400", "16 wide", "DEFAULTPARAMS"}},
-		"a small one not enlarged": {answer: answer(200, "image/png", picture(t, "png", 8, 8)), want: v1alpha1.ReasonWrongSize},
-		"16 high":                  {answer: answer(200, "image/png", picture(t, "png", 10, 16)), want: v1alpha1.ReasonWrongSize},
-		"turned upright":           {answer: answer(200, "image/png", picture(t, "png", 10, 16)), target: cat(func(t *Target) { t.Size = SizeEither }), want: v1alpha1.ReasonImageServed},
-		"neither way 16":           {answer: answer(200, "image/png", picture(t, "png", 10, 15)), target: cat(func(t *Target) { t.Size = SizeEither }), want: v1alpha1.ReasonWrongSize},
-		"another width by default": {answer: answer(200, "image/png", picture(t, "png", 100, 50)), target: cat(func(t *Target) { t.Size = SizeAny }), want: v1alpha1.ReasonImageServed},
+		"the original":             {answer: answer(200, "image/jpeg", encodedImage(t, "jpeg", 600, 400)), want: v1alpha1.ReasonWrongSize, says: []string{"600×400", "16 wide", "DEFAULTPARAMS"}},
+		"a small one not enlarged": {answer: answer(200, "image/png", encodedImage(t, "png", 8, 8)), want: v1alpha1.ReasonWrongSize},
+		"16 high":                  {answer: answer(200, "image/png", encodedImage(t, "png", 10, 16)), want: v1alpha1.ReasonWrongSize},
+		"turned upright":           {answer: answer(200, "image/png", encodedImage(t, "png", 10, 16)), target: cat(func(t *Target) { t.Size = SizeEither }), want: v1alpha1.ReasonImageServed},
+		"neither way 16":           {answer: answer(200, "image/png", encodedImage(t, "png", 10, 15)), target: cat(func(t *Target) { t.Size = SizeEither }), want: v1alpha1.ReasonWrongSize},
+		"another width by default": {answer: answer(200, "image/png", encodedImage(t, "png", 100, 50)), target: cat(func(t *Target) { t.Size = SizeAny }), want: v1alpha1.ReasonImageServed},
 
 		"error page as 200":        {answer: answer(200, "text/html; charset=utf-8", text), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 200 with content type text/html"}},
-		"no content type":          {answer: answer(200, "", picture(t, "jpeg", 16, 11)), want: v1alpha1.ReasonNotAnImage, says: []string{"content type none"}},
+		"no content type":          {answer: answer(200, "", encodedImage(t, "jpeg", 16, 11)), want: v1alpha1.ReasonNotAnImage, says: []string{"content type none"}},
 		"content type of rubbish":  {answer: answer(200, strings.Repeat("x", 100)+"/"+secret, text), want: v1alpha1.ReasonNotAnImage, says: []string{"content type invalid"}},
 		"text that says image/png": {answer: answer(200, "image/png", text), want: v1alpha1.ReasonNotAnImage, says: []string{"cannot be decoded"}},
 		"no bytes":                 {answer: answer(200, "image/png", nil), want: v1alpha1.ReasonNotAnImage},
 		"too many bytes": {
-			answer: answer(200, "image/png", append(picture(t, "png", 16, 16), make([]byte, maxBody)...)),
+			answer: answer(200, "image/png", append(encodedImage(t, "png", 16, 16), make([]byte, maxBody)...)),
 			want:   v1alpha1.ReasonNotAnImage, says: []string{"more than 1048576 bytes"},
 		},
-		"an image with another status": {answer: answer(203, "image/png", picture(t, "png", 16, 16)), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"}},
+		"an image with another status": {answer: answer(203, "image/png", encodedImage(t, "png", 16, 16)), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"}},
 
 		"401":                       {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
 		"403":                       {answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied, says: []string{"HTTP 403"}},
@@ -132,7 +132,7 @@ func TestAnImageOfTheRequestedWidthIsServedAndNothingElse(t *testing.T) {
 		"a header of 32 KiB": {
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("X-Long", strings.Repeat("a", 32<<10))
-				answer(200, "image/png", picture(t, "png", 16, 16))(w, r)
+				answer(200, "image/png", encodedImage(t, "png", 16, 16))(w, r)
 			},
 			want: v1alpha1.ReasonUnreachable,
 		},
@@ -140,7 +140,7 @@ func TestAnImageOfTheRequestedWidthIsServedAndNothingElse(t *testing.T) {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "100000")
 				w.Header().Set("Content-Type", "image/png")
-				_, _ = w.Write(picture(t, "png", 16, 16))
+				_, _ = w.Write(encodedImage(t, "png", 16, 16))
 			},
 			want: v1alpha1.ReasonUnreachable, says: []string{"without a complete response"},
 		},
@@ -199,7 +199,7 @@ func TestTheRequestIsAGetWithTheParameterAndAnEscapedPath(t *testing.T) {
 	var got *http.Request
 	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r
-		answer(200, "image/png", picture(t, "png", 16, 16))(w, r)
+		answer(200, "image/png", encodedImage(t, "png", 16, 16))(w, r)
 	}))
 	// Nothing of the environment may lead a probe elsewhere.
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
@@ -313,7 +313,7 @@ func TestConnectionsAreKeptBetweenProbesAlsoOfFailures(t *testing.T) {
 	var connections atomic.Int64
 	status := 200
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer(status, "image/png", picture(t, "png", 16, 16))(w, r)
+		answer(status, "image/png", encodedImage(t, "png", 16, 16))(w, r)
 	}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -384,7 +384,7 @@ func TestALongPathIsCutInMessages(t *testing.T) {
 // BenchmarkProbe measures a probe and the server that answers it, which share a
 // process: the time is an upper bound for the probe alone.
 func BenchmarkProbe(b *testing.B) {
-	body := picture(b, "jpeg", 16, 11)
+	body := encodedImage(b, "jpeg", 16, 11)
 	for name, keep := range map[string]bool{"kept": true, "new": false} {
 		b.Run(name+" connection", func(b *testing.B) {
 			server := httptest.NewUnstartedServer(answer(200, "image/jpeg", body))

@@ -24,7 +24,7 @@ func TestProbesOfAServiceGoToItsName(t *testing.T) {
 // Darkroom on and gives its own as JSON.
 func TestProbesThroughTheAPIServer(t *testing.T) {
 	const refusal = `{"kind":"Status","message":"` + secret + `"}`
-	body := picture(t, "jpeg", 16, 11)
+	body := encodedImage(t, "jpeg", 16, 11)
 	for name, test := range map[string]struct {
 		answer     http.HandlerFunc
 		want, says string

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// containerName is the chart's name for the container that serves pictures.
+// containerName is the chart's name for the container that serves images.
 const containerName = "darkroom"
 
 // Observation is all that a report follows from. What is missing is nil.
@@ -294,7 +294,7 @@ func isTrue(condition *appsv1.DeploymentCondition) bool {
 	return condition != nil && condition.Status == corev1.ConditionTrue
 }
 
-// versionOf is the tag, or else the digest, of the image that serves pictures.
+// versionOf is the tag, or else the digest, of the image that serves images.
 func versionOf(deployment *appsv1.Deployment) string {
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		if container.Name != containerName {

@@ -21,7 +21,7 @@ func Host(subDomain, baseDomain string) string {
 func (b *builder) hosts(subDomains []string, baseDomain string, refused []string) {
 	path := specPath.Child("subDomains")
 	if len(subDomains) == 0 {
-		b.required(path, "at least one name at which pictures are served, for example photos")
+		b.required(path, "at least one sub-domain, for example photos")
 	}
 	hosts := make([]string, 0, len(subDomains))
 	for i, subDomain := range subDomains {

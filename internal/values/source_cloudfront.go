@@ -10,7 +10,7 @@ import (
 
 var hostFormat = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`)
 
-// cloudFront reads pictures from a CloudFront distribution.
+// cloudFront reads images from a CloudFront distribution.
 func (b *builder) cloudFront(path *field.Path, source *v1alpha1.Source) {
 	switch {
 	case source.Host == "":

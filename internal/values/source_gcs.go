@@ -6,7 +6,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// googleCloudStorage reads pictures from a bucket of Google Cloud Storage. A
+// googleCloudStorage reads images from a bucket of Google Cloud Storage. A
 // service account key is only taken by reference, because it is a private key; a
 // public bucket needs none.
 func (b *builder) googleCloudStorage(path *field.Path, source *v1alpha1.Source) {

@@ -51,7 +51,7 @@ func (b *builder) bucket(path *field.Path, source *v1alpha1.Source) {
 }
 
 // pathPrefix adds a missing leading slash: without one Darkroom answers 404 to
-// every picture.
+// every image.
 func (b *builder) pathPrefix(path *field.Path, source *v1alpha1.Source) {
 	if !prefixFormat.MatchString(source.PathPrefix) {
 		b.invalid(path.Child("pathPrefix"), shown(source.PathPrefix), "must be a path such as /uploads, without spaces, '?' or '#'")

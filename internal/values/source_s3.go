@@ -8,7 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// s3 reads pictures from a bucket of Amazon S3 or of a service like it.
+// s3 reads images from a bucket of Amazon S3 or a compatible service.
 func (b *builder) s3(path *field.Path, source *v1alpha1.Source) {
 	b.bucket(path, source)
 	switch {

@@ -106,7 +106,7 @@ func TestSourceBecomesTheValuesOfItsOwnKind(t *testing.T) {
 			photos().CloudFront("pictures.example.com:8443"),
 			table{"type": "CloudFront", "host": "pictures.example.com:8443"},
 		},
-		"a path prefix without a leading slash would make every picture a 404": {
+		"a path prefix without a leading slash would make every image a 404": {
 			photos().CloudFront("d1.cloudfront.net").PathPrefix("uploads/2026"),
 			table{"type": "CloudFront", "host": "d1.cloudfront.net", "pathPrefix": "/uploads/2026"},
 		},

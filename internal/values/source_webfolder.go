@@ -8,8 +8,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// webFolder reads pictures from below a URL. Darkroom joins that URL and the
-// path of the picture, so a trailing slash would come out double.
+// webFolder reads images from an http or https URL. Darkroom concatenates the URL and the
+// path of the image, so a trailing slash would be doubled.
 func (b *builder) webFolder(path *field.Path, source *v1alpha1.Source) {
 	path = path.Child("baseUrl")
 	switch {

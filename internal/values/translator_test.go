@@ -215,7 +215,7 @@ func TestRefusalReadsAsASentencePerField(t *testing.T) {
 	err := refusalOf(t, photos().WebFolder("ftp://example.com").SubDomains().Obj())
 	want := `Darkroom "photos" is invalid: ` +
 		`spec.source.baseUrl: Invalid value: "ftp://example.com": must be an absolute http or https URL without user, query or fragment, for example https://example.com/images; ` +
-		`spec.subDomains: Required value: at least one name at which pictures are served, for example photos`
+		`spec.subDomains: Required value: at least one sub-domain, for example photos`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

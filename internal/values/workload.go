@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The chart's defaults. One picture asked for at 9999×9999 takes 1.4 GB (measured
+// The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured
 // with Darkroom v0.4.2), so no pod goes without a memory limit.
 var (
 	defaultMemoryLimit = resource.MustParse("2Gi")

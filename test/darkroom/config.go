@@ -15,7 +15,7 @@ type config struct {
 	host           string
 	secureProtocol bool
 	hystrix        hystrixConfig
-	// cacheTime is the max-age of served pictures, in seconds.
+	// cacheTime is the max-age of served images, in seconds.
 	cacheTime     int
 	defaultParams map[string]string
 	logLevel      string
@@ -41,7 +41,7 @@ type hystrixConfig struct {
 
 // readConfig never fails, because Darkroom's does not: a number that cannot be
 // parsed is zero, a switch that cannot be parsed is off. What is wrong shows
-// later, picture by picture.
+// later, image by image.
 func readConfig(lookup func(string) (string, bool)) config {
 	text := func(name string) string { v, _ := lookup(name); return v }
 	number := func(name string) int { n, _ := strconv.Atoi(text(name)); return n }

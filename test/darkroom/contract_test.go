@@ -21,11 +21,11 @@ func TestPingIsForGetAlone(t *testing.T) {
 		t.Errorf("HEAD: %d", got.status)
 	}
 	if got := p.do(http.MethodHead, "/images/x.png"); got.status != http.StatusMethodNotAllowed {
-		t.Errorf("HEAD of a picture: %d", got.status)
+		t.Errorf("HEAD of an image: %d", got.status)
 	}
 }
 
-func TestPicturesAreMadeAsTheURLAsks(t *testing.T) {
+func TestImagesAreTransformedByURLParameters(t *testing.T) {
 	p := start(t, webFolderEnv(newFolder(t)))
 	for _, test := range []struct {
 		query  string
@@ -52,8 +52,8 @@ func TestPicturesAreMadeAsTheURLAsks(t *testing.T) {
 	} {
 		for _, name := range []string{"/images/x.png", "/images/x.jpg"} {
 			got := p.expect(name+test.query, http.StatusOK)
-			picture, _ := got.picture(t)
-			if size := picture.Bounds().Size(); size != image.Pt(test.width, test.height) {
+			img, _ := got.image(t)
+			if size := img.Bounds().Size(); size != image.Pt(test.width, test.height) {
 				t.Errorf("%s%s: %v, want %dx%d. %s", name, test.query, size, test.width, test.height, test.why)
 			}
 		}
@@ -68,7 +68,7 @@ func TestTheFormatIsKeptExceptThatOpaquePNGsBecomeJPEGs(t *testing.T) {
 		"/images/solid.png":      "png",
 		"/images/x.jpg?w=90":     "jpeg",
 	} {
-		if _, format := p.expect(path, http.StatusOK).picture(t); format != want {
+		if _, format := p.expect(path, http.StatusOK).image(t); format != want {
 			t.Errorf("%s is %s, want %s", path, format, want)
 		}
 	}
@@ -84,9 +84,9 @@ func TestCropAndFlipChooseTheRightPixels(t *testing.T) {
 		"?flip=hv":                       false,
 		"?rot=180":                       false,
 	} {
-		picture, _ := p.expect("/images/x.png"+query, http.StatusOK).picture(t)
-		b := picture.Bounds()
-		red, _, blue, _ := picture.At(b.Dx()/8, b.Dy()/2).RGBA()
+		img, _ := p.expect("/images/x.png"+query, http.StatusOK).image(t)
+		b := img.Bounds()
+		red, _, blue, _ := img.At(b.Dx()/8, b.Dy()/2).RGBA()
 		if (red > blue) != wantRed {
 			t.Errorf("%s: red %d, blue %d on the left", query, red, blue)
 		}
@@ -115,7 +115,7 @@ func TestAnOriginalIsPassedOnUntouched(t *testing.T) {
 	}
 }
 
-func TestServedPicturesMayBeCachedForCacheTime(t *testing.T) {
+func TestServedImagesMayBeCachedForCacheTime(t *testing.T) {
 	env := webFolderEnv(newFolder(t))
 	env["CACHE_TIME"] = "120"
 	p := start(t, env)
@@ -127,7 +127,7 @@ func TestServedPicturesMayBeCachedForCacheTime(t *testing.T) {
 	}
 }
 
-func TestDefaultParametersApplyToEachPictureAndAreJoinedNotOverridden(t *testing.T) {
+func TestDefaultParametersApplyToEachImageAndAreJoinedNotOverridden(t *testing.T) {
 	env := webFolderEnv(newFolder(t))
 	env["DEFAULTPARAMS"] = "w=150;auto=compress"
 	p := start(t, env)
@@ -136,8 +136,8 @@ func TestDefaultParametersApplyToEachPictureAndAreJoinedNotOverridden(t *testing
 		"?h=60":  {X: 90, Y: 60},
 		"?w=300": {X: 600, Y: 400}, // "150,300" is no number
 	} {
-		picture, _ := p.expect("/images/x.png"+query, http.StatusOK).picture(t)
-		if got := picture.Bounds().Size(); got != want {
+		img, _ := p.expect("/images/x.png"+query, http.StatusOK).image(t)
+		if got := img.Bounds().Size(); got != want {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
 	}
@@ -198,5 +198,5 @@ func TestMetricsAndProfilesAreOpenedByTheirSwitches(t *testing.T) {
 	}
 	p.expect("/debug/pprof/cmdline", http.StatusOK)
 	env["DEBUG"] = "false"
-	start(t, env).expect("/debug/pprof/cmdline?w=1", http.StatusUnprocessableEntity) // a picture that is none
+	start(t, env).expect("/debug/pprof/cmdline?w=1", http.StatusUnprocessableEntity) // not an image
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestASourceThatCannotWorkStartsAndFailsEachPicture(t *testing.T) {
+func TestASourceThatCannotWorkStartsAndFailsEachImage(t *testing.T) {
 	s3 := func(without string) map[string]string {
 		env := map[string]string{
 			"SOURCE_KIND": "S3", "SOURCE_BUCKET_NAME": "my_photos", "SOURCE_BUCKET_REGION": "eu-west-2",
@@ -36,12 +36,12 @@ func TestASourceThatCannotWorkStartsAndFailsEachPicture(t *testing.T) {
 	}
 }
 
-func TestAnOriginalThatIsNoPictureCannotBeProcessed(t *testing.T) {
+func TestAnOriginalThatIsNotAnImageCannotBeProcessed(t *testing.T) {
 	p := start(t, webFolderEnv(newFolder(t)))
 	p.expect("/none.png?w=10", http.StatusUnprocessableEntity)
 	// Without parameters nothing is decoded, so the folder's error page is served
-	// as if it were the picture.
-	if got := p.expect("/none.png", http.StatusOK); string(got.body) != "not a picture\n" {
+	// as if it were the image.
+	if got := p.expect("/none.png", http.StatusOK); string(got.body) != "not an image\n" {
 		t.Errorf("body %q", got.body)
 	}
 	p.expect("/none.png?fit=crop&w=10", http.StatusUnprocessableEntity)

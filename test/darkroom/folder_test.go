@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// folder is a web folder of three pictures of 600x400 pixels, red on the left half
+// folder is a web folder of three images of 600x400 pixels, red on the left half
 // and blue on the right, that remembers what it was asked for.
 type folder struct {
 	url string
@@ -24,7 +24,7 @@ type folder struct {
 
 func newFolder(t *testing.T) *folder {
 	t.Helper()
-	pictures, err := drawPictures()
+	images, err := drawImages()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +33,13 @@ func newFolder(t *testing.T) *folder {
 		f.mu.Lock()
 		f.paths = append(f.paths, r.URL.Path)
 		f.mu.Unlock()
-		switch picture, ok := pictures[r.URL.Path]; {
+		switch img, ok := images[r.URL.Path]; {
 		case ok:
-			_, _ = w.Write(picture)
+			_, _ = w.Write(img)
 		case r.URL.Path == "/forbidden.png":
 			http.Error(w, "forbidden", http.StatusForbidden)
 		default:
-			http.Error(w, "not a picture", http.StatusNotFound)
+			http.Error(w, "not an image", http.StatusNotFound)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -53,8 +53,8 @@ func (f *folder) asked() []string {
 	return f.paths
 }
 
-// drawPictures draws once for all tests.
-var drawPictures = sync.OnceValues(func() (map[string][]byte, error) {
+// drawImages draws once for all tests.
+var drawImages = sync.OnceValues(func() (map[string][]byte, error) {
 	var clear, solid, photo bytes.Buffer
 	err := errors.Join(
 		png.Encode(&clear, twoColours(600, 400, 0x80)),
@@ -67,25 +67,25 @@ var drawPictures = sync.OnceValues(func() (map[string][]byte, error) {
 })
 
 func twoColours(width, height int, alpha uint8) image.Image {
-	picture := image.NewNRGBA(image.Rect(0, 0, width, height))
+	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
 			c := color.NRGBA{R: 0xff, A: alpha}
 			if x >= width/2 {
 				c = color.NRGBA{B: 0xff, A: alpha}
 			}
-			picture.SetNRGBA(x, y, c)
+			img.SetNRGBA(x, y, c)
 		}
 	}
-	return picture
+	return img
 }
 
-// picture decodes an answer, whatever format it came in.
-func (a answer) picture(t *testing.T) (image.Image, string) {
+// image decodes an answer, whatever format it came in.
+func (a answer) image(t *testing.T) (image.Image, string) {
 	t.Helper()
-	picture, format, err := image.Decode(bytes.NewReader(a.body))
+	img, format, err := image.Decode(bytes.NewReader(a.body))
 	if err != nil {
 		t.Fatalf("status %d, %d bytes: %v", a.status, len(a.body), err)
 	}
-	return picture, format
+	return img, format
 }

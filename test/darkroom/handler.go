@@ -30,11 +30,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.routed(path):
 		http.NotFound(w, r)
 	default:
-		onlyGet(w, r, func() { h.servePicture(w, r) })
+		onlyGet(w, r, func() { h.serveImage(w, r) })
 	}
 }
 
-// routed says whether a path leads to a picture. A prefix is compared, never
+// routed reports whether a path leads to an image. A prefix is compared, never
 // stripped. Every path starts with a slash, so a prefix without one routes nothing.
 func (h *handler) routed(path string) bool {
 	return !h.config.restrictsPaths() || strings.HasPrefix(path, h.config.pathPrefix)
@@ -49,10 +49,10 @@ func onlyGet(w http.ResponseWriter, r *http.Request, serve func()) {
 	serve()
 }
 
-// servePicture answers every failure with a bare status: callers learn nothing,
+// serveImage answers every failure with a bare status: callers learn nothing,
 // the log says why.
-func (h *handler) servePicture(w http.ResponseWriter, r *http.Request) {
-	picture, err := h.source.get(r.Context(), r.URL.Path)
+func (h *handler) serveImage(w http.ResponseWriter, r *http.Request) {
+	img, err := h.source.get(r.Context(), r.URL.Path)
 	if err != nil {
 		h.metrics.count("storage_get_error")
 		h.log.Error("get original", "path", r.URL.Path, "err", err)
@@ -61,7 +61,7 @@ func (h *handler) servePicture(w http.ResponseWriter, r *http.Request) {
 	}
 	if query := r.URL.Query(); len(query) > 0 || len(h.config.defaultParams) > 0 {
 		start := time.Now()
-		if picture, err = process(picture, joinParams(h.config.defaultParams, query)); err != nil {
+		if img, err = process(img, joinParams(h.config.defaultParams, query)); err != nil {
 			h.metrics.count("processor_error")
 			h.log.Error("process original", "path", r.URL.Path, "err", err)
 			w.WriteHeader(http.StatusUnprocessableEntity)
@@ -71,7 +71,7 @@ func (h *handler) servePicture(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", fmt.Sprintf("public,max-age=%d", h.config.cacheTime))
 	w.Header().Set("Vary", "Accept")
-	_, _ = w.Write(picture)
+	_, _ = w.Write(img)
 }
 
 func serveProfile(w http.ResponseWriter, r *http.Request) {

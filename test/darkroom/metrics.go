@@ -44,12 +44,12 @@ func (m *metrics) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	fmt.Fprintln(w, "# HELP darkroom_standin_errors_total Pictures not served, by cause.")
+	fmt.Fprintln(w, "# HELP darkroom_standin_errors_total Images not served, by cause.")
 	fmt.Fprintln(w, "# TYPE darkroom_standin_errors_total counter")
 	for _, kind := range slices.Sorted(maps.Keys(m.errors)) {
 		fmt.Fprintf(w, "darkroom_standin_errors_total{kind=%q} %d\n", kind, m.errors[kind])
 	}
-	fmt.Fprintln(w, "# HELP darkroom_standin_process_seconds Time taken to make pictures.")
+	fmt.Fprintln(w, "# HELP darkroom_standin_process_seconds Time taken to make images.")
 	fmt.Fprintln(w, "# TYPE darkroom_standin_process_seconds summary")
 	fmt.Fprintf(w, "darkroom_standin_process_seconds_sum %g\n", m.seconds)
 	fmt.Fprintf(w, "darkroom_standin_process_seconds_count %d\n", m.served)

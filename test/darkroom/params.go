@@ -23,7 +23,7 @@ func parseDefaultParams(text string) map[string]string {
 // joinParams puts the parameters of a request on top of the defaults. A
 // parameter in both is not overridden but joined with a comma. That is right for
 // auto=compress,format and a trap for w: a default w=100 and ?w=50 make
-// `100,50`, which is no number, so the picture is not resized at all.
+// `100,50`, which is no number, so the image is not resized at all.
 func joinParams(defaults map[string]string, query url.Values) map[string]string {
 	joined := map[string]string{}
 	for name, value := range defaults {

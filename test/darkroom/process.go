@@ -14,11 +14,11 @@ import (
 	"golang.org/x/image/math/f64"
 )
 
-// maxPixels bounds a picture, original or made: 9999x9999 is the most that a URL
+// maxPixels bounds an image, original or made: 9999x9999 is the most that a URL
 // can ask for, and a test double need not take a gigabyte of memory for it.
 const maxPixels = 50_000_000
 
-// process makes of an original the picture that params ask for. blur and auto
+// process makes of an original the image that params ask for. blur and auto
 // are accepted and do nothing.
 func process(original []byte, params map[string]string) ([]byte, error) {
 	header, _, err := image.DecodeConfig(bytes.NewReader(original))
@@ -28,40 +28,40 @@ func process(original []byte, params map[string]string) ([]byte, error) {
 	if header.Width*header.Height > maxPixels {
 		return nil, fmt.Errorf("original of %dx%d pixels is too large", header.Width, header.Height)
 	}
-	picture, format, err := image.Decode(bytes.NewReader(original))
+	img, format, err := image.Decode(bytes.NewReader(original))
 	if err != nil {
 		return nil, fmt.Errorf("decode original: %w", err)
 	}
-	if picture, err = resize(picture, params); err != nil {
+	if img, err = resize(img, params); err != nil {
 		return nil, err
 	}
 	if params["mono"] == "000000" {
-		picture = grey(picture)
+		img = grey(img)
 	}
-	picture = flip(picture, params["flip"])
+	img = flip(img, params["flip"])
 	if angle := cleanFloat(params["rot"], 360); angle > 0 {
-		picture = rotate(picture, angle)
+		img = rotate(img, angle)
 	}
-	return encode(picture, format)
+	return encode(img, format)
 }
 
-func resize(picture image.Image, params map[string]string) (image.Image, error) {
+func resize(img image.Image, params map[string]string) (image.Image, error) {
 	width, height := cleanInt(params["w"]), cleanInt(params["h"])
-	original := picture.Bounds()
+	original := img.Bounds()
 	switch fit := params["fit"]; {
 	case fit == "crop":
 		scaled := cover(original.Size(), width, height)
-		picture, err := scale(picture, scaled)
+		img, err := scale(img, scaled)
 		if err != nil {
 			return nil, err
 		}
-		return crop(picture, width, height, params["crop"])
+		return crop(img, width, height, params["crop"])
 	case fit == "scale":
-		return scale(picture, image.Pt(width, height))
+		return scale(img, image.Pt(width, height))
 	case fit == "" && (width != 0 || height != 0):
-		return scale(picture, contain(original.Size(), width, height))
+		return scale(img, contain(original.Size(), width, height))
 	}
-	return picture, nil
+	return img, nil
 }
 
 // contain is the largest size of the same shape inside width x height, where 0
@@ -84,28 +84,28 @@ func cover(size image.Point, width, height int) image.Point {
 	return image.Pt(height*size.X/size.Y, height)
 }
 
-var errEmpty = errors.New("picture without pixels asked for")
+var errEmpty = errors.New("image without pixels asked for")
 
-func scale(picture image.Image, size image.Point) (image.Image, error) {
+func scale(img image.Image, size image.Point) (image.Image, error) {
 	if size.X <= 0 || size.Y <= 0 {
 		return nil, errEmpty
 	}
 	if size.X*size.Y > maxPixels {
-		return nil, fmt.Errorf("picture of %dx%d pixels asked for", size.X, size.Y)
+		return nil, fmt.Errorf("image of %dx%d pixels asked for", size.X, size.Y)
 	}
 	scaled := image.NewRGBA(image.Rectangle{Max: size})
-	draw.ApproxBiLinear.Scale(scaled, scaled.Bounds(), picture, picture.Bounds(), draw.Src, nil)
+	draw.ApproxBiLinear.Scale(scaled, scaled.Bounds(), img, img.Bounds(), draw.Src, nil)
 	return scaled, nil
 }
 
-// crop cuts width x height out of the picture: from the middle, or from the
+// crop cuts width x height out of the image: from the middle, or from the
 // sides that point names (top, bottom, left, right, or two with a comma).
-func crop(picture image.Image, width, height int, point string) (image.Image, error) {
+func crop(img image.Image, width, height int, point string) (image.Image, error) {
 	if width == 0 || height == 0 {
 		// Darkroom cuts nothing out, and encodes that.
 		return image.NewRGBA(image.Rectangle{}), nil
 	}
-	room := picture.Bounds().Size().Sub(image.Pt(width, height))
+	room := img.Bounds().Size().Sub(image.Pt(width, height))
 	from := room.Div(2)
 	for side := range strings.SplitSeq(point, ",") {
 		switch side {
@@ -120,20 +120,20 @@ func crop(picture image.Image, width, height int, point string) (image.Image, er
 		}
 	}
 	cut := image.NewRGBA(image.Rect(0, 0, width, height))
-	draw.Copy(cut, image.Point{}, picture, image.Rectangle{Min: from, Max: from.Add(image.Pt(width, height))}, draw.Src, nil)
+	draw.Copy(cut, image.Point{}, img, image.Rectangle{Min: from, Max: from.Add(image.Pt(width, height))}, draw.Src, nil)
 	return cut, nil
 }
 
-func grey(picture image.Image) image.Image {
-	made := image.NewGray(image.Rectangle{Max: picture.Bounds().Size()})
-	draw.Copy(made, image.Point{}, picture, picture.Bounds(), draw.Src, nil)
+func grey(img image.Image) image.Image {
+	made := image.NewGray(image.Rectangle{Max: img.Bounds().Size()})
+	draw.Copy(made, image.Point{}, img, img.Bounds(), draw.Src, nil)
 	return made
 }
 
 // flip mirrors once for each h and v in mode.
-func flip(picture image.Image, mode string) image.Image {
+func flip(img image.Image, mode string) image.Image {
 	for _, axis := range strings.ToLower(mode) {
-		b := picture.Bounds()
+		b := img.Bounds()
 		made := image.NewRGBA(image.Rectangle{Max: b.Size()})
 		for y := range b.Dy() {
 			for x := range b.Dx() {
@@ -144,18 +144,18 @@ func flip(picture image.Image, mode string) image.Image {
 				case 'v':
 					toY = b.Dy() - 1 - y
 				}
-				made.Set(toX, toY, picture.At(b.Min.X+x, b.Min.Y+y))
+				made.Set(toX, toY, img.At(b.Min.X+x, b.Min.Y+y))
 			}
 		}
-		picture = made
+		img = made
 	}
-	return picture
+	return img
 }
 
 // rotate turns clockwise by degrees about the middle. The size stays, so what
 // leaves it is cut off, as with the true Darkroom.
-func rotate(picture image.Image, degrees float64) image.Image {
-	b := picture.Bounds()
+func rotate(img image.Image, degrees float64) image.Image {
+	b := img.Bounds()
 	made := image.NewRGBA(image.Rectangle{Max: b.Size()})
 	sin, cos := math.Sincos(degrees * math.Pi / 180)
 	midX, midY := float64(b.Dx())/2, float64(b.Dy())/2
@@ -163,19 +163,19 @@ func rotate(picture image.Image, degrees float64) image.Image {
 	draw.ApproxBiLinear.Transform(made, f64.Aff3{
 		cos, -sin, midX - cos*fromX + sin*fromY,
 		sin, cos, midY - sin*fromX - cos*fromY,
-	}, picture, b, draw.Src, nil)
+	}, img, b, draw.Src, nil)
 	return made
 }
 
 // encode keeps the format, except that an opaque PNG becomes a JPEG, as
 // Darkroom makes it: a test must not expect image/png of a processed photo.
-func encode(picture image.Image, format string) ([]byte, error) {
+func encode(img image.Image, format string) ([]byte, error) {
 	var out bytes.Buffer
 	var err error
-	if format == "png" && !opaque(picture) {
-		err = png.Encode(&out, picture)
+	if format == "png" && !opaque(img) {
+		err = png.Encode(&out, img)
 	} else {
-		err = jpeg.Encode(&out, picture, nil)
+		err = jpeg.Encode(&out, img, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", format, err)
@@ -183,7 +183,7 @@ func encode(picture image.Image, format string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func opaque(picture image.Image) bool {
-	known, ok := picture.(interface{ Opaque() bool })
+func opaque(img image.Image) bool {
+	known, ok := img.(interface{ Opaque() bool })
 	return ok && known.Opaque()
 }

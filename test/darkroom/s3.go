@@ -14,8 +14,8 @@ import (
 )
 
 // s3Source reads a bucket with static keys; no other credentials count, not even
-// the AWS_* variables. It is built anew for each picture, so that a setting that
-// is missing fails the picture and not the start.
+// the AWS_* variables. It is recreated for each image, so that a setting that
+// is missing fails the image and not the start.
 type s3Source struct {
 	config bucketConfig
 }

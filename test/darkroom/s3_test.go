@@ -73,8 +73,8 @@ func TestABucketIsReadWithTheRightKeyOnly(t *testing.T) {
 	env := s3Env("my_photos", endpoint)
 	p := start(t, env)
 	for _, path := range []string{"/uploads/sample.png?w=300", "/images/sample.jpg?w=300"} {
-		picture, _ := p.expect(path, http.StatusOK).picture(t)
-		if size := picture.Bounds().Size(); size.X != 300 || size.Y != 200 {
+		img, _ := p.expect(path, http.StatusOK).image(t)
+		if size := img.Bounds().Size(); size.X != 300 || size.Y != 200 {
 			t.Errorf("%s: %v", path, size)
 		}
 	}

@@ -63,7 +63,7 @@ func statusOf(err error) int {
 }
 
 // newSource fails only where Darkroom refuses to start. A source that is named
-// but not usable starts, answers /ping, and fails every picture.
+// but not usable starts, answers /ping, and fails every image.
 func newSource(c config) (source, error) {
 	switch kindOf(c.kind) {
 	case kindWebFolder:
@@ -83,7 +83,7 @@ func newSource(c config) (source, error) {
 
 // webFolder joins base URL and path as they stand, so a base URL with a trailing
 // slash asks for `//images/…`. The status of the answer is not looked at: what a
-// folder sends with a 404 is taken for the picture.
+// folder sends with a 404 is taken for the image.
 type webFolder struct {
 	baseURL string
 	client  *http.Client

@@ -38,7 +38,7 @@ func TestNumbersOfAURLAreBounded(t *testing.T) {
 	}
 }
 
-func TestAPictureThatWouldTakeTooMuchMemoryIsRefused(t *testing.T) {
+func TestAnImageThatWouldTakeTooMuchMemoryIsRefused(t *testing.T) {
 	if _, err := scale(twoColours(10, 10, 0xff), image.Pt(9999, 9999)); err == nil {
 		t.Error("scaled to 9999x9999")
 	}
@@ -112,7 +112,7 @@ func TestUnknownCommandsAreErrors(t *testing.T) {
 	}
 }
 
-func TestAGoogleBucketStartsWithoutCredentialsAndFailsEachPicture(t *testing.T) {
+func TestAGoogleBucketStartsWithoutCredentialsAndFailsEachImage(t *testing.T) {
 	for _, kind := range []string{"gcs", "GoogleCloudStorage"} {
 		s, err := newSource(config{kind: kind, bucket: bucketConfig{name: "photos"}})
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // the format of the picture
+	_ "image/jpeg" // the format of the image
 	"io"
 	"net/http"
 	"os"
@@ -35,7 +35,7 @@ func writeManifest(_ context.Context, s *Scene) error {
 	return os.WriteFile(filepath.Join(s.Checkout, "darkroom.yaml"), []byte(text), 0o600)
 }
 
-// writeBadManifest leaves out where the pictures are.
+// writeBadManifest leaves out where the images are.
 func writeBadManifest(_ context.Context, s *Scene) error {
 	text, err := s.manifest()
 	if err != nil {
@@ -63,7 +63,7 @@ func applyReadme(ctx context.Context, s *Scene) error {
 	return err
 }
 
-// hostServes asks for a picture at the host of the first Darkroom, through the Ingress.
+// hostServes asks for an image at the host of the first Darkroom, through the Ingress.
 func hostServes(ctx context.Context, s *Scene) error {
 	return until(ctx, func(ctx context.Context) error {
 		host, err := s.kubectl(ctx, "--namespace=photos", "get", "darkroom", "photos", "--output=jsonpath={.status.domains[0]}")
@@ -87,7 +87,7 @@ func hostServes(ctx context.Context, s *Scene) error {
 	})
 }
 
-// catIsSmall looks at the picture that was fetched.
+// catIsSmall checks the image that was fetched.
 func catIsSmall(_ context.Context, s *Scene) error {
 	file, err := os.Open(filepath.Join(s.Checkout, "cat.jpg"))
 	if err != nil {
@@ -97,11 +97,11 @@ func catIsSmall(_ context.Context, s *Scene) error {
 	return isSmall(file)
 }
 
-// isSmall tells whether a picture has become 300 pixels wide.
-func isSmall(picture io.Reader) error {
-	decoded, _, err := image.DecodeConfig(picture)
+// isSmall returns an error unless an image is 300 pixels wide.
+func isSmall(img io.Reader) error {
+	decoded, _, err := image.DecodeConfig(img)
 	if err == nil && decoded.Width != 300 {
-		err = fmt.Errorf("the picture is %d pixels wide", decoded.Width)
+		err = fmt.Errorf("the image is %d pixels wide", decoded.Width)
 	}
 	return err
 }

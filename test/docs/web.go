@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// exampleHost is where the documents have their pictures.
+// exampleHost is where the documents have their images.
 const exampleHost = "example.com"
 
 // aliases gives every pod the address of example.com, since the cluster's DNS names
@@ -51,19 +51,19 @@ spec:
   policyName: address-of-example-com
 `
 
-// ServeExample makes https://example.com/images/cat.jpg a picture for the pods of the
+// ServeExample makes https://example.com/images/cat.jpg an image for the pods of the
 // cluster, and loads images of Darkroom's stand-in that trust its certificate. It is
 // served until the process ends.
 func (s *Scene) ServeExample(ctx context.Context, nodeIP string) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "443"))
 	if err != nil {
-		return fmt.Errorf("serve pictures: %w", err)
+		return fmt.Errorf("serve images: %w", err)
 	}
 	certificate, err := selfSigned()
 	if err != nil {
 		return err
 	}
-	cat, err := picture()
+	cat, err := sampleImage()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func selfSigned() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-func picture() ([]byte, error) {
+func sampleImage() ([]byte, error) {
 	var out bytes.Buffer
 	err := jpeg.Encode(&out, image.NewGray(image.Rect(0, 0, 1200, 800)), nil)
 	return out.Bytes(), err

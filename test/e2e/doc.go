@@ -1,11 +1,11 @@
 //go:build e2e
 
 // Package e2e tests the operator on a Kubernetes with a real node: pods run, serve
-// pictures, crash and are rolled.
+// images, crash and are rolled.
 //
 // The operator is a process of the built binary. It has the rights that
 // config/default gives it and no others, because it is started with a token of its
-// own ServiceAccount. Darkroom is the stand-in of test/darkroom, and pictures come
+// own ServiceAccount. Darkroom is the stand-in of test/darkroom, and images come
 // from the servers of test/sources, which run as pods. `make e2e` builds all of it,
 // starts a cluster for the tests, and stops it afterwards.
 //

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"image"
 	_ "image/jpeg" // the formats
-	_ "image/png"  // of pictures
+	_ "image/png"  // of images
 	"io"
 	"net/http"
 	"strconv"
@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// picturePath is that of the same picture in both sources.
-	picturePath = "/images/sample.jpg"
-	// The picture's own size in pixels.
-	pictureWidth, pictureHeight = 1200, 800
+	// imagePath is that of the same image in both sources.
+	imagePath = "/images/sample.jpg"
+	// The image's own size in pixels.
+	imageWidth, imageHeight = 1200, 800
 	// requestPatience is for how long one request may take.
 	requestPatience = 10 * time.Second
 )
@@ -55,10 +55,10 @@ func throughService(ctx context.Context, darkroom *v1alpha1.Darkroom, path strin
 	return clientset.CoreV1().Services(darkroom.Namespace).ProxyGet("http", darkroom.Name, "http", path, params).DoRaw(ctx)
 }
 
-// serves says what is wrong unless a host answers with the picture at a width; 0
+// serves returns an error unless a host answers with the image at a width; 0
 // means the original.
 func serves(ctx context.Context, host string, width int) error {
-	path := picturePath
+	path := imagePath
 	if width > 0 {
 		path += "?w=" + strconv.Itoa(width)
 	}
@@ -69,30 +69,30 @@ func serves(ctx context.Context, host string, width int) error {
 	if status != http.StatusOK {
 		return fmt.Errorf("%s%s answers %d: %.200q", host, path, status, body)
 	}
-	return isPicture(body, width)
+	return isImage(body, width)
 }
 
-// isPicture says what is wrong unless data is the picture at a width.
-func isPicture(data []byte, width int) error {
+// isImage returns an error unless data is the image at a width.
+func isImage(data []byte, width int) error {
 	if width == 0 {
-		width = pictureWidth
+		width = imageWidth
 		config, _, err := image.DecodeConfig(bytes.NewReader(data)) // spares the load test the pixels
-		if err == nil && (config.Width != width || config.Height != pictureHeight) {
-			err = fmt.Errorf("the picture has %d × %d pixels", config.Width, config.Height)
+		if err == nil && (config.Width != width || config.Height != imageHeight) {
+			err = fmt.Errorf("the image has %d × %d pixels", config.Width, config.Height)
 		}
 		return err
 	}
-	picture, _, err := image.Decode(bytes.NewReader(data))
+	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("decode %.40q: %w", data, err)
 	}
-	if size, height := picture.Bounds().Size(), width*pictureHeight/pictureWidth; size.X != width || size.Y != height {
-		return fmt.Errorf("the picture has %s pixels, not (%d,%d)", size, width, height)
+	if size, height := img.Bounds().Size(), width*imageHeight/imageWidth; size.X != width || size.Y != height {
+		return fmt.Errorf("the image has %s pixels, not (%d,%d)", size, width, height)
 	}
 	return nil
 }
 
-// waitServing waits until each of a Darkroom's hosts serves a resized picture
+// waitServing waits until each of a Darkroom's hosts serves a resized image
 // through the Ingress.
 func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
@@ -102,12 +102,12 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	}
 }
 
-// waitStatus waits until a host answers a request for a resized picture with a
+// waitStatus waits until a host answers a request for a resized image with a
 // status.
 func waitStatus(t *testing.T, host string, want int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%s answers %d", host, want), func(ctx context.Context) error {
-		status, body, err := throughIngress(ctx, host, picturePath+"?w=90")
+		status, body, err := throughIngress(ctx, host, imagePath+"?w=90")
 		if err == nil && status != want {
 			err = fmt.Errorf("it answers %d: %.200q", status, body)
 		}

@@ -14,12 +14,12 @@ const (
 	loadClients = 4
 	// loadPeriod is the least time between two requests of one client: 12 a second.
 	loadPeriod = time.Second / 12
-	// Each client has one in resizeEvery pictures resized; that costs a pod a
+	// Each client has one in resizeEvery images resized; that costs a pod a
 	// hundred times more than to pass the original on.
 	resizeEvery = 10
 )
 
-// load is a steady, bounded load of requests for a picture through the Ingress.
+// load is a steady, bounded load of requests for an image through the Ingress.
 type load struct {
 	host    string
 	started time.Time

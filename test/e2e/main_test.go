@@ -50,7 +50,7 @@ var (
 
 	// theOperator is the one operator of the cluster.
 	theOperator *operator
-	// theSources serve pictures.
+	// theSources serve images.
 	theSources sources
 )
 
@@ -100,7 +100,7 @@ func run(m *testing.M) (code int) {
 		fmt.Fprintln(os.Stderr, "set up:", err)
 		return 1
 	}
-	fmt.Printf("set up in %s: operator as %s, pictures at %s and %s\n",
+	fmt.Printf("set up in %s: operator as %s, images at %s and %s\n",
 		time.Since(started).Round(time.Millisecond), operatorAccount, theSources.folderURL, theSources.bucketURL)
 
 	return m.Run()

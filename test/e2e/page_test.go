@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
-func TestAProgramCreatesADarkroomOverRESTAndGetsAPictureThroughIt(t *testing.T) {
+func TestAProgramCreatesADarkroomOverRESTAndGetsAnImageThroughIt(t *testing.T) {
 	t.Parallel()
 	server, namespace := startAPIServer(t), newNamespace(t)
 	token := newPerson(t, namespace, "editor", editing)
@@ -55,15 +55,15 @@ func TestAProgramCreatesADarkroomOverRESTAndGetsAPictureThroughIt(t *testing.T) 
 		}
 		return nil
 	})
-	eventually(t, "the resized picture comes through the API", func(ctx context.Context) error {
-		status, answer, err := server.call(ctx, token, http.MethodGet, one+"/image?path="+picturePath+"&w=200", "")
+	eventually(t, "the resized image comes through the API", func(ctx context.Context) error {
+		status, answer, err := server.call(ctx, token, http.MethodGet, one+"/image?path="+imagePath+"&w=200", "")
 		if err == nil && status != http.StatusOK {
 			return fmt.Errorf("the answer is %d: %s", status, answer)
 		}
 		if err != nil {
 			return err
 		}
-		return isPicture(answer, 200)
+		return isImage(answer, 200)
 	})
 	_, answer, err := server.call(t.Context(), token, http.MethodGet, one+"/pods", "")
 	if err != nil {
@@ -111,7 +111,7 @@ func TestPeopleUseThePage(t *testing.T) {
 		"URL="+strings.Replace(server.url, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace,
 		"EDITOR_TOKEN="+editor, "VIEWER_TOKEN="+viewer, "FOLDER_URL="+theSources.folderURL,
 		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys",
-		"PICTURE="+picturePath, "BASE_DOMAIN="+baseDomain, "CHROMIUM="+chromium)
+		"PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain, "CHROMIUM="+chromium)
 	browser.Stderr = os.Stderr
 	browser.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	out, err := browser.StdoutPipe()

@@ -39,7 +39,7 @@ func newProbed(t *testing.T, name string) (*v1alpha1.Darkroom, *corev1.Secret) {
 	}
 	create(t, secret)
 	darkroom := newDarkroom(secret.Namespace, name).Source(theSources.s3Reference(secret.Name)).
-		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(picturePath) }).Obj()
+		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	waitServing(t, darkroom)
@@ -218,7 +218,7 @@ func TestAnOutageOfTheSourceTakesNoPodAway(t *testing.T) {
 	t.Logf("the source at %s is behind %s", url, service.Spec.ClusterIP)
 
 	darkroom := newDarkroom(newNamespace(t), "lonely").WebFolder(fmt.Sprintf("http://%s:8080", service.Spec.ClusterIP)).
-		Replicas(2).Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(picturePath) }).Obj()
+		Replicas(2).Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	before := uidsOf(t, darkroom)
@@ -242,7 +242,7 @@ func TestAnOutageOfTheSourceTakesNoPodAway(t *testing.T) {
 func TestAMissingProbeImageBlocksNoDrain(t *testing.T) {
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "drained").Replicas(2).
-		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(picturePath) }).Obj()
+		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	waitServing(t, darkroom)

@@ -136,7 +136,7 @@ func deployedContainer(t *testing.T, darkroom *v1alpha1.Darkroom) *corev1.Contai
 	return containerOf(deployment)
 }
 
-// containerOf returns the container that serves pictures.
+// containerOf returns the container that serves images.
 func containerOf(deployment *appsv1.Deployment) *corev1.Container {
 	return &deployment.Spec.Template.Spec.Containers[0]
 }

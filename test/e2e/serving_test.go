@@ -48,9 +48,9 @@ func TestAWebFolderIsServedThroughServiceAndIngress(t *testing.T) {
 	if darkroom.Status.Version != "v0.4.2" {
 		t.Errorf("status.version is %q", darkroom.Status.Version)
 	}
-	body, err := throughService(t.Context(), darkroom, picturePath, map[string]string{"w": "300"})
+	body, err := throughService(t.Context(), darkroom, imagePath, map[string]string{"w": "300"})
 	if err == nil {
-		err = isPicture(body, 300)
+		err = isImage(body, 300)
 	}
 	if err != nil {
 		t.Errorf("through the Service: %v", err)
@@ -86,9 +86,9 @@ func TestS3IsServedWithInlineKeys(t *testing.T) {
 	create(t, darkroom)
 	waitReady(t, darkroom)
 	waitServing(t, darkroom)
-	body, err := throughService(t.Context(), darkroom, picturePath, map[string]string{"w": "300"})
+	body, err := throughService(t.Context(), darkroom, imagePath, map[string]string{"w": "300"})
 	if err == nil {
-		err = isPicture(body, 300)
+		err = isImage(body, 300)
 	}
 	if err != nil {
 		t.Errorf("through the Service: %v", err)

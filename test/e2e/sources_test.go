@@ -32,7 +32,7 @@ const (
 	secretKey = "e2e-secret-key"
 )
 
-// sources are pods from which Darkrooms read pictures. Both have the same paths.
+// sources are pods from which Darkrooms read images. Both have the same paths.
 type sources struct {
 	// folderURL and bucketURL have the pods' addresses.
 	folderURL, bucketURL string

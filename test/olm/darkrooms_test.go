@@ -7,7 +7,7 @@ import (
 	"context"
 	"fmt"
 	"image"
-	_ "image/jpeg" // the format of the pictures
+	_ "image/jpeg" // the format of the images
 	_ "image/png"  // and of some answers
 	"io"
 	"maps"
@@ -33,11 +33,11 @@ const (
 	defaultBaseDomain = "darkroom.example.com"
 )
 
-// newDarkroom creates a Darkroom for the pictures.
+// newDarkroom creates a Darkroom for the images.
 func newDarkroom(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
 	t.Helper()
 	darkroom := darkrooms.New(name, namespace).
-		Source(v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: pictures}).
+		Source(v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: images}).
 		SubDomains(name+"."+namespace).
 		Request(corev1.ResourceCPU, "10m").
 		Request(corev1.ResourceMemory, "32Mi").Obj()
@@ -76,7 +76,7 @@ func waitEmpty(t *testing.T, namespace string) {
 	})
 }
 
-// waitServing waits until a Darkroom is ready and serves a resized picture through the
+// waitServing waits until a Darkroom is ready and serves a resized image through the
 // Ingress.
 func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 	t.Helper()
@@ -105,9 +105,9 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 		if err != nil || response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s: %.200q: %w", response.Status, body, err)
 		}
-		picture, _, err := image.DecodeConfig(bytes.NewReader(body))
-		if err == nil && picture.Width != 90 {
-			err = fmt.Errorf("the picture is %d pixels wide", picture.Width)
+		img, _, err := image.DecodeConfig(bytes.NewReader(body))
+		if err == nil && img.Width != 90 {
+			err = fmt.Errorf("the image is %d pixels wide", img.Width)
 		}
 		return err
 	})

@@ -127,8 +127,8 @@ func moduleFolder(ctx context.Context, name, module string) (string, error) {
 	return "", fmt.Errorf("%s/go.mod does not require %s", pins, module)
 }
 
-// startPictures runs a web folder as a pod, and returns its URL.
-func startPictures(ctx context.Context) (string, error) {
+// startImages runs a web folder as a pod, and returns its URL.
+func startImages(ctx context.Context) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "pictures"}}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "webfolder"},
@@ -144,7 +144,7 @@ func startPictures(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	err := poll(ctx, "the pictures are served", func(ctx context.Context) error {
+	err := poll(ctx, "the images are served", func(ctx context.Context) error {
 		if err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}

@@ -37,8 +37,8 @@ var (
 	kube      client.Client
 	clientset *kubernetes.Clientset
 
-	// pictures is the URL of a web folder with pictures.
-	pictures string
+	// images is the URL of a web folder with images.
+	images string
 )
 
 func TestMain(m *testing.M) {
@@ -73,7 +73,7 @@ func setUp(ctx context.Context) error {
 		return err
 	}
 	var err error
-	pictures, err = startPictures(ctx)
+	images, err = startImages(ctx)
 	return err
 }
 

@@ -15,29 +15,29 @@ import (
 	"time"
 )
 
-// Size of the sample pictures in pixels. Three to two, so that a resize that
+// Size of the sample images in pixels. Three to two, so that a resize that
 // forgets the shape shows.
 const (
-	pictureWidth  = 1200
-	pictureHeight = 800
+	imageWidth  = 1200
+	imageHeight = 800
 )
 
-// pictures finds files by their path without the leading slash: first among the
+// images finds files by their path without the leading slash: first among the
 // drawn samples, then in a folder.
-type pictures struct {
+type images struct {
 	drawn map[string][]byte
 	// folder may be nil.
 	folder fs.FS
 }
 
-// newPictures draws the samples under each of the prefixes, and opens dir unless
+// newImages draws the samples under each of the prefixes, and opens dir unless
 // it is empty.
-func newPictures(dir string, prefixes ...string) (*pictures, error) {
+func newImages(dir string, prefixes ...string) (*images, error) {
 	samples, err := drawSamples()
 	if err != nil {
 		return nil, err
 	}
-	p := &pictures{drawn: map[string][]byte{}}
+	p := &images{drawn: map[string][]byte{}}
 	for _, prefix := range prefixes {
 		for name, content := range samples {
 			p.drawn[path.Join(prefix, name)] = content
@@ -55,7 +55,7 @@ func newPictures(dir string, prefixes ...string) (*pictures, error) {
 
 // read answers fs.ErrNotExist for what is not there, and for every name that is
 // not tidy: a doubled slash is another name here, as it is in a bucket.
-func (p *pictures) read(name string) ([]byte, error) {
+func (p *images) read(name string) ([]byte, error) {
 	if content, ok := p.drawn[name]; ok {
 		return content, nil
 	}
@@ -94,15 +94,15 @@ var drawSamples = sync.OnceValues(func() (map[string][]byte, error) {
 })
 
 func draw(alpha uint8) image.Image {
-	picture := image.NewNRGBA(image.Rect(0, 0, pictureWidth, pictureHeight))
-	for y := range pictureHeight {
-		for x := range pictureWidth {
-			c := color.NRGBA{R: uint8(x * 255 / pictureWidth), G: uint8(y * 255 / pictureHeight), B: 0x60, A: alpha}
-			if x*pictureHeight/pictureWidth == y {
+	img := image.NewNRGBA(image.Rect(0, 0, imageWidth, imageHeight))
+	for y := range imageHeight {
+		for x := range imageWidth {
+			c := color.NRGBA{R: uint8(x * 255 / imageWidth), G: uint8(y * 255 / imageHeight), B: 0x60, A: alpha}
+			if x*imageHeight/imageWidth == y {
 				c = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: alpha}
 			}
-			picture.SetNRGBA(x, y, c)
+			img.SetNRGBA(x, y, c)
 		}
 	}
-	return picture
+	return img
 }

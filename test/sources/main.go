@@ -1,4 +1,4 @@
-// Sources serves sample pictures for end-to-end tests to read: as a web folder,
+// Sources serves sample images for end-to-end tests to read: as a web folder,
 // or as an S3 bucket that checks signatures. Both are for tests alone.
 //
 //	sources webfolder --addr :8080 [--dir DIR]
@@ -77,7 +77,7 @@ func serve(ctx context.Context, listener net.Listener, h http.Handler) error {
 	return nil
 }
 
-// withHealth answers /healthz, which is neither a picture nor a bucket.
+// withHealth answers /healthz, which is neither an image nor a bucket.
 func withHealth(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {

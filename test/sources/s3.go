@@ -31,8 +31,8 @@ func s3Command(args []string, getenv func(string) string) (string, http.Handler,
 	if v.accessKey == "" || v.secretKey == "" {
 		return "", nil, errors.New("an access key and a secret key are needed")
 	}
-	pictures, err := newPictures(*dir, "images", "uploads")
-	return *addr, &s3Server{bucket: *bucket, pictures: pictures, verifier: v}, err
+	images, err := newImages(*dir, "images", "uploads")
+	return *addr, &s3Server{bucket: *bucket, images: images, verifier: v}, err
 }
 
 func orElse(value, fallback string) string {
@@ -46,7 +46,7 @@ func orElse(value, fallback string) string {
 // virtual-host style, and no request without a valid signature.
 type s3Server struct {
 	bucket   string
-	pictures *pictures
+	images   *images
 	verifier *verifier
 }
 
@@ -64,7 +64,7 @@ func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeS3Error(w, r, &s3Error{http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist."})
 		return
 	}
-	content, err := s.pictures.read(key)
+	content, err := s.images.read(key)
 	if err != nil {
 		writeS3Error(w, r, &s3Error{http.StatusNotFound, "NoSuchKey", "The specified key does not exist."})
 		return

@@ -15,15 +15,15 @@ func webFolderCommand(args []string, _ func(string) string) (string, http.Handle
 	if err := flags.Parse(args); err != nil {
 		return "", nil, err
 	}
-	pictures, err := newPictures(*dir, "images")
-	return *addr, webFolder{pictures}, err
+	images, err := newImages(*dir, "images")
+	return *addr, webFolder{images}, err
 }
 
-// webFolder serves pictures by their exact path. It redirects nothing and tidies
+// webFolder serves images by their exact path. It redirects nothing and tidies
 // nothing, so a client that asks for `//images/sample.png` gets 404, as many real
 // folders answer.
 type webFolder struct {
-	pictures *pictures
+	images *images
 }
 
 func (f webFolder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ func (f webFolder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
-	content, err := f.pictures.read(name)
+	content, err := f.images.read(name)
 	if err != nil {
 		http.Error(w, fmt.Sprintf("no %q here", r.URL.Path), http.StatusNotFound)
 		return

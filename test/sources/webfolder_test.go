@@ -30,23 +30,23 @@ func get(h http.Handler, method, path string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-func TestTheSamplesArePicturesOfTheirFormat(t *testing.T) {
+func TestTheSamplesAreImagesOfTheirFormat(t *testing.T) {
 	h := folder(t)
 	for path, format := range map[string]string{
 		"/images/sample.png": "png", "/images/sample.jpg": "jpeg", "/images/transparent.png": "png",
 	} {
 		answer := get(h, http.MethodGet, path)
-		picture, got, err := image.Decode(answer.Body)
+		img, got, err := image.Decode(answer.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		if got != format || answer.Header().Get("Content-Type") != "image/"+format {
 			t.Errorf("%s is %s, served as %q", path, got, answer.Header().Get("Content-Type"))
 		}
-		if size := picture.Bounds().Size(); size != image.Pt(pictureWidth, pictureHeight) {
+		if size := img.Bounds().Size(); size != image.Pt(imageWidth, imageHeight) {
 			t.Errorf("%s measures %v", path, size)
 		}
-		if opaque := picture.(interface{ Opaque() bool }).Opaque(); opaque == strings.Contains(path, "transparent") {
+		if opaque := img.(interface{ Opaque() bool }).Opaque(); opaque == strings.Contains(path, "transparent") {
 			t.Errorf("%s: opaque is %v", path, opaque)
 		}
 	}

@@ -147,24 +147,24 @@ func (b *Builder) image() *v1alpha1.Image {
 	return b.darkroom.Spec.Image
 }
 
-// WebFolder has pictures read from below a URL. Like the builders of other
+// WebFolder sets a web folder as the source. Like the builders of other
 // sources it replaces the whole source.
 func (b *Builder) WebFolder(baseURL string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: baseURL})
 }
 
-// S3 has pictures read from a bucket; add InlineKeys or CredentialsSecret.
+// S3 sets a bucket as the source; add InlineKeys or CredentialsSecret.
 func (b *Builder) S3(bucket, region string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: bucket, Region: region})
 }
 
-// GoogleCloudStorage has pictures read from a bucket, a public one unless
+// GoogleCloudStorage sets a bucket as the source, a public one unless
 // CredentialsSecret is added.
 func (b *Builder) GoogleCloudStorage(bucket string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.GoogleCloudStorage, Bucket: bucket})
 }
 
-// CloudFront has pictures read from a distribution.
+// CloudFront sets a distribution as the source.
 func (b *Builder) CloudFront(host string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.CloudFront, Host: host})
 }
@@ -200,7 +200,7 @@ func (b *Builder) CredentialsSecret(name string) *Builder {
 	return b
 }
 
-// SubDomains sets the names at which pictures are served.
+// SubDomains sets the sub-domains.
 func (b *Builder) SubDomains(subDomains ...string) *Builder {
 	b.darkroom.Spec.SubDomains = subDomains
 	return b
