@@ -149,6 +149,24 @@ on other nodes. Images of other repositories may be for any.
 {{- end -}}
 {{- end -}}
 
+{{/*
+OpenShift gives each namespace a range of user IDs, sets one of them, and refuses pods
+that ask for others. So the chart's own IDs are left out there; others are kept.
+*/}}
+{{- define "darkroom.podSecurityContext" -}}
+{{- $context := .Values.podSecurityContext | default dict -}}
+{{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" -}}
+{{- range list "runAsUser" "runAsGroup" "fsGroup" -}}
+{{- if eq (get $context . | toString) "65532" -}}
+{{- $context = omit $context . -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $context -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
 {{/* "true" when there is an Ingress: where nothing is said, unless there is an HTTPRoute. */}}
 {{- define "darkroom.hasIngress" -}}
 {{- if ternary .Values.ingress.enabled (not .Values.gateway.enabled) (kindIs "bool" .Values.ingress.enabled) -}}true{{- end -}}
