@@ -186,7 +186,7 @@ func TestAFailedChangeIsCheckedAgainAfterAGrowingPause(t *testing.T) {
 			checks.Check(photos, w.change("photos", "a"))
 			time.Sleep(10 * time.Second) // two probes
 			verdict, _ := checks.Verdict(photos)
-			pauses = append(pauses, verdict.Retry.Sub(time.Now()).Round(time.Minute/2))
+			pauses = append(pauses, time.Until(verdict.Retry).Round(time.Minute/2))
 			if _, known := checks.Known(photos, "a"); !known {
 				t.Fatalf("it is due at once: %+v", verdict)
 			}
