@@ -84,6 +84,7 @@ type Status struct {
 	Phase              v1alpha1.Phase `json:"phase,omitempty" doc:"Pending, Deploying, Ready, Idle, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom"`
 	Message            string         `json:"message,omitempty" doc:"Why, in a sentence"`
 	Domains            []string       `json:"domains" doc:"Hosts at which pictures are served"`
+	URL                string         `json:"url,omitempty" doc:"First of the domains with its scheme"`
 	Version            string         `json:"version,omitempty" doc:"Release that runs"`
 	Address            string         `json:"address,omitempty" doc:"URL within the cluster"`
 	Replicas           int32          `json:"replicas"`

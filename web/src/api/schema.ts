@@ -773,6 +773,8 @@ export interface components {
             release?: string;
             /** Format: int32 */
             replicas: number;
+            /** @description First of the domains with its scheme */
+            url?: string;
             /** @description Release that runs */
             version?: string;
         };
