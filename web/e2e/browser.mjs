@@ -214,6 +214,11 @@ const steps = [
       await editor.locator("#field-name").fill("album");
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
       await addSubDomain(editor, "album");
+      const probe = editor.getByLabel("An image to check with");
+      await probe.fill("cat.jpg");
+      await probe.blur();
+      await editor.locator("#field-probe-path-help").getByText("Must start with '/'").waitFor();
+      await probe.fill(picture);
       // A rule that the server alone knows.
       await editor.getByLabel("Version").fill("not a version");
       await editor.getByRole("button", { name: "Review changes" }).click();
@@ -249,8 +254,10 @@ const steps = [
       await editor.getByRole("button", { name: "Create", exact: true }).click();
       await waitPhase(editor, "Ready");
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
-      await editor.getByText(/^Pods are ready/).waitFor();
-      await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}` }).waitFor();
+      await editor.getByText("All pods are ready", { exact: true }).waitFor();
+      await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });
+      await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
+      await editor.getByRole("link", { name: `http://album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
       assert.equal(await editor.evaluate(() => navigator.clipboard.readText()), `album.${env("BASE_DOMAIN")}`);
       assert(await editor.evaluate(() => "notReloaded" in window), "the page was loaded anew");

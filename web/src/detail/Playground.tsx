@@ -106,7 +106,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
             {host && (
               <FormGroup label="URL" fieldId="image-url" className="dr-url">
                 <ClipboardCopy isReadOnly hoverTip="Copy the URL" clickTip="Copied" textAriaLabel="URL of the image" copyAriaLabel="Copy the URL">
-                  {urlOf(darkroom, host) + (path || "/") + queryText(params)}
+                  {urlOf(darkroom.status, host) + (path || "/") + queryText(params)}
                 </ClipboardCopy>
               </FormGroup>
             )}

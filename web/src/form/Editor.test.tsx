@@ -149,6 +149,39 @@ test("errors of the server appear beside their field, until it changes", async (
   expect(help?.textContent).not.toContain("must be a version");
 });
 
+test("an image to check with is asked for, with its times under the advanced settings", async () => {
+  const user = edit();
+  expect(screen.queryByLabelText("Image check period (seconds)")).toBeNull();
+  fill("field-probe-path", "cat.jpg");
+  await user.click(button("Review changes"));
+  expect(field("field-probe-path-help").textContent).toContain("Must start with '/'");
+  expect(document.activeElement).toBe(field("field-probe-path"));
+  expect(writes()).toEqual([]);
+  fill("field-probe-path", "/cat.jpg");
+  await user.click(button("Advanced"));
+  fill("field-probe-periodSeconds", "5");
+  await user.click(button("Review changes"));
+  expect(field("field-probe-periodSeconds-help").textContent).toContain("Must be from 10 to 86400");
+  fill("field-probe-periodSeconds", "30");
+  await user.click(button("Review changes"));
+  await screen.findByRole("button", { name: "Save" });
+  expect(writes().at(-1)?.body?.probe).toEqual({ path: "/cat.jpg", periodSeconds: 30 });
+});
+
+test.each<[string, string[], object | undefined]>([
+  ["a probe is removed with its path", [""], undefined],
+  ["another path keeps the times of the probe", ["", "/dog.jpg"], { path: "/dog.jpg", periodSeconds: 30, timeoutSeconds: 10 }],
+])("%s", async (_, paths, want) => {
+  stored = darkroom({ probe: { path: "/cat.jpg", periodSeconds: 30, timeoutSeconds: 10 } });
+  const user = edit();
+  for (const path of paths) {
+    fill("field-probe-path", path);
+  }
+  await user.click(button("Review changes"));
+  await screen.findByRole("button", { name: "Save" });
+  expect(writes().at(-1)?.body?.probe).toEqual(want);
+});
+
 test("a missing right is reported", async () => {
   const user = edit();
   refusal = { title: "Forbidden", status: 403, detail: 'user "viewer" may not update darkrooms' };

@@ -131,14 +131,15 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
 
 /** The first two routed hosts, so that rows stay alike. */
 function Domains({ darkroom }: { darkroom: Darkroom }) {
-  const { domains } = darkroom.status;
+  const { status } = darkroom;
+  const { domains } = status;
   if (domains.length === 0) {
     return <span className="dr-quiet">–</span>;
   }
   return (
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
-        <a key={host} href={urlOf(darkroom, host)} target="_blank" rel="noreferrer" className="dr-break">
+        <a key={host} href={urlOf(status, host)} target="_blank" rel="noreferrer" className="dr-break">
           <Labels of={host} />
         </a>
       ))}

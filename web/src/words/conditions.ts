@@ -20,15 +20,16 @@ interface Meaning {
 
 /** Every condition type that the API can report; words.test.ts compares the list with api/v1alpha1. */
 export const meanings: Record<string, Meaning> = {
-  Ready: { yes: "Pods are ready", no: "Not ready", tones: ["good", "bad"] },
+  // Ready pods do not prove that images are served: only SourceReady does.
+  Ready: { yes: "All pods are ready", no: "Not ready", unknown: "Not known whether it is ready", tones: ["good", "bad"] },
   SourceReady: {
-    yes: "An image was served from the source",
-    no: "The source serves no images",
-    unknown: "No image was checked",
+    yes: "Images are served",
+    no: "Images are not served",
+    unknown: "Not known whether images are served",
     tones: ["good", "bad"],
   },
   CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
-  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", tones: ["good", "bad"] },
+  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Not known whether all hosts are routed", tones: ["good", "bad"] },
   Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
   Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"] },
   ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: true },
@@ -38,19 +39,20 @@ export const meanings: Record<string, Meaning> = {
   Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: true },
 };
 
-/** Reasons for which False is no fault: work in progress, or what the user asked for. */
+/** Reasons for which a condition that is not True is no fault: work in progress, or what the user asked for. */
 const harmless: Record<string, Tone> = {
   Pending: "busy",
   ProbePending: "busy",
   Deploying: "busy",
   NotRouted: "busy",
+  AwaitingGateway: "busy",
   Terminating: "busy",
   ScaledToZero: "neutral",
   Paused: "neutral",
 };
 
 /** Describes a condition. Types without words are shown as they are. */
-export function findingOf(condition: Condition, all: readonly Condition[] = []): Finding {
+export function findingOf(condition: Condition): Finding {
   const { type, status, reason = "" } = condition;
   const detail = condition.message ?? separate(reason);
   const meaning = meanings[type];
@@ -58,16 +60,16 @@ export function findingOf(condition: Condition, all: readonly Condition[] = []):
     return { title: `${separate(type)}: ${status}`, detail, tone: "neutral" };
   }
   if (status !== "True" && status !== "False") {
-    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: "neutral" };
+    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: harmless[reason] ?? "neutral" };
   }
-  const yes = status === "True";
   const [ifTrue, ifFalse] = meaning.tones;
-  let title = yes ? meaning.yes : meaning.no;
-  // Pods that are ready do not prove that images are served: only SourceReady does.
-  if (type === "Ready" && yes && !all.some((other) => other.type === "SourceReady" && other.status !== "Unknown")) {
-    title += "; no image was checked";
+  if (status === "False") {
+    return { title: meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
   }
-  return { title, detail, tone: yes ? ifTrue : ((ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse) };
+  if (type === "Ready" && reason === "ScaledToZero") {
+    return { title: "Scaled to zero", detail, tone: "neutral" };
+  }
+  return { title: meaning.yes, detail, tone: ifTrue };
 }
 
 /** Conditions worth a line: those that report only that nothing is wrong are left out. */

@@ -39,31 +39,34 @@ test.each([
 });
 
 test.each([
-  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "Pods are ready; no image was checked"],
+  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "All pods are ready"],
   [{ type: "Ready", status: "False", reason: "ImagePullFailed" }, "bad", "Not ready"],
   [{ type: "Ready", status: "False", reason: "Deploying" }, "busy", "Not ready"],
-  [{ type: "Ready", status: "False", reason: "ScaledToZero" }, "neutral", "Not ready"],
+  [{ type: "Ready", status: "True", reason: "ScaledToZero" }, "neutral", "Scaled to zero"],
+  [{ type: "Ready", status: "Unknown", reason: "Paused" }, "neutral", "Not known whether it is ready"],
   [{ type: "CredentialsReady", status: "False", reason: "SecretMissing" }, "bad", "Credentials missing"],
-  [{ type: "SourceReady", status: "True" }, "good", "An image was served from the source"],
-  [{ type: "SourceReady", status: "False" }, "bad", "The source serves no images"],
-  [{ type: "SourceReady", status: "Unknown" }, "neutral", "No image was checked"],
+  [{ type: "SourceReady", status: "True" }, "good", "Images are served"],
+  [{ type: "SourceReady", status: "False", reason: "SourceDenied" }, "bad", "Images are not served"],
+  [{ type: "SourceReady", status: "Unknown", reason: "NoProbe" }, "neutral", "Not known whether images are served"],
+  [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
   [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
   [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
   [{ type: "Irreconcilable", status: "True" }, "bad", "Cannot be installed as specified"],
   [{ type: "Paused", status: "True" }, "neutral", "Reconciliation is paused"],
-  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Domains ready: unknown"],
+  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Not known whether all hosts are routed"],
+  [{ type: "DomainsReady", status: "Unknown", reason: "AwaitingGateway" }, "busy", "Not known whether all hosts are routed"],
+  [{ type: "Deployed", status: "Unknown" }, "neutral", "Deployed: unknown"],
   [{ type: "SomethingNew", status: "True" }, "neutral", "Something new: True"],
 ])("%j is shown as %s: %s", (condition, tone, title) => {
   expect(findingOf(condition)).toMatchObject({ tone, title });
 });
 
-test.each([
-  [[], "Pods are ready; no image was checked"],
-  [[{ type: "SourceReady", status: "Unknown" }], "Pods are ready; no image was checked"],
-  [[{ type: "SourceReady", status: "False" }], "Pods are ready"],
-  [[{ type: "SourceReady", status: "True" }], "Pods are ready"],
-])("pods that are ready, beside %j, read %s", (others, title) => {
-  expect(findingOf({ type: "Ready", status: "True" }, others).title).toBe(title);
+test("only SourceReady says that images are served", () => {
+  for (const type of Object.keys(meanings).filter((type) => type !== "SourceReady")) {
+    for (const status of ["True", "False", "Unknown"]) {
+      expect(findingOf({ type, status }).title).not.toMatch(/images? (is|are|was|were) served/);
+    }
+  }
 });
 
 test("every condition type of the API has words", () => {
@@ -106,7 +109,10 @@ test("a Darkroom that the operator has not seen is pending, one that is deleted 
   expect(phaseOf(darkroom({ deletedAt: "2026-01-01T00:00:00Z" }))).toBe("Terminating");
 });
 
-test("hosts are reached by https where there is a certificate", () => {
-  expect(urlOf(darkroom(), "cats.example.com")).toBe("http://cats.example.com");
-  expect(urlOf(darkroom({ ingress: { tlsSecretName: "tls" } }), "cats.example.com")).toBe("https://cats.example.com");
+test.each([
+  [undefined, "http://cats.example.com"],
+  ["http://album.example.com", "http://cats.example.com"],
+  ["https://album.example.com", "https://cats.example.com"],
+])("beside the URL %s a host is reached at %s", (url, want) => {
+  expect(urlOf({ url }, "cats.example.com")).toBe(want);
 });
