@@ -24,7 +24,7 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
   return (
     <ul className="dr-conditions">
       {told.map((condition) => {
-        const { title, detail, tone } = findingOf(condition);
+        const { title, detail, tone } = findingOf(condition, conditions);
         const { icon: Sign, status, word } = signs[tone];
         return (
           <li key={condition.type}>

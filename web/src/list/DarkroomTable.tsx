@@ -3,9 +3,10 @@ import { Fragment, memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
-import { reasonOf, separate } from "../words/conditions";
+import { reasonOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
+import { describeReason } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 import { columns, type Column, type Query } from "./query";
 
@@ -123,7 +124,7 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
   const reason = reasonOf(darkroom);
   return (
     <div className="dr-cause" title={sentenceOf(darkroom)}>
-      {reason && <strong>{separate(reason)}: </strong>}
+      {reason && <strong>{describeReason(reason)}: </strong>}
       {sentenceOf(darkroom)}
     </div>
   );

@@ -4,9 +4,18 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { age, bytes } from "./age";
-import { findingOf, meanings, reasonOf, separate, worthTelling } from "./conditions";
+import { findingOf, meanings, reasonOf, worthTelling } from "./conditions";
 import { urlOf } from "./domains";
 import { phaseNames, phaseOf } from "./phases";
+import { describeReason, reasonWords, separate } from "./reasons";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** The values of the string constants of api/v1alpha1/conditions.go whose names have a prefix. */
+const constants = (prefix: string): string[] =>
+  [...readFileSync(join(root, "api/v1alpha1/conditions.go"), "utf8").matchAll(new RegExp(`^(?:const |\\s*)${prefix}\\w+\\s*=\\s*"(\\w+)"`, "gm"))].map(
+    ([, value = ""]) => value,
+  );
 
 const now = Date.parse("2026-01-10T00:00:00Z");
 
@@ -49,6 +58,9 @@ test.each([
   [{ type: "SourceReady", status: "False", reason: "SourceDenied" }, "bad", "Images are not served"],
   [{ type: "SourceReady", status: "Unknown", reason: "NoProbe" }, "neutral", "Not known whether images are served"],
   [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
+  [{ type: "Preflight", status: "Unknown", reason: "PreflightRunning" }, "busy", "A change is held back until it is checked"],
+  [{ type: "Preflight", status: "False", reason: "SourceDenied" }, "bad", "A change is held back: its pods do not serve images"],
+  [{ type: "Contested", status: "True" }, "bad", "Another writer keeps changing an object"],
   [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
   [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
   [{ type: "Irreconcilable", status: "True" }, "bad", "Cannot be installed as specified"],
@@ -70,10 +82,33 @@ test("only SourceReady says that images are served", () => {
 });
 
 test("every condition type of the API has words", () => {
-  const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/conditions.go"), "utf8");
-  const types = [...source.matchAll(/^\s*Condition\w+\s*=\s*"(\w+)"/gm)].map(([, type]) => type);
-  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable"]));
-  expect(types.filter((type) => !(type && type in meanings))).toEqual([]);
+  const types = constants("Condition");
+  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable", "Contested", "Preflight"]));
+  expect(types.sort()).toEqual(Object.keys(meanings).sort());
+});
+
+test("every reason of the API has words, and so has every event of the operator", () => {
+  const reasons = constants("Reason");
+  expect(reasons).toEqual(expect.arrayContaining(["AllReplicasReady", "ForeignWriter", "PreflightFailed"]));
+  // A Go test compares that page with the operator.
+  const sections = readFileSync(join(root, "docs/conditions.md"), "utf8").split(/^## /m);
+  const section = sections.find((text) => text.startsWith("Events\n")) ?? "";
+  const events = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, event = ""]) => event);
+  expect(events).toEqual(expect.arrayContaining(["Installed", "HeldBack"]));
+  expect([...new Set([...reasons, ...events])].sort()).toEqual(Object.keys(reasonWords).sort());
+});
+
+test.each([
+  ["HeldBack", "Change held back"],
+  ["CrashLoopBackOff", "Crash loop back off"],
+  ["constructor", "constructor"],
+])("the reason %s reads %s", (reason, want) => {
+  expect(describeReason(reason)).toBe(want);
+});
+
+test("while a change is held back, the pods before it serve images", () => {
+  const held = { type: "Preflight", status: "False", reason: "SourceDenied" };
+  expect(findingOf({ type: "SourceReady", status: "False", reason: "SourceDenied" }, [held]).title).toBe("The change does not serve images");
 });
 
 test("every phase of the API has words", () => {
