@@ -107,7 +107,8 @@ type DarkroomSpec struct {
 
 	// DefaultParams are URL parameters added to every request for a picture, for
 	// example auto: compress. A parameter that the request has too counts with
-	// both values, so w, h and fit are no good defaults.
+	// both values, so w, h and fit are no good defaults. auto: format never yields
+	// WebP in any released version of Darkroom.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(name, size(name) <= 64)",message="names have 64 characters at most"

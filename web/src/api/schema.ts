@@ -1741,7 +1741,7 @@ export interface operations {
                 flip?: string;
                 /** @description Degrees, -360 to 360 */
                 rot?: string;
-                /** @description compress, format or both, joined by a comma */
+                /** @description compress, format or both, joined by a comma; format never yields WebP in any released version of Darkroom */
                 auto?: string;
             };
             header?: never;

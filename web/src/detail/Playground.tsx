@@ -176,7 +176,6 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
       <FormGroup role="group" label="Options" fieldId="image-also" isInline>
         <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
         <Checkbox id="image-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
-        <Checkbox id="image-format" label="Best format" isChecked={params.format} onChange={(_, format) => set({ format })} />
       </FormGroup>
     </>
   );
