@@ -349,7 +349,9 @@ const steps = [
       await dialog.getByLabel("Token").fill(env("EDITOR_TOKEN"));
       await dialog.getByRole("button", { name: "Sign in" }).click();
       await dialog.waitFor({ state: "detached" });
-      // Versions may differ by now; the following steps start without a draft.
+      // Only the operator has written since, so the check that was refused meets no conflict.
+      await editor.getByRole("heading", { name: "Review changes" }).waitFor({ timeout: patience });
+      // The following steps start without a draft.
       editor.once("dialog", (prompt) => void prompt.accept());
       await editor.goto(detail);
       await editor.evaluate(() => sessionStorage.clear());

@@ -135,6 +135,23 @@ test.each([
   expect(stored.replicas).toBe(want);
 });
 
+test("unsaved changes of a settled conflict are kept on the version that it was settled with", async () => {
+  const user = userEvent.setup();
+  const { unmount } = open(stored);
+  await user.click(await screen.findByRole("button", { name: "Number of pods: increase" }));
+  othersChange({ replicas: 5 });
+  await user.click(button("Review changes"));
+  await user.click(await screen.findByRole("button", { name: "Continue" }));
+  await screen.findByRole("button", { name: "Review changes" });
+  unmount();
+
+  open(stored);
+  expect((await screen.findByLabelText<HTMLInputElement>("Number of pods")).value).toBe("2");
+  await user.click(button("Review changes"));
+  await user.click(await screen.findByRole("button", { name: "Save" }));
+  await waitFor(() => expect(stored.replicas).toBe(2));
+});
+
 test("errors of the server appear beside their field, until it changes", async () => {
   const user = edit();
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.version", message: "Invalid value: must be a version" }] };
@@ -300,6 +317,18 @@ test("keys are never sent to an endpoint that they were not entered for", async 
   expect((await screen.findAllByText(/the endpoint has changed/)).length).toBeGreaterThan(0);
   expect(document.activeElement).toBe(field("field-source-accessKey"));
   expect(writes()).toEqual([]);
+});
+
+test("keys that another user moved to an endpoint are not sent back to the one before", async () => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", endpoint: "https://a.example.com", credentials: "inline" } });
+  const user = edit();
+  await user.click(button("Number of pods: increase"));
+  othersChange({ source: { ...stored.source, endpoint: "https://b.example.com" } });
+  await user.click(button("Review changes"));
+  await screen.findByText(/Their changes to source.endpoint are included/);
+  expect(screen.getByRole("radio", { name: "Keep the current keys" })).toBeTruthy();
+  fill("field-source-endpoint", "https://a.example.com");
+  expect(screen.queryByRole("radio", { name: "Keep the current keys" })).toBeNull();
 });
 
 test("a Darkroom that is deleted while it is edited cannot be saved, and that is said", async () => {
