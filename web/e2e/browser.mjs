@@ -6,7 +6,7 @@
 //   EDITOR_TOKEN, VIEWER_TOKEN   of somebody who may do everything there, or look alone
 //   FOLDER_URL                   a web folder
 //   S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_SECRET
-//   PICTURE                      path of a picture that both sources have, 1200 pixels wide
+//   PICTURE                      path of an image that both sources have, 1200 pixels wide
 //   BASE_DOMAIN
 //   SCREENSHOTS                  a folder; none: no screenshots are taken
 //
@@ -25,7 +25,7 @@ const env = (name) => {
 };
 const url = env("URL");
 const namespace = env("NAMESPACE");
-const picture = env("PICTURE");
+const image = env("PICTURE");
 const screenshots = process.env["SCREENSHOTS"];
 /** For how long something may take that takes seconds, in milliseconds. */
 const patience = 60_000;
@@ -139,15 +139,15 @@ const waitPhase = (page, phase) =>
   page.getByRole("status", { name: "Phase" }).getByText(phase, { exact: true }).waitFor({ timeout: patience });
 
 /**
- * Asks the playground until the Darkroom answers with a picture: its pods may have changed
+ * Asks the playground until the Darkroom answers with an image: its pods may have changed
  * a moment ago.
  * @param {Page} page @param {string} width
  */
-async function fetchPicture(page, width) {
+async function fetchImage(page, width) {
   await page.getByRole("tab", { name: "Playground" }).click();
-  await page.locator("#image-path").fill(picture);
+  await page.locator("#image-path").fill(image);
   await page.locator("#image-w").fill(width);
-  const after = page.getByRole("img", { name: `${picture}, after` });
+  const after = page.getByRole("img", { name: `${image}, after` });
   const deadline = Date.now() + patience;
   for (;;) {
     await page.getByRole("button", { name: "Fetch" }).click();
@@ -158,11 +158,11 @@ async function fetchPicture(page, width) {
     if (seen) {
       break;
     }
-    assert(Date.now() < deadline, `no picture: ${await page.locator("main").innerText()}`);
+    assert(Date.now() < deadline, `no image: ${await page.locator("main").innerText()}`);
   }
-  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${picture}, after`);
+  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${image}, after`);
   return {
-    before: await page.getByRole("img", { name: `${picture}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
+    before: await page.getByRole("img", { name: `${image}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
     after: await after.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
   };
 }
@@ -218,7 +218,7 @@ const steps = [
       await probe.fill("cat.jpg");
       await probe.blur();
       await editor.locator("#field-probe-path-help").getByText("Must start with '/'").waitFor();
-      await probe.fill(picture);
+      await probe.fill(image);
       // A rule that the server alone knows.
       await editor.getByLabel("Version").fill("not a version");
       await editor.getByRole("button", { name: "Review changes" }).click();
@@ -265,11 +265,11 @@ const steps = [
     },
   ],
   [
-    "sees the resized picture in the playground",
+    "sees the resized image in the playground",
     async () => {
-      assert.deepEqual(await fetchPicture(editor, "200"), { before: 1200, after: 200 });
+      assert.deepEqual(await fetchImage(editor, "200"), { before: 1200, after: 200 });
       const shown = await editor.getByLabel("URL of the image").inputValue();
-      assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${picture}?w=200`);
+      assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${image}?w=200`);
       await inspect(editor, "playground");
       for (const tab of ["Events", "YAML", "Manifest"]) {
         await editor.getByRole("tab", { name: tab }).click();
@@ -279,7 +279,7 @@ const steps = [
     },
   ],
   [
-    "edits it to S3, and gets the same picture from there",
+    "edits it to S3, and gets the same image from there",
     async () => {
       await editor.getByRole("link", { name: "Edit" }).click();
       await editor.getByRole("radio", { name: "S3", exact: true }).check();
@@ -298,7 +298,7 @@ const steps = [
       await editor.getByRole("button", { name: "Save", exact: true }).click();
       await waitPhase(editor, "Ready");
       await editor.locator("dd", { hasText: "S3" }).first().waitFor();
-      assert.equal((await fetchPicture(editor, "90")).after, 90);
+      assert.equal((await fetchImage(editor, "90")).after, 90);
     },
   ],
   [
