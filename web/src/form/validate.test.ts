@@ -55,6 +55,10 @@ test.each<[string, DarkroomInput, string]>([
   expect(validate(bad).map((error) => error.location)).toContain(location);
 });
 
+test("a text in place of the list of sub-domains is not called an empty list", () => {
+  expect(validate(input({ subDomains: "foo" as unknown as string[] }))).toEqual([{ location: "subDomains", message: "Must be a list, for example [photos]" }]);
+});
+
 test("what the server found stands beside the same fields", () => {
   const errors = fromServer([
     { location: "body.source.region", message: "Required value: needed when source.type is S3" },

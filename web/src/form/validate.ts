@@ -55,7 +55,9 @@ export function validate(input: DarkroomInput, loaded?: Darkroom): FieldError[] 
     must(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(source.credentialsSecretRef.name), "source.credentialsSecretRef.name", "Must be the name of a Secret in the same namespace");
   }
   const subDomains = Array.isArray(input.subDomains) ? input.subDomains : [];
-  must(subDomains.length > 0, "subDomains", "Enter at least one sub-domain");
+  const isList = subDomains === input.subDomains;
+  must(isList, "subDomains", "Must be a list, for example [photos]");
+  must(!isList || subDomains.length > 0, "subDomains", "Enter at least one sub-domain");
   for (const subDomain of subDomains) {
     must(isSubDomain(subDomain), "subDomains", `${subDomain}: must be lower-case letters, digits and '-', joined by dots`);
   }
