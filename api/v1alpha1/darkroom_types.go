@@ -62,11 +62,11 @@ type DarkroomSpec struct {
 	// +optional
 	Image *Image `json:"image,omitempty"`
 
-	// Source is where the original pictures come from.
+	// Source is where the original images come from.
 	// +required
 	Source Source `json:"source"`
 
-	// SubDomains are the names at which pictures are served, each a DNS label
+	// SubDomains are the names at which images are served, each a DNS label
 	// or several joined by dots. The host is <subDomain>.<base domain>, where
 	// the base domain is a setting of the operator.
 	// +required
@@ -94,8 +94,8 @@ type DarkroomSpec struct {
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// CacheTTLSeconds is for how many seconds browsers and CDNs may keep a
-	// picture (Cache-Control: max-age). Unset means the chart's default, a year.
+	// CacheTTLSeconds is for how many seconds browsers and CDNs may keep an
+	// image (Cache-Control: max-age). Unset means the chart's default, a year.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -105,9 +105,10 @@ type DarkroomSpec struct {
 	// +optional
 	LogLevel LogLevel `json:"logLevel,omitempty"`
 
-	// DefaultParams are URL parameters added to every request for a picture, for
+	// DefaultParams are URL parameters added to every request for an image, for
 	// example auto: compress. A parameter that the request has too counts with
-	// both values, so w, h and fit are no good defaults.
+	// both values, so w, h and fit are no good defaults. auto: format never yields
+	// WebP in any released version of Darkroom.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(name, size(name) <= 64)",message="names have 64 characters at most"
@@ -150,7 +151,7 @@ type DarkroomSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=128
-	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != 'DEBUG')",message="DEBUG is refused: it opens profiling at the port that serves pictures; set logLevel: debug to see more"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != 'DEBUG')",message="DEBUG is refused: it opens profiling at the port that serves images; set logLevel: debug to see more"
 	ExtraEnv []corev1.EnvVar `json:"extraEnv,omitempty"`
 
 	// ExtraEnvFrom are sources of environment variables added to the Darkroom
@@ -235,7 +236,7 @@ type Metrics struct {
 
 // NetworkPolicy restricts the traffic of the pods.
 type NetworkPolicy struct {
-	// Enabled admits connections to the picture port alone and keeps the pods
+	// Enabled admits connections to the port that serves images alone and keeps the pods
 	// from the metadata address of cloud machines.
 	// +optional
 	Enabled bool `json:"enabled,omitempty"`

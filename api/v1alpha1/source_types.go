@@ -1,23 +1,23 @@
 package v1alpha1
 
-// SourceType is a kind of place that pictures are read from.
+// SourceType is a kind of place that images are read from.
 //
 // +kubebuilder:validation:Enum=WebFolder;S3;GoogleCloudStorage;CloudFront
 type SourceType string
 
 // The kinds of source.
 const (
-	// WebFolder reads pictures from below an http or https URL.
+	// WebFolder reads images from below an http or https URL.
 	WebFolder SourceType = "WebFolder"
-	// S3 reads pictures from an Amazon S3 bucket, or one of a compatible service.
+	// S3 reads images from an Amazon S3 bucket, or one of a compatible service.
 	S3 SourceType = "S3"
-	// GoogleCloudStorage reads pictures from a Google Cloud Storage bucket.
+	// GoogleCloudStorage reads images from a Google Cloud Storage bucket.
 	GoogleCloudStorage SourceType = "GoogleCloudStorage"
-	// CloudFront reads pictures from an Amazon CloudFront distribution.
+	// CloudFront reads images from an Amazon CloudFront distribution.
 	CloudFront SourceType = "CloudFront"
 )
 
-// Source is where the original pictures come from. Its fields are flat; which of
+// Source is where the original images come from. Its fields are flat; which of
 // them are needed depends on the type, and those of other types are ignored.
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'WebFolder' || (has(self.baseUrl) && size(self.baseUrl) > 0)",fieldPath=".baseUrl",reason=FieldValueRequired,message="needed when source.type is WebFolder, for example https://example.com/images"
@@ -34,7 +34,7 @@ type Source struct {
 	Type SourceType `json:"type,omitempty"`
 
 	// BaseURL (WebFolder) is the absolute http or https URL under which the
-	// pictures lie. A trailing slash is dropped.
+	// images are. A trailing slash is dropped.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL without user, query or fragment, for example https://example.com/images"
@@ -91,7 +91,7 @@ type Source struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?)?$')",message="must be a host name without scheme or path, for example d111111abcdef8.cloudfront.net"
 	Host string `json:"host,omitempty"`
 
-	// SecureProtocol (CloudFront) fetches pictures over HTTPS. Unset means true.
+	// SecureProtocol (CloudFront) fetches images over HTTPS. Unset means true.
 	// +optional
 	SecureProtocol *bool `json:"secureProtocol,omitempty"`
 }

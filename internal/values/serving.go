@@ -56,7 +56,7 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 }
 
 // environment passes variables on. DEBUG is refused, because it opens profiling
-// at the port that serves pictures.
+// at the port that serves images.
 func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 	path := specPath.Child("extraEnv")
 	for i, variable := range spec.ExtraEnv {
@@ -64,7 +64,7 @@ func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 		switch {
 		case variable.Name == "DEBUG":
 			b.errs = append(b.errs, field.Forbidden(path,
-				"DEBUG is refused: it opens profiling at the port that serves pictures; set logLevel: debug to see more"))
+				"DEBUG is refused: it opens profiling at the port that serves images; set logLevel: debug to see more"))
 		case !variableName.MatchString(variable.Name):
 			b.invalid(path, variable.Name, "must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
 		}

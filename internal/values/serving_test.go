@@ -87,7 +87,7 @@ func TestEveryLogLevelOfDarkroomIsTaken(t *testing.T) {
 
 func TestSettingsThatBreakServingAreRefused(t *testing.T) {
 	params := func(name string) string { return "spec.defaultParams[" + name + "]" }
-	debug := "opens profiling at the port that serves pictures; set logLevel: debug"
+	debug := "opens profiling at the port that serves images; set logLevel: debug"
 	refusals{
 		"cached for less than no time": {cacheTTL(-1), map[string]string{"spec.cacheTTLSeconds": "must not be negative"}},
 		"a log level at which Darkroom hangs": {
