@@ -110,8 +110,17 @@ lint-prose: ## Check the style of the documents.
 	@echo "prose: *.md docs/*.md"
 	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md))
 
+.PHONY: lint-shell
+lint-shell: ## Check the shell scripts, where shellcheck is installed.
+ifeq ($(shell command -v shellcheck 2>/dev/null),)
+	@echo "the shell scripts are not checked: there is no shellcheck"
+else
+	@echo "shellcheck: .ci/run hack"
+	@shellcheck --external-sources .ci/run hack/*.sh hack/*/*.sh
+endif
+
 .PHONY: lint
-lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, and lint-prose.
+lint: lint-prose lint-shell $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, lint-prose and lint-shell.
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "golangci-lint: $$module"; \
@@ -240,6 +249,10 @@ demo: $(CLUSTER) ## Start a cluster, the operator and a Darkroom that serves an 
 .PHONY: demo-stop
 demo-stop: $(CLUSTER) ## Stop all that demo started.
 	@hack/demo.sh stop
+
+.PHONY: demo-check
+demo-check: ## Run demo, fetch its image, and run demo-stop.
+	@NODE=$(NODE) hack/demo/check.sh
 
 ##@ Build
 
