@@ -22,8 +22,8 @@ BUILD_FLAGS ?=
 PUSH_FLAGS ?=
 # Arguments of the manager for `make run`.
 ARGS ?=
-# The node of `make demo`: simulated, or real (needs root and Linux).
-NODE ?= simulated
+# The node of `make demo`: kind, k3d, real (root, Linux) or simulated; auto chooses.
+NODE ?= auto
 # The race detector needs a C compiler; without one: make test RACE=
 RACE ?= -race
 
@@ -110,8 +110,17 @@ lint-prose: ## Check the style of the documents.
 	@echo "prose: *.md .github docs test helm-charts"
 	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md))
 
+.PHONY: lint-shell
+lint-shell: ## Check the shell scripts, where shellcheck is installed.
+ifeq ($(shell command -v shellcheck 2>/dev/null),)
+	@echo "the shell scripts are not checked: there is no shellcheck"
+else
+	@echo "shellcheck: .ci/run hack"
+	@shellcheck --external-sources .ci/run hack/*.sh hack/*/*.sh
+endif
+
 .PHONY: lint
-lint: lint-prose $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, and lint-prose.
+lint: lint-prose lint-shell $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, lint-prose and lint-shell.
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "golangci-lint: $$module"; \
@@ -235,12 +244,16 @@ assets: $(CLUSTER) ## Build the Kubernetes API server and etcd for the tests; ta
 ##@ Local cluster
 
 .PHONY: demo
-demo: build $(CLUSTER) $(if $(filter real,$(NODE)),build-testdata) ## Start a cluster, the operator and a Darkroom. NODE=real serves images.
+demo: $(CLUSTER) ## Start a cluster, the operator and a Darkroom that serves an image. NODE=kind, k3d, real or simulated.
 	@NODE=$(NODE) hack/demo.sh start
 
 .PHONY: demo-stop
 demo-stop: $(CLUSTER) ## Stop the demo.
 	@hack/demo.sh stop
+
+.PHONY: demo-check
+demo-check: ## Run demo, fetch its image, and run demo-stop.
+	@NODE=$(NODE) hack/demo/check.sh
 
 ##@ Build
 
@@ -259,8 +272,14 @@ web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --no-fund --no-audit && touch node_modules
 
 .PHONY: build-testdata
-build-testdata: ## Build Darkroom's stand-in and the image sources of the tests: bin/darkroom, bin/sources.
+build-testdata: build-standin build-sources ## Build Darkroom's stand-in and the image sources of the tests: bin/darkroom, bin/sources.
+
+.PHONY: build-standin
+build-standin:
 	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
+
+.PHONY: build-sources
+build-sources:
 	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
 .PHONY: image

@@ -8,8 +8,9 @@ cd "$(dirname "$0")/.."
 
 next=$1 ref=${2:-}
 folder=bin/previous
-# It works, and installs in every way.
-unreleased=24554d474625123f1fca9429e28339f13e01efdd
+# It works, and installs in every way. Its pods have the template of today: those of earlier
+# commits lack the node selector, so that an upgrade replaces them.
+unreleased=95034ee6f3d2b2fde2b3d730742dab6a1cd2efeb
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }

@@ -28,8 +28,9 @@ const (
 // oldestKubernetes is the first release that kubeVersion in Chart.yaml admits.
 var oldestKubernetes = chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}
 
-// tryRender does what `helm template` does, values.schema.json included.
-func tryRender(darkroom *chart.Chart, name, values string) (*release.Release, error) {
+// tryRender does what `helm template` does, values.schema.json included. The API versions
+// are those that the cluster has beyond Kubernetes' own.
+func tryRender(darkroom *chart.Chart, name, values string, apiVersions ...string) (*release.Release, error) {
 	parsed, err := chartutil.ReadValues([]byte(values))
 	if err != nil {
 		return nil, err
@@ -40,6 +41,7 @@ func tryRender(darkroom *chart.Chart, name, values string) (*release.Release, er
 	install.ReleaseName = name
 	install.Namespace = releaseNamespace
 	install.KubeVersion = &oldestKubernetes
+	install.APIVersions = apiVersions
 	return install.Run(darkroom, parsed)
 }
 

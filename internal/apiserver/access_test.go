@@ -64,7 +64,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 		"pods of others":              {editorOfOne, "GET", path(two, "photos") + "/pods", "", nil, http.StatusForbidden},
 		"events of others":            {editorOfOne, "GET", path(two, "photos") + "/events", "", nil, http.StatusForbidden},
 		"manifest of others":          {editorOfOne, "GET", path(two, "photos") + "/manifest", "", nil, http.StatusForbidden},
-		"picture of others":           {editorOfOne, "GET", path(two, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
+		"image of others":             {editorOfOne, "GET", path(two, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
 		"live events of others":       {editorOfOne, "GET", "/events/stream?namespace=" + two, "", nil, http.StatusForbidden},
 		"creating elsewhere":          {editorOfOne, "POST", "/darkrooms", webFolder(two, "more"), nil, http.StatusForbidden},
 		"changing those of others":    {editorOfOne, "PATCH", path(two, "photos"), "{}", []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},

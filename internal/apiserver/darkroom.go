@@ -16,7 +16,7 @@ type Darkroom struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty" doc:"Annotations, without what kubectl keeps there for itself"`
 	Settings
-	Source   Source   `json:"source" doc:"Where the original pictures come from"`
+	Source   Source   `json:"source" doc:"Where the original images come from"`
 	ExtraEnv []EnvVar `json:"extraEnv,omitempty" doc:"Further environment variables; literal values are write-only"`
 
 	UID             string     `json:"uid,omitempty" doc:"Tells a Darkroom from an earlier one of the same name"`
@@ -32,13 +32,13 @@ type Darkroom struct {
 type Settings struct {
 	Version         string                         `json:"version,omitempty" doc:"Darkroom release to run, for example 0.4.2; empty means the operator's default"`
 	Image           *v1alpha1.Image                `json:"image,omitempty" doc:"Which image runs, and how it is pulled"`
-	SubDomains      []string                       `json:"subDomains" doc:"Names at which pictures are served: <subDomain>.<base domain>" example:"[\"photos\"]"`
+	SubDomains      []string                       `json:"subDomains" doc:"Names at which images are served: <subDomain>.<base domain>" example:"[\"photos\"]"`
 	Replicas        *int32                         `json:"replicas,omitempty" doc:"Number of pods; not used under autoscaling"`
 	Autoscaling     *v1alpha1.Autoscaling          `json:"autoscaling,omitempty" doc:"Lets an autoscaler own the number of pods"`
 	Resources       *corev1.ResourceRequirements   `json:"resources,omitempty" doc:"CPU and memory of each pod"`
-	CacheTTLSeconds *int64                         `json:"cacheTTLSeconds,omitempty" doc:"For how many seconds browsers may keep a picture"`
+	CacheTTLSeconds *int64                         `json:"cacheTTLSeconds,omitempty" doc:"For how many seconds browsers may keep an image"`
 	LogLevel        v1alpha1.LogLevel              `json:"logLevel,omitempty" doc:"Least severity that Darkroom logs: debug, info, warn, error, fatal or panic"`
-	DefaultParams   map[string]v1alpha1.ParamValue `json:"defaultParams,omitempty" doc:"URL parameters added to every request for a picture"`
+	DefaultParams   map[string]v1alpha1.ParamValue `json:"defaultParams,omitempty" doc:"URL parameters added to every request for an image"`
 	Metrics         *v1alpha1.Metrics              `json:"metrics,omitempty" doc:"Whether the pods serve metrics"`
 	Probe           *v1alpha1.Probe                `json:"probe,omitempty" doc:"Image that the operator requests at intervals; Ready depends on it"`
 	Ingress         *v1alpha1.Ingress              `json:"ingress,omitempty" doc:"Configures the Ingress; beside gateway, the hosts are routed by both"`
@@ -51,7 +51,7 @@ type Settings struct {
 // SourceFields are the fields of a source that are the same in requests and answers.
 type SourceFields struct {
 	Type                 v1alpha1.SourceType            `json:"type,omitempty" doc:"WebFolder (default), S3, GoogleCloudStorage or CloudFront"`
-	BaseURL              string                         `json:"baseUrl,omitempty" doc:"WebFolder: where the pictures lie" example:"https://example.com/images"`
+	BaseURL              string                         `json:"baseUrl,omitempty" doc:"WebFolder: where the images are" example:"https://example.com/images"`
 	Bucket               string                         `json:"bucket,omitempty" doc:"S3, GoogleCloudStorage: the bucket"`
 	Region               string                         `json:"region,omitempty" doc:"S3: the bucket's region"`
 	Endpoint             string                         `json:"endpoint,omitempty" doc:"S3: URL of a compatible service; empty means AWS"`
@@ -83,7 +83,8 @@ type EnvVar struct {
 type Status struct {
 	Phase              v1alpha1.Phase `json:"phase,omitempty" doc:"Pending, Deploying, Ready, Idle, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom"`
 	Message            string         `json:"message,omitempty" doc:"Why, in a sentence"`
-	Domains            []string       `json:"domains" doc:"Hosts at which pictures are served"`
+	Domains            []string       `json:"domains" doc:"Hosts at which images are served"`
+	URL                string         `json:"url,omitempty" doc:"First of the domains with its scheme"`
 	Version            string         `json:"version,omitempty" doc:"Release that runs"`
 	Address            string         `json:"address,omitempty" doc:"URL within the cluster"`
 	Replicas           int32          `json:"replicas"`

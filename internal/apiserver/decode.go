@@ -67,7 +67,11 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	path.Push("body")
 	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
 	if len(result.Errors) > 0 {
-		return nil, badInput(http.StatusUnprocessableEntity, "the body is not valid; see errors", result.Errors...)
+		problem := badInput(http.StatusUnprocessableEntity, "the body is not valid; see errors", result.Errors...)
+		if errs := problem.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
+			problem.Detail = fmt.Sprintf("the body is not valid: %s: %s", errs[0].Location, errs[0].Message)
+		}
+		return nil, problem
 	}
 	raw, err := json.Marshal(merged)
 	if err != nil {
@@ -78,6 +82,17 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 		return nil, newProblem(http.StatusUnprocessableEntity, "the body is not valid; see errors", typeProblem(err))
 	}
 	return input, nil
+}
+
+// isField reports whether a location is a field of a Darkroom: names that were sent are not
+// repeated in the detail, which may be logged.
+func (d *decoder) isField(location string) bool {
+	name, inBody := strings.CutPrefix(location, "body.")
+	schema := d.schema
+	if schema.Ref != "" {
+		schema = d.registry.SchemaFromRef(schema.Ref)
+	}
+	return inBody && schema.Properties[name] != nil
 }
 
 const (

@@ -1,6 +1,6 @@
 // Package apiserver serves Darkrooms over a REST API: what kubectl does to them, in
 // the flat bodies that people know, with live events, a preview of what would be
-// installed, and pictures from the running Darkroom.
+// installed, and images from the running Darkroom.
 //
 // The story of a request:
 //
@@ -11,7 +11,7 @@
 //     Both answers are kept for some seconds.
 //  3. Reads are answered from the journal (journal.go), which an informer feeds, or
 //     by the server's own ServiceAccount, which can read no Secret and write nothing.
-//  4. Writes, and pictures, carry the caller's own token (callers.go), so that
+//  4. Writes, and images, carry the caller's own token (callers.go), so that
 //     Kubernetes decides, and its audit log names, the person.
 //
 // Credentials go in and never come out. The informer's transform (feed.go) drops them

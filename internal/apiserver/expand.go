@@ -16,7 +16,7 @@ type DarkroomInput struct {
 	Labels      map[string]string `json:"labels,omitempty" doc:"Left out in PUT, they stay as they are"`
 	Annotations map[string]string `json:"annotations,omitempty" doc:"Left out in PUT, they stay as they are"`
 	Settings
-	Source   SourceInput   `json:"source" doc:"Where the original pictures come from"`
+	Source   SourceInput   `json:"source" doc:"Where the original images come from"`
 	ExtraEnv []EnvVarInput `json:"extraEnv,omitempty" doc:"Further environment variables. One without value and valueFrom keeps the literal value that it has"`
 }
 

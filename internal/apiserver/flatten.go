@@ -96,6 +96,7 @@ func flattenStatus(in *v1alpha1.DarkroomStatus) Status {
 		Phase:              in.Phase,
 		Message:            in.Message,
 		Domains:            in.Domains,
+		URL:                in.URL,
 		Version:            in.Version,
 		Address:            in.Address,
 		Replicas:           in.Replicas,

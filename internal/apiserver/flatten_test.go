@@ -79,6 +79,31 @@ func TestEveryFieldOfTheSpecIsCarriedOver(t *testing.T) {
 	}
 }
 
+func TestEveryFieldOfTheStatusIsShown(t *testing.T) {
+	shown := jsonNames(reflect.TypeFor[Status]())
+	for _, field := range jsonNames(reflect.TypeFor[v1alpha1.DarkroomStatus]()) {
+		switch field {
+		case "selector": // only for the scale subresource
+		case "deployedRelease": // shown as release
+		default:
+			if !slices.Contains(shown, field) {
+				t.Errorf("status.%s is not shown", field)
+			}
+		}
+	}
+	status := v1alpha1.DarkroomStatus{
+		Phase: "Ready", Message: "m", Domains: []string{"cats.example.com"}, URL: "https://cats.example.com", Version: "v1",
+		Address: "http://cats", Replicas: 2, ReadyReplicas: 1, ObservedGeneration: 3,
+		DeployedRelease: &v1alpha1.DeployedRelease{Name: "cats"}, Conditions: []v1alpha1.Condition{{Type: "Ready"}},
+	}
+	got := reflect.ValueOf(flattenStatus(&status))
+	for _, field := range reflect.VisibleFields(got.Type()) {
+		if got.FieldByName(field.Name).IsZero() {
+			t.Errorf("%s is lost on the way out", field.Name)
+		}
+	}
+}
+
 // something returns a value of a type that is not zero.
 func something(of reflect.Type) reflect.Value {
 	switch of.Kind() {

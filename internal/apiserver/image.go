@@ -24,21 +24,21 @@ import (
 )
 
 const (
-	// maxPicture is the largest picture that is passed on, in bytes.
-	maxPicture = 8 << 20
+	// maxImage is the largest image that is passed on, in bytes.
+	maxImage = 8 << 20
 	// maxBlur bounds the time that the Darkroom needs.
 	maxBlur = 100
 	// maxRotation is a full turn, in degrees.
 	maxRotation = 360
-	// pictureTimeout is what a client gets to receive a picture.
-	pictureTimeout = 15 * time.Second
+	// imageTimeout is what a client gets to receive an image.
+	imageTimeout = 15 * time.Second
 )
 
-// imageInput has only the parameters that Darkroom has for pictures, within bounds: a
-// picture of 9999 pixels each way takes over a gigabyte of its memory.
+// imageInput has only the parameters that Darkroom has for images, within bounds: a
+// image of 9999 pixels each way takes over a gigabyte of its memory.
 type imageInput struct {
 	PathInput
-	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the picture, for example /images/cat.jpg"`
+	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the image, for example /images/cat.jpg"`
 	Width  int    `query:"w" minimum:"1" maximum:"2000" doc:"Width in pixels"`
 	Height int    `query:"h" minimum:"1" maximum:"2000" doc:"Height in pixels"`
 	Fit    string `query:"fit" enum:"crop,scale"`
@@ -47,7 +47,7 @@ type imageInput struct {
 	Blur   string `query:"blur" maxLength:"8" pattern:"^([0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"0 to 100"`
 	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
 	Rotate string `query:"rot" maxLength:"8" pattern:"^(-?[0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"Degrees, -360 to 360"`
-	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma"`
+	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; format never yields WebP in any released version of Darkroom"`
 }
 
 func (in *imageInput) query() url.Values {
@@ -88,17 +88,17 @@ func positive(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notPictures are what Darkroom serves besides pictures.
-var notPictures = []string{"/metrics", "/ping", "/debug"}
+// notImages are what Darkroom serves besides images.
+var notImages = []string{"/metrics", "/ping", "/debug"}
 
-// picturePath refuses paths that could lead elsewhere than to a picture.
-func picturePath(given string) (string, error) {
+// imagePath refuses paths that could lead elsewhere than to an image.
+func imagePath(given string) (string, error) {
 	clean := path.Clean(given)
-	internal := slices.ContainsFunc(notPictures, func(prefix string) bool {
+	internal := slices.ContainsFunc(notImages, func(prefix string) bool {
 		return clean == prefix || strings.HasPrefix(clean, prefix+"/")
 	})
 	if given[0] != '/' || clean != given || internal || strings.ContainsAny(given, "\\?#%\x00\r\n") {
-		return "", newProblem(http.StatusUnprocessableEntity, "this is no path of a picture",
+		return "", newProblem(http.StatusUnprocessableEntity, "invalid path of an image",
 			FieldProblem{Location: "query.path", Message: "must be a plain absolute path such as /images/cat.jpg"})
 	}
 	return given, nil
@@ -108,13 +108,13 @@ type imageOutput struct {
 	Body func(huma.Context)
 }
 
-// image fetches a picture from the running Darkroom, through the proxy of the
+// image fetches an image from the running Darkroom, through the proxy of the
 // Kubernetes API and with the caller's token: who may not use that proxy gets nothing.
 func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error) {
 	if _, err := s.readable(ctx, in.key()); err != nil {
 		return nil, err
 	}
-	picture, err := picturePath(in.Path)
+	wanted, err := imagePath(in.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 	if err != nil {
 		return nil, limited(err)
 	}
-	body, contentType, err := s.fetchImage(ctx, in, picture)
+	body, contentType, err := s.fetchImage(ctx, in, wanted)
 	if err != nil {
 		leave()
 		return nil, err
@@ -136,20 +136,20 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 		defer leave()
 		_, w := humago.Unwrap(humaContext)
 		// Without a deadline of its own that of the server counts.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pictureTimeout))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(imageTimeout))
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		reply(w, contentType, body)
 	}}, nil
 }
 
 // fetchImage returns an image and its media type.
-func (s *Server) fetchImage(ctx context.Context, in *imageInput, picture string) (body []byte, contentType string, err error) {
+func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) (body []byte, contentType string, err error) {
 	target := s.callers.core.Get().Namespace(in.Namespace).Resource("services").Name("http:" + in.Name + ":http").SubResource("proxy").URL()
-	target.Path += picture
+	target.Path += wanted
 	target.RawQuery = in.query().Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
-		return nil, "", fmt.Errorf("make request for a picture: %w", err)
+		return nil, "", fmt.Errorf("create request for an image: %w", err)
 	}
 	request.Header.Set("Accept", "image/*")
 	answer, err := s.callers.http.Do(request)
@@ -158,30 +158,30 @@ func (s *Server) fetchImage(ctx context.Context, in *imageInput, picture string)
 	}
 	defer answer.Body.Close()
 	// A known length saves the memory that a buffer needs to grow.
-	buffer := bytes.NewBuffer(make([]byte, 0, min(max(answer.ContentLength, 0), maxPicture)+bytes.MinRead))
-	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, maxPicture+1)); err != nil {
+	buffer := bytes.NewBuffer(make([]byte, 0, min(max(answer.ContentLength, 0), maxImage)+bytes.MinRead))
+	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, maxImage+1)); err != nil {
 		return nil, "", badGateway("the image is incomplete; try again")
 	}
-	contentType, err = judgePicture(answer.StatusCode, answer.Header.Get("Content-Type"), buffer.Bytes())
+	contentType, err = judgeImage(answer.StatusCode, answer.Header.Get("Content-Type"), buffer.Bytes())
 	return buffer.Bytes(), contentType, err
 }
 
-// judgePicture decides whether an answer is a picture that may be passed on.
-func judgePicture(status int, header string, body []byte) (contentType string, err error) {
+// judgeImage decides whether an answer is an image that may be passed on.
+func judgeImage(status int, header string, body []byte) (contentType string, err error) {
 	if refusal := fromProxy(status, body); refusal != nil {
 		return "", refusal
 	}
 	contentType, _, err = mime.ParseMediaType(header)
 	switch {
 	case status == http.StatusNotFound:
-		return "", newProblem(http.StatusNotFound, "the Darkroom has no such picture")
+		return "", newProblem(http.StatusNotFound, "the Darkroom has no such image")
 	case status != http.StatusOK:
 		return "", badGateway(fmt.Sprintf("the Darkroom answered %d %s: look at its pods and its source", status, http.StatusText(status)))
 	// A drawing in SVG can hold scripts.
 	case err != nil || !strings.HasPrefix(contentType, "image/") || strings.HasPrefix(contentType, "image/svg"):
-		return "", badGateway("the Darkroom answered something that is no picture")
-	case len(body) > maxPicture:
-		return "", badGateway(fmt.Sprintf("the picture is larger than %d MiB: ask for a smaller one, with w or h", maxPicture>>20))
+		return "", badGateway("the Darkroom answered with something other than an image")
+	case len(body) > maxImage:
+		return "", badGateway(fmt.Sprintf("the image is larger than %d MiB: ask for a smaller one, with w or h", maxImage>>20))
 	}
 	return contentType, nil
 }

@@ -70,7 +70,7 @@ func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 	})
 }
 
-func picture(t *testing.T, width int) []byte {
+func drawn(t *testing.T, width int) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, width, 10))); err != nil {
@@ -79,7 +79,7 @@ func picture(t *testing.T, width int) []byte {
 	return out.Bytes()
 }
 
-func TestPictureFromTheRunningDarkroom(t *testing.T) {
+func TestImageFromTheRunningDarkroom(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
@@ -90,7 +90,7 @@ func TestPictureFromTheRunningDarkroom(t *testing.T) {
 	if detail := problem(t, got).Detail; !strings.Contains(detail, "not installed") {
 		t.Errorf("without a Service the answer is %s", got)
 	}
-	small, asked := picture(t, 7), make(chan string, 10)
+	small, asked := drawn(t, 7), make(chan string, 10)
 	serveAs(t, namespace, "photos", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" {
 			t.Errorf("the Darkroom is told the caller's token")
@@ -119,14 +119,14 @@ func TestPictureFromTheRunningDarkroom(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}))
-	eventually(t, "picture is served", func() error {
+	eventually(t, "image is served", func() error {
 		if got = s.call(token, "GET", one+"/images/a+cat.png&w=7&fit=crop", ""); got.status != http.StatusOK {
 			return fmt.Errorf("answers %s", got)
 		}
 		return nil
 	})
 	if got.body != string(small) || got.header.Get("Content-Type") != "image/png" {
-		t.Errorf("the picture is %q, %d bytes", got.header.Get("Content-Type"), len(got.body))
+		t.Errorf("the image is %q, %d bytes", got.header.Get("Content-Type"), len(got.body))
 	}
 	if query := <-asked; query != "fit=crop&w=7" {
 		t.Errorf("the Darkroom is asked %q", query)
@@ -137,11 +137,11 @@ func TestPictureFromTheRunningDarkroom(t *testing.T) {
 	}{
 		"a page":                 {"/page", http.StatusBadGateway},
 		"a drawing with scripts": {"/drawing.svg", http.StatusBadGateway},
-		"a large picture":        {"/large", http.StatusBadGateway},
+		"a large image":          {"/large", http.StatusBadGateway},
 		"a redirect":             {"/elsewhere", http.StatusBadGateway},
 		"a bad source":           {"/bad", http.StatusBadGateway},
 		"a Darkroom that denies": {"/denied", http.StatusBadGateway},
-		"no such picture":        {"/none", http.StatusNotFound},
+		"no such image":          {"/none", http.StatusNotFound},
 		"metrics":                {"/metrics", http.StatusUnprocessableEntity},
 		"the profiler":           {"/debug/pprof", http.StatusUnprocessableEntity},
 		"a detour":               {"/images/../metrics", http.StatusUnprocessableEntity},

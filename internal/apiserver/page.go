@@ -16,7 +16,7 @@ import (
 )
 
 // pagePolicy is the content security policy of the web page: its own files, and
-// requests to its own server. PatternFly draws arrows by data: URLs, and pictures of
+// requests to its own server. PatternFly draws arrows by data: URLs, and images of
 // the playground are blobs. Nothing inline runs: React sets styles by the DOM, which a
 // policy does not concern.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; " +

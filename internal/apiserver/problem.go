@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 )
 
 // Problem is an error as the API shows it, after RFC 9457.
@@ -101,8 +102,30 @@ func badInput(status int, message string, errs ...error) *Problem {
 		var detailer huma.ErrorDetailer
 		if errors.As(err, &detailer) {
 			detail := detailer.ErrorDetail()
-			problem.Errors = append(problem.Errors, FieldProblem{Location: detail.Location, Message: detail.Message})
+			problem.Errors = append(problem.Errors, FieldProblem{Location: detail.Location, Message: inOurWords(detail.Message)})
 		}
 	}
 	return problem
+}
+
+// inOurWords returns a message of huma about a wrong type or an unknown field as the other
+// messages of the API are worded. Others stay as they are.
+func inOurWords(message string) string {
+	switch message {
+	case validation.MsgExpectedArray:
+		return "must be a list"
+	case validation.MsgExpectedObject:
+		return "must be an object"
+	case validation.MsgExpectedString:
+		return "must be a string"
+	case validation.MsgExpectedInteger:
+		return "must be an integer"
+	case validation.MsgExpectedNumber:
+		return "must be a number"
+	case validation.MsgExpectedBoolean:
+		return "must be true or false"
+	case validation.MsgUnexpectedProperty:
+		return "unknown field"
+	}
+	return message
 }

@@ -145,9 +145,9 @@ func (s *Server) registerRelated(api huma.API) {
 	}, typeJSON, s.decoder.schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Around a Darkroom"},
-		Summary: "Fetch a picture from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
+		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
 		Description: "Needs the right to get services/proxy in the namespace.",
-		Responses:   content("image/*", "The picture"),
+		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
 		OperationID: "streamEvents", Method: http.MethodGet, Path: "/events/stream", Tags: []string{"Live events"},

@@ -4,7 +4,7 @@ import "context"
 
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
-	BaseDomain      string   `json:"baseDomain" doc:"Pictures are served at <subDomain>.<base domain>"`
+	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>"`
 	DarkroomVersion string   `json:"darkroomVersion" doc:"Release that runs where a Darkroom names none"`
 	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`
 	Version         string   `json:"version" doc:"Version of this server"`
@@ -33,7 +33,7 @@ type Access struct {
 	Create bool `json:"create"`
 	Update bool `json:"update"`
 	Delete bool `json:"delete"`
-	Image  bool `json:"image" doc:"Fetch pictures from running Darkrooms"`
+	Image  bool `json:"image" doc:"Fetch images from running Darkrooms"`
 }
 
 type accessOutput struct {

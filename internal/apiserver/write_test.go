@@ -67,18 +67,27 @@ func TestRefusedDeletionIsASentence(t *testing.T) {
 	}
 }
 
-func TestListInPlaceOfAString(t *testing.T) {
+func TestValuesOfTheWrongType(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
 	for body, want := range map[string]apiserver.FieldProblem{
-		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":"foo"}`:                        {Location: "body.subDomains", Message: "expected array"},
+		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":"foo"}`:                        {Location: "body.subDomains", Message: "must be a list"},
+		`{"name":"a","source":"https://example.com","subDomains":["a"]}`:                                    {Location: "body.source", Message: "must be an object"},
+		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":[1]}`:                          {Location: "body.subDomains[0]", Message: "must be a string"},
+		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":"1"}`:         {Location: "body.replicas", Message: "must be an integer"},
+		`{"name":"a","source":{"secureProtocol":"no"},"subDomains":["a"]}`:                                  {Location: "body.source.secureProtocol", Message: "must be true or false"},
+		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicaz":1}`:           {Location: "body.replicaz", Message: "unknown field"},
 		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":99999999999}`: {Location: "body.replicas", Message: "must be an integer of 32 bits"},
 	} {
-		got := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", body)).Errors
-		if len(got) != 1 || got[0] != want {
-			t.Errorf("%s: the errors are %+v, want %+v", body, got, want)
+		got := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", body))
+		if len(got.Errors) != 1 || got.Errors[0] != want {
+			t.Errorf("%s: the errors are %+v, want %+v", body, got.Errors, want)
 		}
+	}
+	detail := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", `{"source":{},"subDomains":"foo"}`)).Detail
+	if want := "the body is not valid: body.subDomains: must be a list"; detail != want {
+		t.Errorf("the detail is %q, want %q", detail, want)
 	}
 }
 

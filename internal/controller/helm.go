@@ -91,6 +91,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	err := r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		r.releases.Forget(request.NamespacedName)
+		r.installation.forget(request.NamespacedName)
 		r.translator.credentials.forget(request.NamespacedName)
 		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, false)
 	}

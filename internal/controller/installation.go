@@ -35,12 +35,18 @@ type installation struct {
 	recorder release.Recorder
 
 	mu sync.Mutex
-	// told has the Darkrooms of others for which there was an event, with their owner.
-	told map[types.UID]string
+	// announced has the Darkrooms of others for which there was an event.
+	announced map[types.NamespacedName]foreign
+}
+
+// foreign identifies a Darkroom that another installation handles.
+type foreign struct {
+	uid   types.UID
+	owner string
 }
 
 func newInstallation(name string, c client.Client, recorder release.Recorder) *installation {
-	return &installation{name: name, client: c, recorder: recorder, told: map[types.UID]string{}}
+	return &installation{name: name, client: c, recorder: recorder, announced: map[types.NamespacedName]foreign{}}
 }
 
 // handles reports whether this installation has claimed a Darkroom.
@@ -58,7 +64,7 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	case "":
 		return true, i.write(ctx, darkroom)
 	default:
-		i.tell(darkroom, owner)
+		i.announce(darkroom, owner)
 		return false, nil
 	}
 }
@@ -66,11 +72,6 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 // write writes the claim, and the finalizer unless the Darkroom is being deleted, if the
 // Darkroom still is as the cache shows it.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value"`
-	}
 	patch := []operation{
 		{"test", "/metadata/uid", string(darkroom.UID)},
 		{"test", "/metadata/resourceVersion", darkroom.ResourceVersion},
@@ -98,11 +99,26 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 	return nil
 }
 
-// tell records once that a Darkroom is left to another installation.
-func (i *installation) tell(darkroom *v1alpha1.Darkroom, owner string) {
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// forget drops what is remembered of a Darkroom that is gone.
+func (i *installation) forget(key types.NamespacedName) {
 	i.mu.Lock()
-	known := i.told[darkroom.UID] == owner
-	i.told[darkroom.UID] = owner
+	delete(i.announced, key)
+	i.mu.Unlock()
+}
+
+// announce records once that a Darkroom is left to another installation.
+func (i *installation) announce(darkroom *v1alpha1.Darkroom, owner string) {
+	now := foreign{darkroom.UID, owner}
+	i.mu.Lock()
+	known := i.announced[keyOf(darkroom)] == now
+	i.announced[keyOf(darkroom)] = now
 	i.mu.Unlock()
 	if known {
 		return

@@ -87,11 +87,6 @@ func (s *session) Update(ctx context.Context, object client.Object, opts ...clie
 	if object.GetObjectKind().GroupVersionKind() != v1alpha1.GroupVersionKind {
 		return s.Client.Update(ctx, object, opts...)
 	}
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
-	}
 	const path = "/metadata/finalizers"
 	patch := []operation{{"test", "/metadata/uid", string(s.darkroom.UID)}}
 	if before := s.darkroom.Finalizers; len(before) > 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -94,6 +95,9 @@ func (u helmUser) upgrade(ctx context.Context, key client.ObjectKey) error {
 		if err != nil {
 			return err
 		}
+		if isDarkrooms(last) {
+			return errReleaseInUse
+		}
 		revision = last.Version + 1
 		next := *last
 		info := *last.Info
@@ -133,6 +137,9 @@ func (u helmUser) uninstall(ctx context.Context, key client.ObjectKey) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(revisions, isDarkrooms) {
+			return errReleaseInUse
+		}
 		for _, revision := range revisions {
 			if _, err := store.Delete(revision.Name, revision.Version); err != nil {
 				return err
@@ -156,6 +163,12 @@ func (u helmUser) store(ctx context.Context, key client.ObjectKey, act func() er
 		}
 		return act()
 	})
+}
+
+// isDarkrooms reports whether a revision is of the release of a Darkroom, which may have been
+// installed since store looked for one.
+func isDarkrooms(revision *release.Release) bool {
+	return revision.Labels[v1alpha1.LabelDarkroomUID] != ""
 }
 
 func revisionLabels(release string) client.MatchingLabels {

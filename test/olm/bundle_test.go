@@ -1,6 +1,8 @@
 package olm
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +51,24 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 	for _, mode := range bundle.CSV.Spec.InstallModes {
 		if !mode.Supported {
 			t.Errorf("%s is not supported", mode.Type)
+		}
+	}
+}
+
+// OLM v1 makes templates of Helm of the manifests. The legends of Grafana have the same
+// braces, so the dashboards have them as escapes of JSON.
+func TestTheBundleHasNothingThatHelmTakesForATemplate(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(repository, "bundle", "manifests", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d manifests (%v)", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "{{") {
+			t.Errorf("%s contains {{", filepath.Base(file))
 		}
 	}
 }

@@ -6,7 +6,7 @@
 //   EDITOR_TOKEN, VIEWER_TOKEN   of somebody who may do everything there, or look alone
 //   FOLDER_URL                   a web folder
 //   S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_SECRET
-//   PICTURE                      path of a picture that both sources have, 1200 pixels wide
+//   PICTURE                      path of an image that both sources have, 1200 pixels wide
 //   BASE_DOMAIN
 //   SCREENSHOTS                  a folder; none: no screenshots are taken
 //
@@ -25,7 +25,7 @@ const env = (name) => {
 };
 const url = env("URL");
 const namespace = env("NAMESPACE");
-const picture = env("PICTURE");
+const image = env("PICTURE");
 const screenshots = process.env["SCREENSHOTS"];
 /** For how long something may take that takes seconds, in milliseconds. */
 const patience = 60_000;
@@ -139,15 +139,15 @@ const waitPhase = (page, phase) =>
   page.getByRole("status", { name: "Phase" }).getByText(phase, { exact: true }).waitFor({ timeout: patience });
 
 /**
- * Asks the playground until the Darkroom answers with a picture: its pods may have changed
+ * Asks the playground until the Darkroom answers with an image: its pods may have changed
  * a moment ago.
  * @param {Page} page @param {string} width
  */
-async function fetchPicture(page, width) {
+async function fetchImage(page, width) {
   await page.getByRole("tab", { name: "Playground" }).click();
-  await page.locator("#image-path").fill(picture);
+  await page.locator("#image-path").fill(image);
   await page.locator("#image-w").fill(width);
-  const after = page.getByRole("img", { name: `${picture}, after` });
+  const after = page.getByRole("img", { name: `${image}, after` });
   const deadline = Date.now() + patience;
   for (;;) {
     await page.getByRole("button", { name: "Fetch" }).click();
@@ -158,11 +158,11 @@ async function fetchPicture(page, width) {
     if (seen) {
       break;
     }
-    assert(Date.now() < deadline, `no picture: ${await page.locator("main").innerText()}`);
+    assert(Date.now() < deadline, `no image: ${await page.locator("main").innerText()}`);
   }
-  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${picture}, after`);
+  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${image}, after`);
   return {
-    before: await page.getByRole("img", { name: `${picture}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
+    before: await page.getByRole("img", { name: `${image}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
     after: await after.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
   };
 }
@@ -214,6 +214,11 @@ const steps = [
       await editor.locator("#field-name").fill("album");
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
       await addSubDomain(editor, "album");
+      const probe = editor.getByLabel("An image to check with");
+      await probe.fill("cat.jpg");
+      await probe.blur();
+      await editor.locator("#field-probe-path-help").getByText("Must start with '/'").waitFor();
+      await probe.fill(image);
       // A rule that the server alone knows.
       await editor.getByLabel("Version").fill("not a version");
       await editor.getByRole("button", { name: "Review changes" }).click();
@@ -249,8 +254,10 @@ const steps = [
       await editor.getByRole("button", { name: "Create", exact: true }).click();
       await waitPhase(editor, "Ready");
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
-      await editor.getByText(/^Pods are ready/).waitFor();
-      await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}` }).waitFor();
+      await editor.getByText("All pods are ready", { exact: true }).waitFor();
+      await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });
+      await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
+      await editor.getByRole("link", { name: `http://album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
       assert.equal(await editor.evaluate(() => navigator.clipboard.readText()), `album.${env("BASE_DOMAIN")}`);
       assert(await editor.evaluate(() => "notReloaded" in window), "the page was loaded anew");
@@ -258,11 +265,11 @@ const steps = [
     },
   ],
   [
-    "sees the resized picture in the playground",
+    "sees the resized image in the playground",
     async () => {
-      assert.deepEqual(await fetchPicture(editor, "200"), { before: 1200, after: 200 });
+      assert.deepEqual(await fetchImage(editor, "200"), { before: 1200, after: 200 });
       const shown = await editor.getByLabel("URL of the image").inputValue();
-      assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${picture}?w=200`);
+      assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${image}?w=200`);
       await inspect(editor, "playground");
       for (const tab of ["Events", "YAML", "Manifest"]) {
         await editor.getByRole("tab", { name: tab }).click();
@@ -272,7 +279,7 @@ const steps = [
     },
   ],
   [
-    "edits it to S3, and gets the same picture from there",
+    "edits it to S3, and gets the same image from there",
     async () => {
       await editor.getByRole("link", { name: "Edit" }).click();
       await editor.getByRole("radio", { name: "S3", exact: true }).check();
@@ -291,7 +298,7 @@ const steps = [
       await editor.getByRole("button", { name: "Save", exact: true }).click();
       await waitPhase(editor, "Ready");
       await editor.locator("dd", { hasText: "S3" }).first().waitFor();
-      assert.equal((await fetchPicture(editor, "90")).after, 90);
+      assert.equal((await fetchImage(editor, "90")).after, 90);
     },
   ],
   [
@@ -342,7 +349,9 @@ const steps = [
       await dialog.getByLabel("Token").fill(env("EDITOR_TOKEN"));
       await dialog.getByRole("button", { name: "Sign in" }).click();
       await dialog.waitFor({ state: "detached" });
-      // Versions may differ by now; the following steps start without a draft.
+      // Only the operator has written since, so the check that was refused meets no conflict.
+      await editor.getByRole("heading", { name: "Review changes" }).waitFor({ timeout: patience });
+      // The following steps start without a draft.
       editor.once("dialog", (prompt) => void prompt.accept());
       await editor.goto(detail);
       await editor.evaluate(() => sessionStorage.clear());

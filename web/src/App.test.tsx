@@ -3,6 +3,7 @@ import { fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
+import type { Darkroom, DarkroomInput } from "./api/types";
 import { App } from "./App";
 // Views that App loads when they are opened: loaded here, so that no test waits for it.
 import "./detail/DetailView";
@@ -12,6 +13,8 @@ import "./layout/SignInDialog";
 
 /** Whether the server takes the session. */
 let good: boolean;
+/** The Darkroom on the server; a write needs its version. */
+let stored: Darkroom;
 
 const reply = (status: number, body: unknown) => Promise.resolve(new Response(typeof body === "string" ? body : JSON.stringify(body), { status }));
 
@@ -19,7 +22,7 @@ const reply = (status: number, body: unknown) => Promise.resolve(new Response(ty
 const stream = (signal: AbortSignal | null | undefined) =>
   new ReadableStream({
     start: (out) => {
-      const events = [["reset", {}], ["added", darkroom()], ["synced", { items: 1, all: true }]] as const;
+      const events = [["reset", {}], ["added", stored], ["synced", { items: 1, all: true }]] as const;
       out.enqueue(new TextEncoder().encode(events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("")));
       signal?.addEventListener("abort", () => out.close());
     },
@@ -27,6 +30,7 @@ const stream = (signal: AbortSignal | null | undefined) =>
 
 beforeEach(() => {
   good = true;
+  stored = darkroom();
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
@@ -47,10 +51,26 @@ beforeEach(() => {
       case "/events/stream":
         return Promise.resolve(new Response(stream(init.signal)));
       default:
-        return reply(200, path.endsWith("/manifest") ? `replicas: ${method}\n` : darkroom());
+        if (path.endsWith("/manifest")) {
+          return reply(200, `replicas: ${method}\n`);
+        }
+        if (method === "PUT") {
+          if (new Headers(init.headers).get("If-Match") !== `"${stored.resourceVersion ?? ""}"`) {
+            return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });
+          }
+          if (!path.includes("dryRun")) {
+            change(JSON.parse(init.body as string) as DarkroomInput);
+          }
+        }
+        return reply(200, stored);
     }
   });
 });
+
+/** Changes the Darkroom on the server. */
+const change = (part: Partial<DarkroomInput>) => {
+  stored = { ...stored, ...(part as Partial<Darkroom>), resourceVersion: String(Number(stored.resourceVersion) + 1) };
+};
 
 test("a session that expires while editing is renewed above the form, which then continues", async () => {
   history.replaceState(null, "", "/ui/photos/cats/edit");
@@ -70,6 +90,34 @@ test("a session that expires while editing is renewed above the form, which then
   // The check that was refused goes on without another click.
   await screen.findByRole("region", { name: "Manifests, line by line" });
   expect(screen.queryByLabelText(/^Token/)).toBeNull();
+});
+
+test("after a conflict was settled and saved, the next edit begins with what was saved", async () => {
+  history.replaceState(null, "", "/ui/photos/cats/edit");
+  render(<App />);
+  const user = userEvent.setup();
+  const click = async (name: string) => user.click(await screen.findByRole("button", { name }));
+  await click("Number of pods: increase");
+  change({ replicas: 5 });
+  await click("Review changes");
+  await screen.findByRole("radio", { name: /^replicas: theirs/ });
+  await click("Continue");
+  await click("Review changes");
+  await click("Save");
+  await screen.findByRole("heading", { name: "cats" });
+  expect(stored.replicas).toBe(2);
+  expect(sessionStorage.length).toBe(0);
+
+  await user.click(screen.getByRole("link", { name: "Edit" }));
+  await click("Number of pods: increase");
+  good = false;
+  await click("Review changes");
+  fireEvent.change(await screen.findByLabelText(/^Token/), { target: { value: "good" } });
+  await click("Sign in");
+  await click("Save");
+  await screen.findByRole("heading", { name: "cats" });
+  expect(stored.replicas).toBe(3);
+  expect(sessionStorage.length).toBe(0);
 });
 
 test("elsewhere it leads to the sign-in view, and back to where the user was", async () => {

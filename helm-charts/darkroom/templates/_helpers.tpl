@@ -146,6 +146,24 @@ scheduled on amd64 nodes. Images of other repositories may support any architect
 {{- end -}}
 {{- end -}}
 
+{{/*
+On OpenShift each namespace has a range of user IDs, and pods with other IDs are rejected.
+The chart's default IDs are therefore omitted there; IDs that were set are kept.
+*/}}
+{{- define "darkroom.podSecurityContext" -}}
+{{- $context := .Values.podSecurityContext | default dict -}}
+{{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" -}}
+{{- range list "runAsUser" "runAsGroup" "fsGroup" -}}
+{{- if eq (get $context . | toString) "65532" -}}
+{{- $context = omit $context . -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $context -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
 {{/* "true" if there is an Ingress: by default if there is no HTTPRoute. */}}
 {{- define "darkroom.hasIngress" -}}
 {{- if ternary .Values.ingress.enabled (not .Values.gateway.enabled) (kindIs "bool" .Values.ingress.enabled) -}}true{{- end -}}

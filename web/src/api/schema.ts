@@ -87,7 +87,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Fetch a picture from the running Darkroom
+         * Fetch an image from the running Darkroom
          * @description Needs the right to get services/proxy in the namespace.
          */
         get: operations["getImage"];
@@ -220,7 +220,7 @@ export interface components {
         Access: {
             create: boolean;
             delete: boolean;
-            /** @description Fetch pictures from running Darkrooms */
+            /** @description Fetch images from running Darkrooms */
             image: boolean;
             update: boolean;
         };
@@ -272,12 +272,12 @@ export interface components {
             autoscaling?: components["schemas"]["Autoscaling"];
             /**
              * Format: int64
-             * @description For how many seconds browsers may keep a picture
+             * @description For how many seconds browsers may keep an image
              */
             cacheTTLSeconds?: number;
             /** Format: date-time */
             createdAt?: string;
-            /** @description URL parameters added to every request for a picture */
+            /** @description URL parameters added to every request for an image */
             defaultParams?: {
                 [key: string]: string;
             };
@@ -326,12 +326,12 @@ export interface components {
             resourceVersion?: string;
             /** @description CPU and memory of each pod */
             resources?: components["schemas"]["ResourceRequirements"];
-            /** @description Where the original pictures come from */
+            /** @description Where the original images come from */
             source: components["schemas"]["Source"];
             /** @description What the operator found */
             status: components["schemas"]["Status"];
             /**
-             * @description Names at which pictures are served: <subDomain>.<base domain>
+             * @description Names at which images are served: <subDomain>.<base domain>
              * @example [
              *       "photos"
              *     ]
@@ -351,10 +351,10 @@ export interface components {
             autoscaling?: components["schemas"]["Autoscaling"];
             /**
              * Format: int64
-             * @description For how many seconds browsers may keep a picture
+             * @description For how many seconds browsers may keep an image
              */
             cacheTTLSeconds?: number;
-            /** @description URL parameters added to every request for a picture */
+            /** @description URL parameters added to every request for an image */
             defaultParams?: {
                 [key: string]: string;
             };
@@ -393,10 +393,10 @@ export interface components {
             replicas?: number;
             /** @description CPU and memory of each pod */
             resources?: components["schemas"]["ResourceRequirements"];
-            /** @description Where the original pictures come from */
+            /** @description Where the original images come from */
             source: components["schemas"]["SourceInput"];
             /**
-             * @description Names at which pictures are served: <subDomain>.<base domain>
+             * @description Names at which images are served: <subDomain>.<base domain>
              * @example [
              *       "photos"
              *     ]
@@ -684,7 +684,7 @@ export interface components {
             state: "found" | "missing" | "unknown";
         };
         ServerSettings: {
-            /** @description Pictures are served at <subDomain>.<base domain> */
+            /** @description Images are served at <subDomain>.<base domain> */
             baseDomain: string;
             /** @description Release that runs where a Darkroom names none */
             darkroomVersion: string;
@@ -699,7 +699,7 @@ export interface components {
         };
         Source: {
             /**
-             * @description WebFolder: where the pictures lie
+             * @description WebFolder: where the images are
              * @example https://example.com/images
              */
             baseUrl?: string;
@@ -729,7 +729,7 @@ export interface components {
             /** @description S3: access key. Left out with secretKey, inline keys stay as they are */
             accessKey?: string;
             /**
-             * @description WebFolder: where the pictures lie
+             * @description WebFolder: where the images are
              * @example https://example.com/images
              */
             baseUrl?: string;
@@ -756,7 +756,7 @@ export interface components {
             /** @description URL within the cluster */
             address?: string;
             conditions?: components["schemas"]["Condition"][];
-            /** @description Hosts at which pictures are served */
+            /** @description Hosts at which images are served */
             domains: string[];
             /** @description Why, in a sentence */
             message?: string;
@@ -773,6 +773,8 @@ export interface components {
             release?: string;
             /** Format: int32 */
             replicas: number;
+            /** @description First of the domains with its scheme */
+            url?: string;
             /** @description Release that runs */
             version?: string;
         };
@@ -1722,7 +1724,7 @@ export interface operations {
     getImage: {
         parameters: {
             query: {
-                /** @description Path of the picture, for example /images/cat.jpg */
+                /** @description Path of the image, for example /images/cat.jpg */
                 path: string;
                 /** @description Width in pixels */
                 w?: number;
@@ -1739,7 +1741,7 @@ export interface operations {
                 flip?: string;
                 /** @description Degrees, -360 to 360 */
                 rot?: string;
-                /** @description compress, format or both, joined by a comma */
+                /** @description compress, format or both, joined by a comma; format never yields WebP in any released version of Darkroom */
                 auto?: string;
             };
             header?: never;
@@ -1751,7 +1753,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The picture */
+            /** @description The image */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -9,10 +9,12 @@ export type DarkroomInput = Schemas["DarkroomInput"];
 export type DarkroomEvent = Schemas["Event"];
 export type FieldProblem = Schemas["FieldProblem"];
 export type Pod = Schemas["Pod"];
+export type Probe = Schemas["Probe"];
 export type ProblemBody = Schemas["Problem"];
 export type ServerSettings = Schemas["ServerSettings"];
 export type Source = Schemas["Source"];
 export type SourceInput = Schemas["SourceInput"];
+export type Status = Schemas["Status"];
 export type Who = Schemas["Who"];
 
 export const sourceTypes = ["WebFolder", "S3", "GoogleCloudStorage", "CloudFront"] as const;

@@ -7,7 +7,7 @@ import { keyOf, type Darkroom } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
-import { separate } from "../words/conditions";
+import { describeReason } from "../words/reasons";
 
 /** The events of a Darkroom, the latest first. */
 export function Events({ darkroom }: { darkroom: Darkroom }) {
@@ -40,7 +40,7 @@ export function Events({ darkroom }: { darkroom: Darkroom }) {
                 <Icon status={event.type === "Warning" ? "warning" : undefined} isInline>
                   {event.type === "Warning" ? <ExclamationTriangleIcon aria-label="Warning" /> : <InfoCircleIcon aria-hidden />}
                 </Icon>
-                {separate(event.reason)}
+                {describeReason(event.reason)}
               </span>
             </Td>
             <Td dataLabel="Message" className="dr-break">

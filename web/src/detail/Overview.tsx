@@ -18,6 +18,7 @@ import { urlOf } from "../words/domains";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
+import { ImageCheck } from "./ImageCheck";
 import { Pods } from "./Pods";
 
 /** Details, domains, conditions and pods. */
@@ -63,6 +64,7 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
     ...(source.endpoint ? ([["Endpoint", source.endpoint]] as [string, ReactNode][]) : []),
     ...(source.region ? ([["Region", source.region]] as [string, ReactNode][]) : []),
     ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
+    ["Image check", <ImageCheck key="check" darkroom={darkroom} />],
     ["Version", status.version ?? darkroom.version ?? "–"],
     ...(image ? ([["Container image", image]] as [string, ReactNode][]) : []),
     [
@@ -71,6 +73,7 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
         ? `${status.readyReplicas} of ${status.replicas} (autoscaling: ${autoscaling.minReplicas ?? 1} to ${autoscaling.maxReplicas})`
         : `${status.readyReplicas} of ${darkroom.replicas ?? 1}`,
     ],
+    ["URL", status.url ? <OpenLink key="url" to={status.url} text={status.url} /> : "–"],
     ["Cluster address", status.address ?? "–"],
     ["Created", <Age key="created" since={darkroom.createdAt} after=" ago" />],
   ];
@@ -100,13 +103,20 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
       {domains.map((host) => (
         <ListItem key={host}>
           <span className="dr-host">
-            <a href={urlOf(darkroom, host)} target="_blank" rel="noreferrer" className="dr-break">
-              {host}
-            </a>
+            <OpenLink to={urlOf(darkroom.status, host)} text={host} />
             <CopyButton id={`copy-${host}`} text={host} label={`Copy ${host}`} />
           </span>
         </ListItem>
       ))}
     </List>
+  );
+}
+
+/** A link that opens in a new tab. */
+function OpenLink({ to, text }: { to: string; text: string }) {
+  return (
+    <a href={to} target="_blank" rel="noreferrer" className="dr-break">
+      {text}
+    </a>
   );
 }

@@ -106,7 +106,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
             {host && (
               <FormGroup label="URL" fieldId="image-url" className="dr-url">
                 <ClipboardCopy isReadOnly hoverTip="Copy the URL" clickTip="Copied" textAriaLabel="URL of the image" copyAriaLabel="Copy the URL">
-                  {urlOf(darkroom, host) + (path || "/") + queryText(params)}
+                  {urlOf(darkroom.status, host) + (path || "/") + queryText(params)}
                 </ClipboardCopy>
               </FormGroup>
             )}
@@ -176,7 +176,6 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
       <FormGroup role="group" label="Options" fieldId="image-also" isInline>
         <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
         <Checkbox id="image-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
-        <Checkbox id="image-format" label="Best format" isChecked={params.format} onChange={(_, format) => set({ format })} />
       </FormGroup>
     </>
   );

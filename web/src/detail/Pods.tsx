@@ -8,7 +8,7 @@ import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
-import { separate } from "../words/conditions";
+import { separate } from "../words/reasons";
 
 /** How often the pods are read while they are visible, in milliseconds. */
 const every = 2_000;

@@ -7,7 +7,7 @@ test.each<[Partial<Params>, string]>([
   [{ w: "200", h: "100", fit: "crop", crop: "top,left" }, "?w=200&h=100&fit=crop&crop=top,left"],
   [{ w: "200", fit: "crop", crop: "top" }, "?w=200"],
   [{ w: "200", h: "100", fit: "scale", crop: "top" }, "?w=200&h=100&fit=scale"],
-  [{ mono: true, blur: "2.5", flip: "vh", rot: "90", compress: true, format: true }, "?mono=000000&blur=2.5&flip=vh&rot=90&auto=compress,format"],
+  [{ mono: true, blur: "2.5", flip: "vh", rot: "90", compress: true }, "?mono=000000&blur=2.5&flip=vh&rot=90&auto=compress"],
 ])("%j becomes %s", (part, want) => {
   expect(queryText({ ...noParams, ...part })).toBe(want);
 });

@@ -9,10 +9,9 @@ export interface Params {
   flip: "" | "h" | "v" | "vh";
   rot: string;
   compress: boolean;
-  format: boolean;
 }
 
-export const noParams: Params = { w: "", h: "", fit: "", crop: "", mono: false, blur: "", flip: "", rot: "", compress: false, format: false };
+export const noParams: Params = { w: "", h: "", fit: "", crop: "", mono: false, blur: "", flip: "", rot: "", compress: false };
 
 /** The query of an image's URL. */
 export function queryOf(params: Params): URLSearchParams {
@@ -35,7 +34,8 @@ export function queryOf(params: Params): URLSearchParams {
   add("blur", params.blur);
   add("flip", params.flip);
   add("rot", params.rot);
-  add("auto", [params.compress && "compress", params.format && "format"].filter(Boolean).join(","));
+  // auto=format is not offered: no released version of Darkroom answers with WebP.
+  add("auto", params.compress ? "compress" : "");
   return out;
 }
 

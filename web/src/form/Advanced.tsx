@@ -1,11 +1,21 @@
 import { Content, ExpandableSection, FormGroup, FormSelect, FormSelectOption, FormSection, Switch } from "@patternfly/react-core";
 import { useState } from "react";
 import { Help, NumberField, TextField, useForm } from "./fields";
-import { messagesAt } from "./validate";
+import { ProbeTimes } from "./ProbeFields";
+import { messagesAt, probeBounds } from "./validate";
 import { valueAt, withValue, type Path } from "./model";
 
 /** Fields of this section. */
-const advanced = ["cacheTTLSeconds", "logLevel", "image", "ingress", "resources", "metrics", "networkPolicy"];
+const advanced = [
+  "cacheTTLSeconds",
+  "logLevel",
+  "image",
+  "ingress",
+  "resources",
+  "metrics",
+  "networkPolicy",
+  ...Object.keys(probeBounds).map((field) => `probe.${field}`),
+];
 const logLevels = ["debug", "info", "warn", "error", "fatal", "panic"];
 
 /** Less common settings. All others are in the YAML. */
@@ -34,6 +44,7 @@ export function Advanced() {
             <Help location="logLevel" />
           </FormGroup>
         </div>
+        <ProbeTimes />
         <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
         {!input.gateway && (
           <div className="dr-pair">

@@ -135,6 +135,23 @@ test.each([
   expect(stored.replicas).toBe(want);
 });
 
+test("unsaved changes of a settled conflict are kept on the version that it was settled with", async () => {
+  const user = userEvent.setup();
+  const { unmount } = open(stored);
+  await user.click(await screen.findByRole("button", { name: "Number of pods: increase" }));
+  othersChange({ replicas: 5 });
+  await user.click(button("Review changes"));
+  await user.click(await screen.findByRole("button", { name: "Continue" }));
+  await screen.findByRole("button", { name: "Review changes" });
+  unmount();
+
+  open(stored);
+  expect((await screen.findByLabelText<HTMLInputElement>("Number of pods")).value).toBe("2");
+  await user.click(button("Review changes"));
+  await user.click(await screen.findByRole("button", { name: "Save" }));
+  await waitFor(() => expect(stored.replicas).toBe(2));
+});
+
 test("errors of the server appear beside their field, until it changes", async () => {
   const user = edit();
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.version", message: "Invalid value: must be a version" }] };
@@ -147,6 +164,39 @@ test("errors of the server appear beside their field, until it changes", async (
   });
   await user.type(screen.getByLabelText("Version"), "z");
   expect(help?.textContent).not.toContain("must be a version");
+});
+
+test("an image to check with is asked for, with its times under the advanced settings", async () => {
+  const user = edit();
+  expect(screen.queryByLabelText("Image check period (seconds)")).toBeNull();
+  fill("field-probe-path", "cat.jpg");
+  await user.click(button("Review changes"));
+  expect(field("field-probe-path-help").textContent).toContain("Must start with '/'");
+  expect(document.activeElement).toBe(field("field-probe-path"));
+  expect(writes()).toEqual([]);
+  fill("field-probe-path", "/cat.jpg");
+  await user.click(button("Advanced"));
+  fill("field-probe-periodSeconds", "5");
+  await user.click(button("Review changes"));
+  expect(field("field-probe-periodSeconds-help").textContent).toContain("Must be from 10 to 86400");
+  fill("field-probe-periodSeconds", "30");
+  await user.click(button("Review changes"));
+  await screen.findByRole("button", { name: "Save" });
+  expect(writes().at(-1)?.body?.probe).toEqual({ path: "/cat.jpg", periodSeconds: 30 });
+});
+
+test.each<[string, string[], object | undefined]>([
+  ["a probe is removed with its path", [""], undefined],
+  ["another path keeps the times of the probe", ["", "/dog.jpg"], { path: "/dog.jpg", periodSeconds: 30, timeoutSeconds: 10 }],
+])("%s", async (_, paths, want) => {
+  stored = darkroom({ probe: { path: "/cat.jpg", periodSeconds: 30, timeoutSeconds: 10 } });
+  const user = edit();
+  for (const path of paths) {
+    fill("field-probe-path", path);
+  }
+  await user.click(button("Review changes"));
+  await screen.findByRole("button", { name: "Save" });
+  expect(writes().at(-1)?.body?.probe).toEqual(want);
 });
 
 test("a missing right is reported", async () => {
@@ -267,6 +317,18 @@ test("keys are never sent to an endpoint that they were not entered for", async 
   expect((await screen.findAllByText(/the endpoint has changed/)).length).toBeGreaterThan(0);
   expect(document.activeElement).toBe(field("field-source-accessKey"));
   expect(writes()).toEqual([]);
+});
+
+test("keys that another user moved to an endpoint are not sent back to the one before", async () => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", endpoint: "https://a.example.com", credentials: "inline" } });
+  const user = edit();
+  await user.click(button("Number of pods: increase"));
+  othersChange({ source: { ...stored.source, endpoint: "https://b.example.com" } });
+  await user.click(button("Review changes"));
+  await screen.findByText(/Their changes to source.endpoint are included/);
+  expect(screen.getByRole("radio", { name: "Keep the current keys" })).toBeTruthy();
+  fill("field-source-endpoint", "https://a.example.com");
+  expect(screen.queryByRole("radio", { name: "Keep the current keys" })).toBeNull();
 });
 
 test("a Darkroom that is deleted while it is edited cannot be saved, and that is said", async () => {

@@ -22,6 +22,7 @@ import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
 import { asksTheSame } from "./merge";
+import { toInput } from "./model";
 import { Review } from "./Review";
 import { useSaving } from "./useSaving";
 import { validate, type FieldError } from "./validate";
@@ -50,11 +51,15 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
   /** The field that an error leads to, until it has the focus. */
   const [target, setTarget] = useState<string>();
   const saving = useSaving(loaded, setInput);
+  const { base } = saving;
   const deleted = useDeleted(loaded);
-  const dirty = !asksTheSame(input, initial);
-  useDraft(loaded, input, dirty && !saving.saved);
+  const began = useMemo(() => (base ? toInput(base) : initial), [base, initial]);
+  const dirty = !asksTheSame(input, began);
+  /** Whether there is nothing to review; a conflict that was settled with their values can be. */
+  const untouched = loaded !== undefined && !dirty && asksTheSame(input, initial);
+  useDraft(input, base, dirty && !saving.saved);
 
-  const own = useMemo(() => [...validate(input, loaded), ...enterAgain(missing)], [input, loaded, missing]);
+  const own = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);
   const errors: FieldError[] = useMemo(
     () => [...own.filter(({ location }) => attempted || touched.has(location)), ...saving.errors],
     [own, attempted, touched, saving.errors],
@@ -163,7 +168,7 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
           )}
           <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
           {tab === "form" ? (
-            <FormFields loaded={loaded} />
+            <FormFields loaded={base} />
           ) : (
             <Suspense
               fallback={
@@ -176,7 +181,7 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
             </Suspense>
           )}
           <ActionGroup className="dr-actions">
-            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || (Boolean(loaded) && !dirty)}>
+            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
               Review changes
             </Button>
             <Button variant="link" onClick={leave}>
@@ -199,6 +204,10 @@ const formFields = [
   ["namespace"],
   ["source"],
   ["subDomains"],
+  ["probe", "path"],
+  ["probe", "periodSeconds"],
+  ["probe", "timeoutSeconds"],
+  ["probe", "failureThreshold"],
   ["version"],
   ["replicas"],
   ["autoscaling"],
@@ -226,14 +235,14 @@ function useDeleted(loaded: Darkroom | undefined): boolean {
 }
 
 /** Keeps unsaved changes as a draft, and has the browser ask before the tab is closed with them. */
-function useDraft(loaded: Darkroom | undefined, input: DarkroomInput, dirty: boolean): void {
+function useDraft(input: DarkroomInput, base: Darkroom | undefined, dirty: boolean): void {
   useEffect(() => {
     if (dirty) {
-      saveDraft(loaded, input, loaded);
+      saveDraft(base, input, base);
     } else {
-      dropDraft(loaded);
+      dropDraft(base);
     }
-  }, [loaded, input, dirty]);
+  }, [input, base, dirty]);
   useEffect(() => {
     if (!dirty) {
       return undefined;

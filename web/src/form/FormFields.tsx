@@ -8,6 +8,7 @@ import { useLoaded } from "../useLoaded";
 import { Advanced } from "./Advanced";
 import { NumberField, TextField, useForm } from "./fields";
 import { withValue } from "./model";
+import { ProbePath } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { SubDomains } from "./SubDomains";
 
@@ -25,6 +26,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
       </FormSection>
       <FormSection title="Source" titleElement="h2">
         <SourceFields loaded={loaded} />
+        <ProbePath />
       </FormSection>
       <FormSection title="Domains" titleElement="h2">
         <SubDomains />

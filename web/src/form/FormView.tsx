@@ -42,8 +42,9 @@ function Create() {
 
 function Edit({ edited }: { edited: Key }) {
   // Not taken from live events: one version is edited, with its ETag.
-  const { value, problem, reload } = useLoaded<Darkroom>(keyOf(edited), (signal) => api.get(edited, signal));
+  /** Counts reloads. Each begins without a value: a form keeps the version that it was opened with. */
   const [round, setRound] = useState(0);
+  const { value, problem, reload } = useLoaded<Darkroom>(`${keyOf(edited)} ${round}`, (signal) => api.get(edited, signal));
   const [draft, setDraft] = useState(() => readDraft(edited));
   if (problem) {
     return (
@@ -71,7 +72,6 @@ function Edit({ edited }: { edited: Key }) {
       draft={base ? draft : undefined}
       onReload={() => {
         setDraft(undefined);
-        reload();
         setRound(round + 1);
       }}
     />

@@ -71,12 +71,15 @@ export function TextField({
   isDisabled = false,
   list,
   empty,
+  set,
 }: FieldProps & {
   type?: "text" | "password" | "url";
   isDisabled?: boolean;
   list?: string;
   /** What an empty field stands for; undefined removes it. */
   empty?: string;
+  /** The input with a text in this field; by default the text is the value at the path. */
+  set?: (text: string) => DarkroomInput;
 }) {
   const { input, errors, change, touch, disabled } = useForm();
   const location = path.join(".");
@@ -96,7 +99,7 @@ export function TextField({
         value={typeof value === "string" ? value : ""}
         validated={messagesAt(errors, location).length > 0 ? "error" : "default"}
         aria-describedby={`${id}-help`}
-        onChange={(_, text) => change(withValue(input, path, text === "" ? empty : text), location)}
+        onChange={(_, text) => change(set ? set(text) : withValue(input, path, text === "" ? empty : text), location)}
         onBlur={() => touch(location)}
       />
       <Help location={location} help={help} />

@@ -5,6 +5,7 @@ import type { Darkroom, DarkroomInput } from "../api/types";
 import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
+import { dropDraft } from "./drafts";
 import { asksTheSame, merge, type Clash } from "./merge";
 import { toInput, withValue, type Path } from "./model";
 import { fromServer, type FieldError } from "./validate";
@@ -112,6 +113,8 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
 
   return {
     ...state,
+    /** The version that is edited now: a later one than was loaded once a conflict is settled. */
+    base,
     review: (input: DarkroomInput) =>
       run(async () => {
         const stored = await write(input, true);
@@ -126,6 +129,8 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
         const stored = await write(input, false);
         if (stored) {
           update({ saved: true });
+          // The form is gone before it could render, and with it the effect that drops drafts.
+          dropDraft(loaded);
           store.put(stored);
           navigate(paths.detail(stored));
         }

@@ -1,6 +1,6 @@
 import type { Darkroom, DarkroomInput, FieldProblem } from "../api/types";
 import { typeOf } from "../words/sources";
-import { movesKeys } from "./model";
+import { isObject, movesKeys } from "./model";
 
 /** Where a problem is, such as source.bucket, and what it is. */
 export interface FieldError {
@@ -55,7 +55,9 @@ export function validate(input: DarkroomInput, loaded?: Darkroom): FieldError[] 
     must(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(source.credentialsSecretRef.name), "source.credentialsSecretRef.name", "Must be the name of a Secret in the same namespace");
   }
   const subDomains = Array.isArray(input.subDomains) ? input.subDomains : [];
-  must(subDomains.length > 0, "subDomains", "Enter at least one sub-domain");
+  const isList = subDomains === input.subDomains;
+  must(isList, "subDomains", "Must be a list, for example [photos]");
+  must(!isList || subDomains.length > 0, "subDomains", "Enter at least one sub-domain");
   for (const subDomain of subDomains) {
     must(isSubDomain(subDomain), "subDomains", `${subDomain}: must be lower-case letters, digits and '-', joined by dots`);
   }
@@ -66,13 +68,45 @@ export function validate(input: DarkroomInput, loaded?: Darkroom): FieldError[] 
     must(within(minReplicas, 1, 1000), "autoscaling.minReplicas", "Must be from 1 to 1000");
     must(!(minReplicas > maxReplicas), "autoscaling.minReplicas", "Must not exceed the maximum");
   }
+  const probe: unknown = input.probe;
+  if (probe !== undefined && probe !== null) {
+    checkProbe(must, probe);
+  }
   return out;
+}
+
+type Must = (fine: boolean, location: string, message: string) => void;
+
+/** The bounds of the numbers of a probe, as the CRD has them. */
+export const probeBounds = { periodSeconds: [10, 86_400], timeoutSeconds: [1, 60], failureThreshold: [1, 100] } as const;
+
+/** The rules of the CRD; the OpenAPI document of the server does not have them. */
+function checkProbe(must: Must, probe: unknown): void {
+  const { path, ...numbers } = isObject(probe) ? probe : {};
+  if (typeof path !== "string" || path === "") {
+    must(false, "probe.path", "Enter the path of an image, for example /photos/cat.jpg");
+  } else {
+    must(path.startsWith("/"), "probe.path", "Must start with '/', for example /photos/cat.jpg");
+    must(new TextEncoder().encode(path).length <= 1024, "probe.path", "Must have at most 1024 bytes");
+    must(!/[?#]/.test(path), "probe.path", "Must be a path without '?' or '#': the operator adds the parameter w=16");
+    // Control characters of ASCII.
+    must(!/[^\P{Cc}\u0080-\u009f]/u.test(path), "probe.path", "Must have no control characters");
+    must(!/\/\/|\/\.\.?(\/|$)/.test(path), "probe.path", "Must have no empty, '.' or '..' segments");
+    must(!["/ping", "/metrics"].includes(path), "probe.path", "Must be the path of an image: /ping and /metrics are answered even when no image can be served");
+  }
+  for (const [field, [least, most]] of Object.entries(probeBounds)) {
+    const value = numbers[field];
+    must(value === undefined || value === null || within(value, least, most), `probe.${field}`, `Must be from ${least} to ${most}`);
+  }
+  const { periodSeconds, timeoutSeconds } = numbers;
+  const tooLong = typeof timeoutSeconds === "number" && timeoutSeconds > (typeof periodSeconds === "number" ? periodSeconds : 60);
+  must(!tooLong, "probe.timeoutSeconds", "Must not exceed the period");
 }
 
 /** YAML and empty fields can hold anything. */
 const within = (value: unknown, least: number, most: number): boolean => typeof value === "number" && value >= least && value <= most;
 
-function checkBucket(must: (fine: boolean, location: string, message: string) => void, bucket = ""): void {
+function checkBucket(must: Must, bucket = ""): void {
   must(bucket !== "", "source.bucket", "Enter a bucket");
   must(/^[A-Za-z0-9._-]*$/.test(bucket), "source.bucket", "Must be the name of a bucket: letters, digits, '.', '_' and '-'");
 }

@@ -3,9 +3,10 @@ import { Fragment, memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
-import { reasonOf, separate } from "../words/conditions";
+import { reasonOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
+import { describeReason } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 import { columns, type Column, type Query } from "./query";
 
@@ -123,7 +124,7 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
   const reason = reasonOf(darkroom);
   return (
     <div className="dr-cause" title={sentenceOf(darkroom)}>
-      {reason && <strong>{separate(reason)}: </strong>}
+      {reason && <strong>{describeReason(reason)}: </strong>}
       {sentenceOf(darkroom)}
     </div>
   );
@@ -131,14 +132,15 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
 
 /** The first two routed hosts, so that rows stay alike. */
 function Domains({ darkroom }: { darkroom: Darkroom }) {
-  const { domains } = darkroom.status;
+  const { status } = darkroom;
+  const { domains } = status;
   if (domains.length === 0) {
     return <span className="dr-quiet">–</span>;
   }
   return (
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
-        <a key={host} href={urlOf(darkroom, host)} target="_blank" rel="noreferrer" className="dr-break">
+        <a key={host} href={urlOf(status, host)} target="_blank" rel="noreferrer" className="dr-break">
           <Labels of={host} />
         </a>
       ))}

@@ -1,8 +1,8 @@
 import { Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
 import { sourceTypes } from "../api/types";
-import { separate } from "../words/conditions";
 import { phaseNames } from "../words/phases";
+import { describeReason } from "../words/reasons";
 import { sourceNames } from "../words/sources";
 import { FilterMenu, type Choice } from "./FilterMenu";
 import { noFilters, type Query } from "./query";
@@ -25,7 +25,7 @@ export const Filters = memo(function Filters({
 }) {
   const menus: { title: string; field: "phases" | "reasons" | "sources" | "namespaces"; choices: Choice[] }[] = [
     { title: "Phase", field: "phases", choices: phaseNames.map((value) => ({ value, text: value })) },
-    { title: "Reason", field: "reasons", choices: reasons.map((value) => ({ value, text: separate(value) })) },
+    { title: "Reason", field: "reasons", choices: reasons.map((value) => ({ value, text: describeReason(value) })) },
     { title: "Source", field: "sources", choices: sourceTypes.map((value) => ({ value, text: sourceNames[value].name })) },
     { title: "Namespace", field: "namespaces", choices: namespaces.map((value) => ({ value, text: value })) },
   ];

@@ -93,10 +93,10 @@ test("Darkrooms that need attention come first, with the reason, and can be filt
   view(store);
   const rows = () => screen.getAllByRole("row").slice(1).map((row) => row.querySelector("a")?.textContent);
   expect(rows()).toEqual(["dogs", "zebras", "cats"]);
-  expect(screen.getByText("cannot pull example/darkroom:nope").textContent).toBe("Image pull failed: cannot pull example/darkroom:nope");
+  expect(screen.getByText("cannot pull example/darkroom:nope").textContent).toBe("Container image pull failed: cannot pull example/darkroom:nope");
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Reason" }));
-  await user.click(await screen.findByRole("checkbox", { name: "Domain conflict" }));
+  await user.click(await screen.findByRole("checkbox", { name: "Host claimed by another Darkroom" }));
   expect(rows()).toEqual(["zebras"]);
   expect(location.search).toBe("?reason=DomainConflict");
 });

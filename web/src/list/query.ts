@@ -1,7 +1,8 @@
 import type { Darkroom } from "../api/types";
 import { sourceTypes } from "../api/types";
-import { reasonOf, separate } from "../words/conditions";
+import { reasonOf } from "../words/conditions";
 import { phaseNames, phaseOf, type Phase } from "../words/phases";
+import { describeReason, separate } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 
 export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
@@ -116,6 +117,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
     darkroom.status.version ?? darkroom.version ?? "",
     ...darkroom.status.domains,
     ...darkroom.subDomains,
+    describeReason(reasonOf(darkroom) ?? ""),
     separate(reasonOf(darkroom) ?? ""),
   ]
     .join(" ")

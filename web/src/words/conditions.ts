@@ -1,4 +1,5 @@
 import type { Condition, Darkroom } from "../api/types";
+import { describeReason, separate } from "./reasons";
 
 export type Tone = "good" | "bad" | "busy" | "neutral";
 
@@ -20,30 +21,41 @@ interface Meaning {
 
 /** Every condition type that the API can report; words.test.ts compares the list with api/v1alpha1. */
 export const meanings: Record<string, Meaning> = {
-  Ready: { yes: "Pods are ready", no: "Not ready", tones: ["good", "bad"] },
+  // Ready pods do not prove that images are served: only SourceReady does.
+  Ready: { yes: "All pods are ready", no: "Not ready", unknown: "Not known whether it is ready", tones: ["good", "bad"] },
   SourceReady: {
-    yes: "An image was served from the source",
-    no: "The source serves no images",
-    unknown: "No image was checked",
+    yes: "Images are served",
+    no: "Images are not served",
+    unknown: "Not known whether images are served",
     tones: ["good", "bad"],
   },
   CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
-  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", tones: ["good", "bad"] },
+  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Not known whether all hosts are routed", tones: ["good", "bad"] },
+  Preflight: {
+    yes: "The change is checked",
+    no: "A change is held back: its pods do not serve images",
+    unknown: "A change is held back until it is checked",
+    tones: ["good", "bad"],
+  },
   Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
   Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"] },
   ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: true },
   Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: true },
+  Contested: { yes: "Another writer keeps changing an object", no: "No other writer changes its objects", tones: ["bad", "good"], quiet: true },
   Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: true },
   Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: true },
   Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: true },
 };
 
-/** Reasons for which False is no fault: work in progress, or what the user asked for. */
+/** Reasons for which a condition that is not True is no fault: work in progress, or what the user asked for. */
 const harmless: Record<string, Tone> = {
   Pending: "busy",
   ProbePending: "busy",
+  PreflightWaiting: "busy",
+  PreflightRunning: "busy",
   Deploying: "busy",
   NotRouted: "busy",
+  AwaitingGateway: "busy",
   Terminating: "busy",
   ScaledToZero: "neutral",
   Paused: "neutral",
@@ -52,22 +64,24 @@ const harmless: Record<string, Tone> = {
 /** Describes a condition. Types without words are shown as they are. */
 export function findingOf(condition: Condition, all: readonly Condition[] = []): Finding {
   const { type, status, reason = "" } = condition;
-  const detail = condition.message ?? separate(reason);
+  const detail = condition.message ?? describeReason(reason);
   const meaning = meanings[type];
   if (!meaning) {
     return { title: `${separate(type)}: ${status}`, detail, tone: "neutral" };
   }
   if (status !== "True" && status !== "False") {
-    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: "neutral" };
+    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: harmless[reason] ?? "neutral" };
   }
-  const yes = status === "True";
   const [ifTrue, ifFalse] = meaning.tones;
-  let title = yes ? meaning.yes : meaning.no;
-  // Pods that are ready do not prove that images are served: only SourceReady does.
-  if (type === "Ready" && yes && !all.some((other) => other.type === "SourceReady" && other.status !== "Unknown")) {
-    title += "; no image was checked";
+  if (status === "False") {
+    // SourceReady has the verdict on the change then, while the pods before it keep serving.
+    const held = type === "SourceReady" && all.some((other) => other.type === "Preflight" && other.status === "False");
+    return { title: held ? "The change does not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
   }
-  return { title, detail, tone: yes ? ifTrue : ((ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse) };
+  if (type === "Ready" && reason === "ScaledToZero") {
+    return { title: "Scaled to zero", detail, tone: "neutral" };
+  }
+  return { title: meaning.yes, detail, tone: ifTrue };
 }
 
 /** Conditions worth a line: those that report only that nothing is wrong are left out. */
@@ -79,10 +93,4 @@ export function worthTelling(conditions: readonly Condition[]): Condition[] {
 export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefined {
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   return ready && ready.status !== "True" ? ready.reason : undefined;
-}
-
-/** Splits a CamelCase word: ImagePullFailed becomes "Image pull failed". */
-export function separate(word: string): string {
-  const spaced = word.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
-  return spaced.charAt(0) + spaced.slice(1).replace(/\b[A-Z][a-z]/g, (pair) => pair.toLowerCase());
 }

@@ -1,7 +1,4 @@
-import type { Darkroom } from "../api/types";
+import type { Status } from "../api/types";
 
-/** The URL of a host: https if its Ingress has a certificate. Gateways end TLS by themselves. */
-export function urlOf(darkroom: Pick<Darkroom, "ingress" | "gateway">, host: string): string {
-  const secure = darkroom.ingress?.tlsSecretName ?? darkroom.gateway;
-  return `${secure ? "https" : "http"}://${host}`;
-}
+/** The URL of a routed host. The operator reports one URL; all hosts have its scheme. */
+export const urlOf = ({ url }: Pick<Status, "url">, host: string): string => `${url?.startsWith("https:") ? "https" : "http"}://${host}`;

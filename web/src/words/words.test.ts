@@ -4,9 +4,18 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { age, bytes } from "./age";
-import { findingOf, meanings, reasonOf, separate, worthTelling } from "./conditions";
+import { findingOf, meanings, reasonOf, worthTelling } from "./conditions";
 import { urlOf } from "./domains";
 import { phaseNames, phaseOf } from "./phases";
+import { describeReason, reasonWords, separate } from "./reasons";
+
+const root = join(import.meta.dirname, "../../..");
+
+/** The values of the string constants of api/v1alpha1/conditions.go whose names have a prefix. */
+const constants = (prefix: string): string[] =>
+  [...readFileSync(join(root, "api/v1alpha1/conditions.go"), "utf8").matchAll(new RegExp(`^(?:const |\\s*)${prefix}\\w+\\s*=\\s*"(\\w+)"`, "gm"))].map(
+    ([, value = ""]) => value,
+  );
 
 const now = Date.parse("2026-01-10T00:00:00Z");
 
@@ -39,38 +48,67 @@ test.each([
 });
 
 test.each([
-  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "Pods are ready; no image was checked"],
+  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "All pods are ready"],
   [{ type: "Ready", status: "False", reason: "ImagePullFailed" }, "bad", "Not ready"],
   [{ type: "Ready", status: "False", reason: "Deploying" }, "busy", "Not ready"],
-  [{ type: "Ready", status: "False", reason: "ScaledToZero" }, "neutral", "Not ready"],
+  [{ type: "Ready", status: "True", reason: "ScaledToZero" }, "neutral", "Scaled to zero"],
+  [{ type: "Ready", status: "Unknown", reason: "Paused" }, "neutral", "Not known whether it is ready"],
   [{ type: "CredentialsReady", status: "False", reason: "SecretMissing" }, "bad", "Credentials missing"],
-  [{ type: "SourceReady", status: "True" }, "good", "An image was served from the source"],
-  [{ type: "SourceReady", status: "False" }, "bad", "The source serves no images"],
-  [{ type: "SourceReady", status: "Unknown" }, "neutral", "No image was checked"],
+  [{ type: "SourceReady", status: "True" }, "good", "Images are served"],
+  [{ type: "SourceReady", status: "False", reason: "SourceDenied" }, "bad", "Images are not served"],
+  [{ type: "SourceReady", status: "Unknown", reason: "NoProbe" }, "neutral", "Not known whether images are served"],
+  [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
+  [{ type: "Preflight", status: "Unknown", reason: "PreflightRunning" }, "busy", "A change is held back until it is checked"],
+  [{ type: "Preflight", status: "False", reason: "SourceDenied" }, "bad", "A change is held back: its pods do not serve images"],
+  [{ type: "Contested", status: "True" }, "bad", "Another writer keeps changing an object"],
   [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
   [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
   [{ type: "Irreconcilable", status: "True" }, "bad", "Cannot be installed as specified"],
   [{ type: "Paused", status: "True" }, "neutral", "Reconciliation is paused"],
-  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Domains ready: unknown"],
+  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Not known whether all hosts are routed"],
+  [{ type: "DomainsReady", status: "Unknown", reason: "AwaitingGateway" }, "busy", "Not known whether all hosts are routed"],
+  [{ type: "Deployed", status: "Unknown" }, "neutral", "Deployed: unknown"],
   [{ type: "SomethingNew", status: "True" }, "neutral", "Something new: True"],
 ])("%j is shown as %s: %s", (condition, tone, title) => {
   expect(findingOf(condition)).toMatchObject({ tone, title });
 });
 
-test.each([
-  [[], "Pods are ready; no image was checked"],
-  [[{ type: "SourceReady", status: "Unknown" }], "Pods are ready; no image was checked"],
-  [[{ type: "SourceReady", status: "False" }], "Pods are ready"],
-  [[{ type: "SourceReady", status: "True" }], "Pods are ready"],
-])("pods that are ready, beside %j, read %s", (others, title) => {
-  expect(findingOf({ type: "Ready", status: "True" }, others).title).toBe(title);
+test("only SourceReady says that images are served", () => {
+  for (const type of Object.keys(meanings).filter((type) => type !== "SourceReady")) {
+    for (const status of ["True", "False", "Unknown"]) {
+      expect(findingOf({ type, status }).title).not.toMatch(/images? (is|are|was|were) served/);
+    }
+  }
 });
 
 test("every condition type of the API has words", () => {
-  const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/conditions.go"), "utf8");
-  const types = [...source.matchAll(/^\s*Condition\w+\s*=\s*"(\w+)"/gm)].map(([, type]) => type);
-  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable"]));
-  expect(types.filter((type) => !(type && type in meanings))).toEqual([]);
+  const types = constants("Condition");
+  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable", "Contested", "Preflight"]));
+  expect(types.sort()).toEqual(Object.keys(meanings).sort());
+});
+
+test("every reason of the API has words, and so has every event of the operator", () => {
+  const reasons = constants("Reason");
+  expect(reasons).toEqual(expect.arrayContaining(["AllReplicasReady", "ForeignWriter", "PreflightFailed"]));
+  // A Go test compares that page with the operator.
+  const sections = readFileSync(join(root, "docs/conditions.md"), "utf8").split(/^## /m);
+  const section = sections.find((text) => text.startsWith("Events\n")) ?? "";
+  const events = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, event = ""]) => event);
+  expect(events).toEqual(expect.arrayContaining(["Installed", "HeldBack"]));
+  expect([...new Set([...reasons, ...events])].sort()).toEqual(Object.keys(reasonWords).sort());
+});
+
+test.each([
+  ["HeldBack", "Change held back"],
+  ["CrashLoopBackOff", "Crash loop back off"],
+  ["constructor", "constructor"],
+])("the reason %s reads %s", (reason, want) => {
+  expect(describeReason(reason)).toBe(want);
+});
+
+test("while a change is held back, the pods before it serve images", () => {
+  const held = { type: "Preflight", status: "False", reason: "SourceDenied" };
+  expect(findingOf({ type: "SourceReady", status: "False", reason: "SourceDenied" }, [held]).title).toBe("The change does not serve images");
 });
 
 test("every phase of the API has words", () => {
@@ -106,7 +144,10 @@ test("a Darkroom that the operator has not seen is pending, one that is deleted 
   expect(phaseOf(darkroom({ deletedAt: "2026-01-01T00:00:00Z" }))).toBe("Terminating");
 });
 
-test("hosts are reached by https where there is a certificate", () => {
-  expect(urlOf(darkroom(), "cats.example.com")).toBe("http://cats.example.com");
-  expect(urlOf(darkroom({ ingress: { tlsSecretName: "tls" } }), "cats.example.com")).toBe("https://cats.example.com");
+test.each([
+  [undefined, "http://cats.example.com"],
+  ["http://album.example.com", "http://cats.example.com"],
+  ["https://album.example.com", "https://cats.example.com"],
+])("beside the URL %s a host is reached at %s", (url, want) => {
+  expect(urlOf({ url }, "cats.example.com")).toBe(want);
 });

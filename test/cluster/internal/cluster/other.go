@@ -22,6 +22,12 @@ func supervisorAttributes(NodeKind) *syscall.SysProcAttr { return &syscall.SysPr
 // CheckMachine says why a real node cannot run on this machine.
 func CheckMachine() error { return errNotLinux }
 
+// MissingPackages is for Linux.
+func MissingPackages() (string, []string, error) { return "", nil, errNotLinux }
+
+// CheckMachineFree is for Linux.
+func CheckMachineFree() error { return errNotLinux }
+
 // Init is for Linux.
 func Init([]string) (int, error) { return 0, errNotLinux }
 
@@ -31,7 +37,9 @@ func Load(context.Context, string, image.Image) error { return errNotLinux }
 // LoadArchive is for Linux.
 func LoadArchive(context.Context, string, string) (string, error) { return "", errNotLinux }
 
-func checkMachineFree() error                                         { return errNotLinux }
+// Pull is for Linux.
+func Pull(context.Context, string, string) error { return errNotLinux }
+
 func lockMachine(string) (func(), error)                              { return nil, errNotLinux }
 func sweepMachine() error                                             { return nil }
 func stopRealNode() error                                             { return nil }

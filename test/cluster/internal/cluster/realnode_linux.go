@@ -75,7 +75,12 @@ func (p *plan) realNodeSpecs(ctx context.Context) ([]process.Spec, error) {
 // CheckMachine says why a real node cannot run on this machine.
 func CheckMachine() error { return node.Check() }
 
-func checkMachineFree() error {
+// MissingPackages returns the package manager of this machine, and the packages that a
+// real node lacks here.
+func MissingPackages() (manager string, packages []string, err error) { return node.MissingPackages() }
+
+// CheckMachineFree says which cluster has a real node on this machine already.
+func CheckMachineFree() error {
 	unlock, err := node.Lock("")
 	if err != nil {
 		return err
@@ -131,6 +136,15 @@ func LoadArchive(ctx context.Context, dir, archive string) (string, error) {
 		return "", err
 	}
 	return name, node.LoadArchive(ctx, archive, name)
+}
+
+// Pull pulls an image from its registry into the real node of the cluster in dir, unless
+// it is there.
+func Pull(ctx context.Context, dir, name string) error {
+	if err := checkReal(dir); err != nil {
+		return err
+	}
+	return node.Pull(ctx, name, filepath.Join(Layout{dir}.node(), "registries"))
 }
 
 // checkReal says why images cannot be loaded into the cluster in dir.

@@ -68,7 +68,7 @@ func Up(ctx context.Context, o Options, owned bool, out io.Writer) (State, error
 	}
 	if o.Node == Real {
 		// Before the namespaces are made; the supervisor locks it for good.
-		if err := checkMachineFree(); err != nil {
+		if err := CheckMachineFree(); err != nil {
 			return State{}, err
 		}
 	}

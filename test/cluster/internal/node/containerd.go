@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -150,20 +151,50 @@ func LoadArchive(ctx context.Context, archive, name string) error {
 	if _, err := ctr(ctx, "images", "import", "--no-unpack", archive); err != nil {
 		return fmt.Errorf("load image %s: %w", name, err)
 	}
+	if err := awaitManaged(ctx, name); err != nil {
+		return fmt.Errorf("load image %s: %w", name, err)
+	}
+	return nil
+}
+
+// Pull pulls an image from its registry into the running containerd, unless it is there.
+// The folder describes mirrors, as containerd's config_path does.
+func Pull(ctx context.Context, name, registries string) error {
+	if known, err := isManaged(ctx, name); err != nil || known {
+		return err
+	}
+	// containerd unpacks it for the first container that needs it, with its snapshotter.
+	_, err := ctr(ctx, "content", "fetch", "--hosts-dir", registries, "--platform", "linux/"+runtime.GOARCH, name)
+	if err == nil {
+		err = awaitManaged(ctx, name)
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // rather than that ctr was killed
+	}
+	if err != nil {
+		return fmt.Errorf("pull image %s: %w", name, err)
+	}
+	return nil
+}
+
+// awaitManaged waits until containerd's Kubernetes side knows an image.
+func awaitManaged(ctx context.Context, name string) error {
 	for {
-		known, err := ctr(ctx, "images", "list", "--quiet", "name=="+name, "labels."+quoted(managed))
-		if err != nil {
-			return fmt.Errorf("load image %s: %w", name, err)
-		}
-		if strings.Contains(known, name) {
-			return nil
+		known, err := isManaged(ctx, name)
+		if err != nil || known {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("load image %s: %w", name, context.Cause(ctx))
+			return context.Cause(ctx)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+func isManaged(ctx context.Context, name string) (bool, error) {
+	known, err := ctr(ctx, "images", "list", "--quiet", "name=="+name, "labels."+quoted(managed))
+	return strings.Contains(known, name), err
 }
 
 // quoted writes NAME=VALUE as containerd's filters want it.

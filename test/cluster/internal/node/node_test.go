@@ -98,10 +98,44 @@ func TestInnerPID(t *testing.T) {
 	}
 }
 
-func TestMissingPackagesAreNamedOnce(t *testing.T) {
-	got := missingPackages(func(program string) bool { return !strings.Contains(program, "tables") && program != "runc" })
-	if want := []string{"runc", "iptables"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+func TestMissingPackagesAreNamedOnceAndByManager(t *testing.T) {
+	withoutSome := func(program string) bool {
+		return !strings.Contains(program, "tables") && program != "runc" && program != "ctr"
+	}
+	tests := []struct {
+		manager string
+		want    []string
+	}{
+		{"apt", []string{"containerd", "runc", "iptables", "containernetworking-plugins"}},
+		{"dnf", []string{"containerd", "runc", "iptables-nft", "containernetworking-plugins"}},
+		{"apk", []string{"containerd-ctr", "runc", "iptables", "cni-plugins"}},
+	}
+	for _, test := range tests {
+		if got := missingPackages(test.manager, withoutSome, false); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.manager, got, test.want)
+		}
+	}
+	if got := missingPackages("apt", func(string) bool { return true }, true); len(got) > 0 {
+		t.Errorf("nothing is missing, but got %v", got)
+	}
+}
+
+func TestMissingCapabilities(t *testing.T) {
+	tests := []struct {
+		name, status string
+		want         []string
+	}{
+		{"all", "Name:\tcluster\nCapEff:\t000001ffffffffff\n", nil},
+		{"root of an ordinary container", "Name:\tcluster\nCapEff:\t00000000a80425fb\n", []string{"NET_ADMIN", "SYS_ADMIN"}},
+		{"one", "Name:\tcluster\nCapEff:\t00000000a80435fb\n", []string{"SYS_ADMIN"}},
+		{"unknown", "Name:\tcluster\n", nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := missingCapabilities(test.status); !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
 	}
 }
 
