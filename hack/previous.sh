@@ -9,8 +9,9 @@ cd "$(dirname "$0")/.."
 next=$1 ref=${2:-}
 folder=bin/previous
 # It works, and installs in every way. Its pods have the template of today: those of earlier
-# commits lack the node selector, so that an upgrade replaces them.
-unreleased=95034ee6f3d2b2fde2b3d730742dab6a1cd2efeb
+# commits lack the node selector, so that an upgrade replaces them. So has its CRD the
+# descriptions of today: OLM v1 refuses an upgrade that changes them.
+unreleased=ace091382cde35880db0ec62c8c5c39d0fb51b0d
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }
