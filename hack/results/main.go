@@ -1,5 +1,6 @@
 // Command results sums the JUnit reports in a directory, as gotestsum and vitest write
-// them, and prints the number of tests: "12 passed, 0 failed, 1 skipped".
+// them. It prints the tests that failed, each with the end of what it printed, and in the
+// last line the number of tests: "12 passed, 0 failed, 1 skipped".
 //
 // A test with subtests is counted besides them. A report that is empty or cut off counts
 // as a failure: the program that should have written it died.
@@ -12,7 +13,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// shownLines is the number of lines that are shown of what a failed test printed.
+const shownLines = 25
 
 func main() {
 	if len(os.Args) != 2 {
@@ -24,11 +29,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "results:", err)
 		os.Exit(1)
 	}
+	for _, failure := range total.failures {
+		fmt.Println(failure)
+	}
 	fmt.Println(total)
 }
 
-// counts are numbers of test cases.
-type counts struct{ passed, failed, skipped int }
+// counts are numbers of test cases, and what is shown of those that failed.
+type counts struct {
+	passed, failed, skipped int
+	failures                []string
+}
 
 func (c counts) String() string {
 	text := fmt.Sprintf("%d passed, %d failed", c.passed, c.failed)
@@ -36,6 +47,40 @@ func (c counts) String() string {
 		text += fmt.Sprintf(", %d skipped", c.skipped)
 	}
 	return text
+}
+
+// testcase is a test in a report.
+type testcase struct {
+	Class    string    `xml:"classname,attr"`
+	Name     string    `xml:"name,attr"`
+	Failures []problem `xml:"failure"`
+	Errors   []problem `xml:"error"`
+	Skipped  *struct{} `xml:"skipped"`
+}
+
+// problem is why a test failed.
+type problem struct {
+	Message string `xml:"message,attr"`
+	Output  string `xml:",chardata"`
+}
+
+// add counts a test.
+func (c *counts) add(test testcase) {
+	problems := append(test.Failures, test.Errors...)
+	switch {
+	case len(problems) > 0:
+		c.failed++
+		text := []string{strings.TrimSpace("FAILED " + strings.TrimSpace(test.Class+" "+test.Name))}
+		for _, problem := range problems {
+			lines := strings.Split(strings.TrimSpace(problem.Message+"\n"+problem.Output), "\n")
+			text = append(text, lines[max(0, len(lines)-shownLines):]...)
+		}
+		c.failures = append(c.failures, strings.Join(text, "\n    "))
+	case test.Skipped != nil:
+		c.skipped++
+	default:
+		c.passed++
+	}
 }
 
 // sum adds up all reports (*.xml) in a directory.
@@ -49,7 +94,7 @@ func sum(directory string) (total counts, err error) {
 		if err != nil {
 			return total, fmt.Errorf("read report: %w", err)
 		}
-		if err := total.add(file); err != nil {
+		if err := total.read(file); err != nil {
 			fmt.Fprintf(os.Stderr, "results: %s: %v\n", path, err)
 			total.failed++
 		}
@@ -58,10 +103,10 @@ func sum(directory string) (total counts, err error) {
 	return total, nil
 }
 
-// add counts the test cases of one report. It returns an error if the report is incomplete.
-func (c *counts) add(report io.Reader) error {
+// read counts the tests of one report. It returns an error if the report is incomplete.
+func (c *counts) read(report io.Reader) error {
 	decoder := xml.NewDecoder(report)
-	outcome, complete := &c.passed, false
+	complete := false
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) && complete {
@@ -72,19 +117,16 @@ func (c *counts) add(report io.Reader) error {
 		}
 		switch element := token.(type) {
 		case xml.StartElement:
-			switch element.Name.Local {
-			case "testcase":
-				outcome = &c.passed
-			case "failure", "error":
-				outcome = &c.failed
-			case "skipped":
-				outcome = &c.skipped
+			if element.Name.Local != "testcase" {
+				continue
 			}
+			var test testcase
+			if err := decoder.DecodeElement(&test, &element); err != nil {
+				return fmt.Errorf("incomplete report: %w", err)
+			}
+			c.add(test)
 		case xml.EndElement:
 			complete = true
-			if element.Name.Local == "testcase" {
-				*outcome++
-			}
 		}
 	}
 }

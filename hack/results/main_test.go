@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -46,6 +47,20 @@ func TestAnIncompleteReportIsAFailure(t *testing.T) {
 			}
 			check(t, directory, want)
 		})
+	}
+}
+
+func TestAFailureIsShownWithTheEndOfItsOutput(t *testing.T) {
+	directory := t.TempDir()
+	write(t, directory, 0, `<testsuites><testcase classname="test/chaos" name="TestA"><failure message="Failed">`+
+		strings.Repeat("earlier\n", 100)+"a_test.go:1: why\n</failure></testcase></testsuites>")
+	total, err := sum(directory)
+	if err != nil || len(total.failures) != 1 {
+		t.Fatalf("%+v, %v", total, err)
+	}
+	shown := strings.Split(total.failures[0], "\n")
+	if shown[0] != "FAILED test/chaos TestA" || shown[len(shown)-1] != "    a_test.go:1: why" || len(shown) != shownLines+1 {
+		t.Errorf("it is shown as:\n%s", total.failures[0])
 	}
 }
 

@@ -23,25 +23,8 @@ import (
 // openShift has what of OpenShift bears on pods and routes: the two groups of its API, and
 // a policy that refuses pods of one namespace whose user is not of its range, as the
 // SecurityContextConstraint restricted-v2 does.
-const openShift = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: securitycontextconstraints.security.openshift.io}
-spec:
-  group: security.openshift.io
-  scope: Cluster
-  names: {kind: SecurityContextConstraints, plural: securitycontextconstraints}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: routes.route.openshift.io}
-spec:
-  group: route.openshift.io
-  scope: Namespaced
-  names: {kind: Route, plural: routes}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
+var openShift = definition("securitycontextconstraints", "security.openshift.io", "Cluster", "SecurityContextConstraints") +
+	definition("routes", "route.openshift.io", "Namespaced", "Route") + `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: must-run-as-range}
@@ -64,6 +47,20 @@ spec:
   validationActions: [Deny]
   matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: openshift}}}
 `
+
+// definition is a CustomResourceDefinition of a kind without a schema, as a YAML document.
+func definition(plural, group, scope, kind string) string {
+	return fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[1]s.%[2]s}
+spec:
+  group: %[2]s
+  scope: %[3]s
+  names: {kind: %[4]s, plural: %[1]s}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---`, plural, group, scope, kind)
+}
 
 // TestADarkroomIsReadyOnOpenShift emulates the parts of OpenShift that refused its pods,
 // fought over its ServiceAccount and ignored its exact path.
@@ -143,7 +140,7 @@ func controlServiceAccounts(t *testing.T, namespace string) (stop func()) {
 				apply.SetKind("ServiceAccount")
 				apply.SetNamespace(namespace)
 				apply.SetName(account.Name)
-				// One that has gone in between would be made anew.
+				// Without it, an account deleted meanwhile would be created again.
 				apply.SetUID(account.UID)
 				_ = kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(apply), client.FieldOwner("openshift.io/image-registry-pull-secrets_service-account-controller"))
 			}

@@ -103,10 +103,18 @@ func shorten(errs []error) error {
 
 // tolerate lets a writer go on when the API server is away, or somebody was faster.
 func tolerate(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || meta.IsNoMatchError(err) {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || meta.IsNoMatchError(err) ||
+		isReplaced(err) {
 		return nil
 	}
 	return err
+}
+
+// isReplaced reports whether a patch named the UID of an object that was deleted and
+// created again: the UID of the new one cannot be changed.
+func isReplaced(err error) bool {
+	cause, found := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return found && cause.Field == "metadata.uid"
 }
 
 func namespace(name string) *corev1.Namespace {
