@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -318,6 +319,103 @@ func TestAnOperatorKilledDuringAPreflightCheckLeavesNothing(t *testing.T) {
 		eventuallyReady(t, darkroom)
 		eventually(t, "the end of the preflight pod", nothingLeft(namespace, config))
 	})
+}
+
+// intruder makes a Deployment of somebody else once the operator creates one for a preflight
+// check: before that request, so that the name is taken, or after it, in its place.
+type intruder struct {
+	t      *testing.T
+	before bool
+	once   sync.Once
+	made   *appsv1.Deployment
+}
+
+func (i *intruder) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		namespace, name := "", ""
+		if parts := strings.Split(request.URL.Path, "/"); request.Method == http.MethodPatch && strings.Contains(request.URL.Path, "-preflight-") {
+			namespace, name = parts[len(parts)-3], parts[len(parts)-1]
+		}
+		if name == "" {
+			return next.RoundTrip(request)
+		}
+		if i.before {
+			i.once.Do(func() { i.make(namespace, name) })
+			return next.RoundTrip(request)
+		}
+		response, err := next.RoundTrip(request)
+		i.once.Do(func() {
+			own := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+			if err := kube.Delete(i.t.Context(), own); err != nil {
+				i.t.Error(err)
+			}
+			i.make(namespace, name)
+		})
+		return response, err
+	})
+}
+
+func (i *intruder) make(namespace, name string) {
+	pod := map[string]string{"app": "gallery"}
+	i.made = &appsv1.Deployment{
+		// With the labels of the operator, as a copy of its object has them.
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{
+			v1alpha1.LabelDarkroom: "photos", v1alpha1.LabelPreflight: "gallery",
+		}},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To[int32](1),
+			Selector: &metav1.LabelSelector{MatchLabels: pod},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: pod},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "gallery", Image: "gallery:1"}}},
+			},
+		},
+	}
+	if err := kube.Create(i.t.Context(), i.made); err != nil {
+		i.t.Error(err)
+	}
+}
+
+func TestADeploymentOfSomebodyElseWithTheNameOfAPreflightCheckIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"it was there before": true, "it took the place of the operator's": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := newNamespace(t)
+			images := &source{}
+			images.serves()
+			other := &intruder{t: t, before: before}
+			startOperator(t, namespace, withPreflight(images, 1), withTransport(other.wrap))
+			darkroom := probed(namespace, "photos")
+			create(t, darkroom)
+			eventually(t, "the release", installed(namespace, "photos"))
+			becomeReady(t, namespace, "photos")
+			eventuallyReady(t, darkroom)
+			applied := podTemplateOf(t, namespace, "photos")
+
+			change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "debug" })
+			eventuallyStatus(t, darkroom, "held back", func(status v1alpha1.DarkroomStatus) error {
+				return condition(status, v1alpha1.ConditionPreflight, metav1.ConditionFalse, v1alpha1.ReasonPreflightFailed)
+			})
+			if podTemplateOf(t, namespace, "photos") != applied {
+				t.Error("the change was applied")
+			}
+			if err := kube.Delete(t.Context(), darkroom); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the deletion", func(ctx context.Context) error {
+				_, err := get(ctx, &v1alpha1.Darkroom{}, namespace, "photos")
+				if !apierrors.IsNotFound(err) {
+					return fmt.Errorf("the Darkroom is still there (%w)", err)
+				}
+				return nil
+			})
+			now := mustGet(t, &appsv1.Deployment{}, namespace, other.made.Name)
+			if now.UID != other.made.UID || now.ResourceVersion != other.made.ResourceVersion {
+				t.Errorf("it was written: %+v", now)
+			}
+		})
+	}
 }
 
 func TestNoMorePreflightPodsThanAllowed(t *testing.T) {

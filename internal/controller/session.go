@@ -245,7 +245,7 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 func preflightCondition(verdict preflight.Verdict) v1alpha1.Condition {
 	condition := v1alpha1.Condition{
 		Type: v1alpha1.ConditionPreflight, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPreflightRunning,
-		Message: "A pod of the change is started and asked for the image of spec.probe before the change is applied.",
+		Message: "Before the change is applied, one pod of it is started and must serve the image of spec.probe.",
 	}
 	switch {
 	case verdict.Reason != "":

@@ -25,7 +25,7 @@ const (
 	retryMost  = 10 * time.Minute
 )
 
-// State tells how far the check of a change is.
+// State is the progress of a check.
 type State int
 
 const (
@@ -56,10 +56,16 @@ type Change struct {
 	// Target is the image that the pod must serve.
 	Target probe.Target
 	// Start creates the Deployment, or finds the one that an earlier operator created, and
-	// returns its name. It is called at most once for each check.
-	Start func(context.Context) (types.NamespacedName, error)
+	// returns its identity. It is called at most once for each check.
+	Start func(context.Context) (Identity, error)
 	// Remove deletes the Deployment. It is called after each Start that succeeded.
 	Remove func(context.Context) error
+}
+
+// Identity tells a Deployment from a later one of its name.
+type Identity struct {
+	types.NamespacedName
+	UID types.UID
 }
 
 // Options are the settings of Checks.

@@ -49,8 +49,9 @@ func readyWorld(outcome probe.Outcome) *world {
 	return &world{
 		outcome: outcome,
 		deployment: &appsv1.Deployment{
-			Spec:   appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels}},
-			Status: appsv1.DeploymentStatus{ReadyReplicas: 1},
+			ObjectMeta: metav1.ObjectMeta{UID: "started"},
+			Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: podLabels}},
+			Status:     appsv1.DeploymentStatus{ReadyReplicas: 1},
 		},
 		pods: []client.Object{&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "pod", Labels: podLabels},
@@ -94,15 +95,15 @@ func (w *world) checks(t *testing.T, limit int) *Checks {
 func (w *world) change(name, id string) Change {
 	return Change{
 		ID: id, Target: probe.Target{FailureThreshold: 2},
-		Start: func(context.Context) (types.NamespacedName, error) {
+		Start: func(context.Context) (Identity, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.startErr != nil {
-				return types.NamespacedName{}, w.startErr
+				return Identity{}, w.startErr
 			}
 			w.present = append(w.present, name)
 			w.most = max(w.most, len(w.present))
-			return types.NamespacedName{Name: name}, nil
+			return Identity{NamespacedName: types.NamespacedName{Name: name}, UID: "started"}, nil
 		},
 		Remove: func(context.Context) error {
 			w.mu.Lock()
@@ -141,6 +142,7 @@ func TestVerdicts(t *testing.T) {
 		"cannot be pulled":  {arrange: waiting("ImagePullBackOff"), want: Failed, reason: v1alpha1.ReasonImagePullFailed, within: StartTimeout + 10*time.Second},
 		"cannot be created": {arrange: func(w *world) { w.startErr = errors.New("no") }, want: Failed, reason: v1alpha1.ReasonPreflightFailed, within: time.Second},
 		"deleted":           {arrange: func(w *world) { w.deployment = nil }, want: Failed, reason: v1alpha1.ReasonPreflightFailed, within: 20 * time.Second},
+		"replaced":          {arrange: func(w *world) { w.deployment.UID = "another" }, want: Failed, reason: v1alpha1.ReasonPreflightFailed, within: 20 * time.Second},
 		"over the quota": {
 			arrange: func(w *world) {
 				pending(w)

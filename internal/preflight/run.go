@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,7 +35,7 @@ const (
 // run checks a change and removes what it created, except when the operator ends: the next
 // one goes on with it.
 func (c *Checks) run(ctx context.Context, change Change) probe.Outcome {
-	name, err := change.Start(ctx)
+	started, err := change.Start(ctx)
 	if err != nil {
 		return failed(v1alpha1.ReasonPreflightFailed, err.Error())
 	}
@@ -48,10 +47,10 @@ func (c *Checks) run(ctx context.Context, change Change) probe.Outcome {
 		defer cancel()
 		if err := change.Remove(removal); err != nil {
 			// It is surplus then, and removed by a later reconcile.
-			ctrl.LoggerFrom(ctx).Error(err, "Preflight Deployment not deleted", "namespace", name.Namespace, "deployment", name.Name)
+			ctrl.LoggerFrom(ctx).Error(err, "Preflight Deployment not deleted", "namespace", started.Namespace, "deployment", started.Name)
 		}
 	}()
-	pod, problem := c.ready(ctx, name)
+	pod, problem := c.ready(ctx, started)
 	if pod == nil {
 		return problem
 	}
@@ -68,22 +67,25 @@ func (c *Checks) run(ctx context.Context, change Change) probe.Outcome {
 }
 
 // ready waits until the pod is ready and returns it, or nil and why it is not.
-func (c *Checks) ready(ctx context.Context, name types.NamespacedName) (*corev1.Pod, probe.Outcome) {
+func (c *Checks) ready(ctx context.Context, started Identity) (*corev1.Pod, probe.Outcome) {
 	began := c.options.Clock.Now()
 	diagnosed := began
 	for {
 		age := c.options.Clock.Since(began)
-		deployment, err := c.options.Deployment(ctx, name)
+		deployment, err := c.options.Deployment(ctx, started.NamespacedName)
+		missing := apierrors.IsNotFound(err) || err == nil && deployment.UID != started.UID
 		switch {
-		case apierrors.IsNotFound(err) && age < settleTime: // the cache does not show it yet
+		case missing && age < settleTime: // the cache does not show it yet
+		case missing:
+			return nil, failed(v1alpha1.ReasonPreflightFailed, fmt.Sprintf("Deployment %s of the preflight pod was deleted.", started.Name))
 		case err != nil:
-			return nil, failed(v1alpha1.ReasonPreflightFailed, fmt.Sprintf("Deployment %s of the preflight pod is gone: %v", name.Name, err))
+			return nil, failedBy(fmt.Errorf("look for Deployment %s of the preflight pod: %w", started.Name, err))
 		case deployment.Status.ObservedGeneration >= deployment.Generation && deployment.Status.ReadyReplicas > 0:
 			if pod, err := c.readyPod(ctx, deployment); err != nil || pod != nil {
 				return pod, failedBy(err)
 			}
-		case age > settleTime && isRefused(deployment) != "":
-			return nil, failed(v1alpha1.ReasonPodsRefused, isRefused(deployment))
+		case age > settleTime && refusal(deployment) != "":
+			return nil, failed(v1alpha1.ReasonPodsRefused, refusal(deployment))
 		case c.options.Clock.Since(diagnosed) >= diagnosePeriod:
 			diagnosed = c.options.Clock.Now()
 			problem, err := c.diagnose(ctx, deployment)
@@ -143,14 +145,13 @@ func (c *Checks) pods(ctx context.Context, deployment *appsv1.Deployment) ([]cor
 	return pods.Items, nil
 }
 
-// isRefused returns why the API server refuses to create the pod; empty if it does not.
-func isRefused(deployment *appsv1.Deployment) string {
-	for _, condition := range deployment.Status.Conditions {
-		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
-			return condition.Message
-		}
+// refusal returns why the API server refuses to create the pod; empty if it does not.
+func refusal(deployment *appsv1.Deployment) string {
+	condition := status.DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)
+	if condition == nil || condition.Status != corev1.ConditionTrue {
+		return ""
 	}
-	return ""
+	return condition.Message
 }
 
 // sleep waits, and reports whether the context has not ended.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -107,24 +106,11 @@ func template(deployment *unstructured.Unstructured) any {
 
 // hasReadyPods reports whether the caches show ready pods of the Darkroom's Deployment.
 func (c *actionClient) hasReadyPods(name string) (bool, error) {
-	deployment, err := c.deployment(c.ctx, name)
-	if err != nil {
-		return false, client.IgnoreNotFound(err)
+	deployment, err := c.deployment(name)
+	if err != nil || deployment == nil {
+		return false, err
 	}
 	return ownership.Owns(c.darkroom, deployment) && deployment.Status.ReadyReplicas > 0, nil
-}
-
-// deployment returns a Deployment as the cache has it.
-func (c *actionClient) deployment(ctx context.Context, name string) (*appsv1.Deployment, error) {
-	live, err := c.Live(ctx, deployments.GroupKind(), types.NamespacedName{Namespace: c.key.Namespace, Name: name})
-	if err != nil {
-		return nil, err
-	}
-	deployment, cached := live.(*appsv1.Deployment)
-	if !cached {
-		return nil, fmt.Errorf("the Deployment %s is not cached", name)
-	}
-	return deployment, nil
 }
 
 // pilot is the Deployment of a preflight pod, with what the pod needs.
@@ -140,33 +126,32 @@ type pilot struct {
 // start creates the Deployment. What its pod reads is created first: configuration and
 // credentials have names that tell their content, so no other pod reads them. A
 // ServiceAccount that exists stays as it is.
-func (p *pilot) start(ctx context.Context) (types.NamespacedName, error) {
-	name := client.ObjectKeyFromObject(p.workload)
+func (p *pilot) start(ctx context.Context) (preflight.Identity, error) {
+	started := preflight.Identity{NamespacedName: client.ObjectKeyFromObject(p.workload)}
 	for _, object := range p.objects {
 		if !isRead(manifest.KeyOf(object).GroupKind) {
 			continue
 		}
 		if _, err := p.Live(ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object)); !apierrors.IsNotFound(err) {
 			if err != nil {
-				return name, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+				return started, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
 			}
 			continue
 		}
 		if _, err := p.applier().put(ctx, object); err != nil {
-			return name, err
+			return started, err
 		}
 	}
 	live, err := p.applier().write(ctx, p.workload, "")
 	switch {
 	case err == nil:
 		p.uid = live.GetUID()
-		return name, nil
-	case !apierrors.IsConflict(err):
-		return name, err
+	case apierrors.IsConflict(err):
+		// An operator that was killed left it behind.
+		p.uid, err = p.applier().liveUID(ctx, p.workload)
 	}
-	// An operator that was killed left it behind.
-	p.uid, err = p.applier().liveUID(ctx, p.workload)
-	return name, err
+	started.UID = p.uid
+	return started, err
 }
 
 // remove deletes the Deployment. Of what its pod reads, the release takes what it needs, and

@@ -150,9 +150,8 @@ func (c *actionClient) isPodIdentity(desired []manifest.Key, object owned) bool 
 		if key.GroupKind != deployments.GroupKind() {
 			continue
 		}
-		live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
-		deployment, cached := live.(*appsv1.Deployment)
-		if err == nil && cached && deployment.Spec.Template.Spec.ServiceAccountName == object.Name {
+		deployment, err := c.deployment(key.Name)
+		if err == nil && deployment != nil && deployment.Spec.Template.Spec.ServiceAccountName == object.Name {
 			return true
 		}
 	}
@@ -166,16 +165,25 @@ func (c *actionClient) rolledOut(desired []manifest.Key) (bool, error) {
 		if key.GroupKind != deployments.GroupKind() {
 			continue
 		}
-		live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
-		if client.IgnoreNotFound(err) != nil {
-			return false, fmt.Errorf("look for %s: %w", key, err)
+		deployment, err := c.deployment(key.Name)
+		if err != nil || deployment == nil {
+			return false, err
 		}
-		deployment, cached := live.(*appsv1.Deployment)
-		if err != nil || !cached || !c.Shown(c.key, key, deployment) || !RolledOut(deployment) {
-			return false, nil //nolint:nilerr // a Deployment that is missing has no pods that serve
+		if !c.Shown(c.key, key, deployment) || !RolledOut(deployment) {
+			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// deployment returns a Deployment as the caches show it; nil if they show none.
+func (c *actionClient) deployment(name string) (*appsv1.Deployment, error) {
+	live, err := c.Live(c.ctx, deployments.GroupKind(), types.NamespacedName{Namespace: c.key.Namespace, Name: name})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("look for Deployment %s: %w", name, err)
+	}
+	deployment, _ := live.(*appsv1.Deployment)
+	return deployment, nil
 }
 
 // RolledOut reports whether all pods of a Deployment have its present template, and as

@@ -224,7 +224,7 @@ func determineRollout(o Observation) verdict {
 	}
 	deploying := under("Rolling out")
 
-	switch progressing := deploymentCondition(deployment, appsv1.DeploymentProgressing); {
+	switch progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing); {
 	case status.ObservedGeneration < deployment.Generation:
 		return deploying
 	case wanted == 0:
@@ -233,8 +233,8 @@ func determineRollout(o Observation) verdict {
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
 		return degraded(problem.Reason, sentence(problem.Message))
-	case isTrue(deploymentCondition(deployment, appsv1.DeploymentReplicaFailure)):
-		return degraded(v1alpha1.ReasonPodsRefused, sentence(deploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
+	case isTrue(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)):
+		return degraded(v1alpha1.ReasonPodsRefused, sentence(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
 	case progressing != nil && progressing.Status == corev1.ConditionFalse:
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
 	case progressing != nil && progressing.Reason == reasonRolledOut:
@@ -281,7 +281,8 @@ func lostPods(before v1alpha1.DarkroomStatus, ready, wanted int32) bool {
 		wasReady != nil && wasReady.Reason == v1alpha1.ReasonReplicasUnavailable
 }
 
-func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+// DeploymentCondition returns the condition of a type, or nil.
+func DeploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
 	for i := range deployment.Status.Conditions {
 		if deployment.Status.Conditions[i].Type == conditionType {
 			return &deployment.Status.Conditions[i]

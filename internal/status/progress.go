@@ -70,7 +70,7 @@ func isStalled(o Observation, reason string) bool {
 	if reason == v1alpha1.ReasonDomainConflict {
 		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return !refusal.Leaving })
 	}
-	progressing := deploymentCondition(o.Deployment, appsv1.DeploymentProgressing)
+	progressing := DeploymentCondition(o.Deployment, appsv1.DeploymentProgressing)
 	return progressing != nil && progressing.Status == corev1.ConditionFalse
 }
 

@@ -285,7 +285,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Re
 
 // lastProgress is when the Deployment last got anywhere.
 func lastProgress(deployment *appsv1.Deployment) time.Time {
-	if progressing := deploymentCondition(deployment, appsv1.DeploymentProgressing); progressing != nil {
+	if progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing); progressing != nil {
 		return progressing.LastUpdateTime.Time
 	}
 	return deployment.CreationTimestamp.Time
