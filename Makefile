@@ -140,15 +140,18 @@ test-full: test ## The same with complete tables in random order, without cached
 # Go keeps the results of the rest. (Tests of the other modules read files outside of
 # them, which Go would not notice, so they run each time.)
 SHORT ?= 1
-# The race detector is for code of this project: test/prometheus only feeds Prometheus' engine.
 test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffle=on) -parallel 8
+
+# test/prometheus has no code of its own that runs concurrently, and Prometheus is slow to
+# build with the race detector.
+race-flag = $$(test $$module = test/prometheus || echo $(RACE))
 
 .PHONY: test-go
 test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
 		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
-			go test -json $$(test $$module = test/prometheus || echo $(RACE)) $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
+			go test -json $(race-flag) $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
 .PHONY: test-page

@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
 )
 
 // worthPacking is the smallest body that is compressed, in bytes: one that fits into a
@@ -26,7 +27,7 @@ var packedTypes = []string{typeJSON, problemType, "application/yaml", "applicati
 // write-only.
 func compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !acceptsGzip(r) || r.Method == http.MethodHead {
+		if !gzipped.Accepted(r.Header) || r.Method == http.MethodHead {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -35,13 +36,6 @@ func compress(next http.Handler) http.Handler {
 		packing.finish()
 	})
 }
-
-// packers are reused: each has some hundred kilobytes of tables.
-var packers = sync.Pool{New: func() any {
-	// The level is valid.
-	writer, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	return writer
-}}
 
 // packer keeps the beginning of a body until it is known whether compressing is worth
 // it. Then all goes through the compressor, or straight on.
@@ -94,8 +88,7 @@ func (p *packer) Write(body []byte) (int, error) {
 	header.Del("Content-Length")
 	p.started = true
 	p.ResponseWriter.WriteHeader(p.status)
-	p.gzip = packers.Get().(*gzip.Writer)
-	p.gzip.Reset(p.ResponseWriter)
+	p.gzip = gzipped.Writer(p.ResponseWriter)
 	if _, err := p.gzip.Write(p.begin.Bytes()); err != nil {
 		return 0, err
 	}
@@ -107,9 +100,7 @@ func (p *packer) Write(body []byte) (int, error) {
 func (p *packer) finish() {
 	switch {
 	case p.gzip != nil:
-		_ = p.gzip.Close()
-		p.gzip.Reset(nil)
-		packers.Put(p.gzip)
+		_ = gzipped.Close(p.gzip)
 	case !p.started && p.status != 0:
 		p.Header().Add("Vary", "Accept-Encoding")
 		p.ResponseWriter.WriteHeader(p.status)

@@ -34,7 +34,7 @@ const (
 	imageTimeout = 15 * time.Second
 )
 
-// imageInput has only the parameters that Darkroom has for images, within bounds: a
+// imageInput has only the parameters that Darkroom has for images, within bounds: an
 // image of 9999 pixels each way takes over a gigabyte of its memory.
 type imageInput struct {
 	PathInput

@@ -13,6 +13,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
 )
 
 // pagePolicy is the content security policy of the web page: its own files, and
@@ -144,22 +146,11 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := f.plain
-	if acceptsGzip(r) {
+	if gzipped.Accepted(r.Header) {
 		if packed := f.packed(); packed != nil {
 			header.Set("Content-Encoding", "gzip")
 			body = packed
 		}
 	}
 	reply(w, f.contentType, body)
-}
-
-// acceptsGzip does not weigh: who names gzip without refusing it gets it.
-func acceptsGzip(r *http.Request) bool {
-	for offer := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(offer), ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(weight), "q="), "0.") != "" || weight == ""
-		}
-	}
-	return false
 }

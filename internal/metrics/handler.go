@@ -2,10 +2,9 @@ package metrics
 
 import (
 	"compress/gzip"
-	"io"
 	"net/http"
-	"strings"
-	"sync"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
 )
 
 // Handler serves the metrics of another handler, followed by those of each Darkroom. The
@@ -15,7 +14,7 @@ func (d *Darkrooms) Handler(process http.Handler) http.Handler {
 		inner := request.Clone(request.Context())
 		inner.Header.Set("Accept", "text/plain;version=0.0.4")
 		inner.Header.Set("Accept-Encoding", "identity")
-		body := &body{ResponseWriter: response, zip: acceptsGzip(request.Header.Get("Accept-Encoding"))}
+		body := &body{ResponseWriter: response, zip: gzipped.Accepted(request.Header)}
 		defer body.close()
 		process.ServeHTTP(body, inner)
 		if body.code == http.StatusOK && request.Method != http.MethodHead {
@@ -23,27 +22,6 @@ func (d *Darkrooms) Handler(process http.Handler) http.Handler {
 		}
 	})
 }
-
-// acceptsGzip reports whether a header names gzip without a weight of zero.
-func acceptsGzip(header string) bool {
-	for encoding := range strings.SplitSeq(header, ",") {
-		name, weight, _ := strings.Cut(strings.ReplaceAll(encoding, " ", ""), ";")
-		if name == "gzip" && strings.Trim(weight, "0.") != "q=" {
-			return true
-		}
-	}
-	return false
-}
-
-// zippers are reused, because each needs some hundred KiB. The fastest level makes the text
-// of metrics a tenth as large.
-var zippers = sync.Pool{New: func() any {
-	zipper, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
-	if err != nil {
-		panic(err) // the level is invalid
-	}
-	return zipper
-}}
 
 // body is the body of a successful response, compressed if zip is set, or that of another
 // response as it is.
@@ -63,8 +41,7 @@ func (b *body) WriteHeader(code int) {
 			b.Header().Add("Vary", "Accept-Encoding")
 			if b.zip {
 				b.Header().Set("Content-Encoding", "gzip")
-				b.zipper = zippers.Get().(*gzip.Writer)
-				b.zipper.Reset(b.ResponseWriter)
+				b.zipper = gzipped.Writer(b.ResponseWriter)
 			}
 		}
 	}
@@ -86,8 +63,6 @@ func (b *body) close() {
 	if b.zipper == nil {
 		return
 	}
-	_ = b.zipper.Close() // the error is that of a connection that was closed
-	b.zipper.Reset(io.Discard)
-	zippers.Put(b.zipper)
+	_ = gzipped.Close(b.zipper) // the error is that of a connection that was closed
 	b.zipper = nil
 }

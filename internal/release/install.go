@@ -70,25 +70,25 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 	return c.deploy(next, nil, history, options.Description)
 }
 
-// preview returns the summary of the revision that an upgrade would make now: that of the
-// last one while the change is held back, so that meanwhile the last one is maintained.
+// preview returns the summary of the revision that an upgrade would make now: the one that
+// Get returned while the change is held back, so that meanwhile that one is maintained.
 func (c *actionClient) preview(values map[string]any) (*helmrelease.Release, error) {
 	preview, err := c.Renderer.Preview(c.Chart, c.key, values)
 	if err != nil {
 		return nil, err
 	}
-	last, err := c.Store.Last(c.ctx, c.darkroom)
-	if err != nil {
-		return nil, err
-	}
-	change := c.changeTo(preview.Manifest)
-	if change == nil || preview.Manifest == last.Manifest {
-		if c.Preflight != nil {
-			c.Preflight.Forget(c.key)
-		}
+	if c.Preflight == nil || c.last == nil {
 		return preview, nil
 	}
-	apply, err := c.mayApply(change, func() (last, next *helmrelease.Release, err error) {
+	var pending *change
+	if preview.Manifest != c.last.Manifest {
+		pending = c.changeTo(preview.Manifest)
+	}
+	if pending == nil {
+		c.Preflight.Forget(c.key)
+		return preview, nil
+	}
+	apply, err := c.mayApply(pending, func() (last, next *helmrelease.Release, err error) {
 		if last, err = c.Store.Read(c.ctx, c.darkroom); err == nil {
 			next, err = c.Renderer.Render(c.Chart, c.key, values)
 		}
@@ -97,7 +97,7 @@ func (c *actionClient) preview(values map[string]any) (*helmrelease.Release, err
 	if err != nil || apply {
 		return preview, err
 	}
-	return last, nil
+	return c.last, nil
 }
 
 // isRetry reports whether next repeats the last revision, which failed. The retry takes

@@ -189,6 +189,8 @@ type actionClient struct {
 	key      types.NamespacedName
 	// absent is set once the API server was asked for the release and had none.
 	absent bool
+	// last is the revision that Get returned; nil if it returned none.
+	last *helmrelease.Release
 }
 
 var _ helmclient.ActionInterface = (*actionClient)(nil)
@@ -207,6 +209,14 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	if c.absent {
 		return nil, driver.ErrReleaseNotFound
 	}
+	var err error
+	c.last, err = c.current()
+	c.absent = errors.Is(err, driver.ErrReleaseNotFound)
+	return c.last, err
+}
+
+// current is Get, each time anew.
+func (c *actionClient) current() (*helmrelease.Release, error) {
 	last, err := c.Store.Last(c.ctx, c.darkroom)
 	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
 		if err := c.adopt(); err != nil {
@@ -215,7 +225,6 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 		last, err = c.Store.Last(c.ctx, c.darkroom)
 	}
 	if err != nil {
-		c.absent = errors.Is(err, driver.ErrReleaseNotFound)
 		return nil, err
 	}
 	c.recall()

@@ -150,6 +150,9 @@ func (f *floor) objects(darkroom *v1alpha1.Darkroom) ([]*unstructured.Unstructur
 		if len(object.Object) == 0 {
 			continue
 		}
+		if !strings.Contains(object.GetName(), darkroom.Name) {
+			return nil, fmt.Errorf("all Darkrooms would share the %s %s", object.GetKind(), object.GetName())
+		}
 		object.SetNamespace(darkroom.Namespace)
 		object.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)})
 		objects = append(objects, object)

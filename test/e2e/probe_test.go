@@ -111,7 +111,7 @@ func TestMistakesInTheSourceReachNoPodThatServes(t *testing.T) {
 	for _, mistake := range []struct {
 		what    string
 		make    func()
-		mend    func()
+		fix     func()
 		reasons []string
 		mention string
 	}{
@@ -157,8 +157,8 @@ func TestMistakesInTheSourceReachNoPodThatServes(t *testing.T) {
 		if err := unchanged(t.Context(), darkroom, before); err != nil {
 			t.Errorf("%s reached the pods that serve: %v", mistake.what, err)
 		}
-		load.during(t, mistake.what+" mended", func() {
-			mistake.mend()
+		load.during(t, mistake.what+" fixed", func() {
+			mistake.fix()
 			waitSettled(t, darkroom)
 		})
 	}

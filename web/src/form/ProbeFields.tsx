@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Probe } from "../api/types";
 import { NumberField, TextField, useForm } from "./fields";
 import { isObject, withValue } from "./model";
+import { probeBounds } from "./validate";
 
 /** The image of spec.probe. Without a path there is no probe. */
 export function ProbePath() {
@@ -27,18 +28,18 @@ export function ProbePath() {
 /** How often the image is requested, and what counts as a failure. */
 export function ProbeTimes() {
   const { input } = useForm();
+  const bounds = (field: keyof typeof probeBounds) => ({ least: probeBounds[field][0], most: probeBounds[field][1] });
   if (!isObject(input.probe)) {
     return null;
   }
   return (
     <div className="dr-pair">
-      <NumberField path={["probe", "periodSeconds"]} label="Image check period (seconds)" least={10} most={86_400} isOptional placeholder="60" />
-      <NumberField path={["probe", "timeoutSeconds"]} label="Image check timeout (seconds)" least={1} most={60} isOptional placeholder="10" />
+      <NumberField path={["probe", "periodSeconds"]} label="Image check period (seconds)" {...bounds("periodSeconds")} isOptional placeholder="60" />
+      <NumberField path={["probe", "timeoutSeconds"]} label="Image check timeout (seconds)" {...bounds("timeoutSeconds")} isOptional placeholder="10" />
       <NumberField
         path={["probe", "failureThreshold"]}
         label="Image check failure threshold"
-        least={1}
-        most={100}
+        {...bounds("failureThreshold")}
         isOptional
         placeholder="3"
         help="Consecutive failures after which the Darkroom is not ready"
