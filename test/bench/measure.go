@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -234,8 +234,7 @@ func (r *round) latencies(ctx context.Context) error {
 	var creates, changes, repairs []float64
 	for i := range r.trials {
 		name := fmt.Sprintf("single-%d", i)
-		took, err := r.until(ctx, func() error { return r.kube.Create(ctx, r.newDarkroom(name, i)) },
-			func() (bool, error) { return r.exists(ctx, &networkingv1.Ingress{}, name) })
+		took, err := r.install(ctx, name, i)
 		if err != nil {
 			return err
 		}
@@ -245,12 +244,11 @@ func (r *round) latencies(ctx context.Context) error {
 		}
 
 		url := "https://changed.example.com/" + name
-		took, err = r.until(ctx, func() error { return r.changeURL(ctx, name, url) }, func() (bool, error) {
-			// Its name says what it holds, so it is a new one.
-			configMaps := &corev1.ConfigMapList{}
-			err := r.kube.List(ctx, configMaps, client.InNamespace(r.namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: name})
-			return slices.ContainsFunc(configMaps.Items, func(c corev1.ConfigMap) bool { return c.Data["SOURCE_BASEURL"] == url }), err
-		})
+		took, err = r.appears(ctx, func() error { return r.changeURL(ctx, name, url) }, &corev1.ConfigMapList{},
+			func(object client.Object) bool {
+				configMap, ok := object.(*corev1.ConfigMap)
+				return ok && configMap.Data["SOURCE_BASEURL"] == url
+			})
 		if err != nil {
 			return err
 		}
@@ -259,9 +257,13 @@ func (r *round) latencies(ctx context.Context) error {
 			return err
 		}
 
-		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
-		took, err = r.until(ctx, func() error { return r.kube.Delete(ctx, service.DeepCopy()) },
-			func() (bool, error) { return r.exists(ctx, &corev1.Service{}, name) })
+		service := &corev1.Service{}
+		if err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, service); err != nil {
+			return err
+		}
+		deleted := service.UID
+		took, err = r.appears(ctx, func() error { return r.kube.Delete(ctx, service) }, &corev1.ServiceList{},
+			func(object client.Object) bool { return object.GetName() == name && object.GetUID() != deleted })
 		if err != nil {
 			return err
 		}
@@ -277,34 +279,36 @@ func (r *round) latencies(ctx context.Context) error {
 // errNotShown says that what a change should bring about did not show in time.
 var errNotShown = errors.New("it did not show within a minute")
 
-// until does something and tells how many milliseconds passed until it showed.
-func (r *round) until(ctx context.Context, act func() error, shows func() (bool, error)) (float64, error) {
+// install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
+func (r *round) install(ctx context.Context, name string, number int) (float64, error) {
+	return r.appears(ctx, func() error { return r.kube.Create(ctx, r.newDarkroom(name, number)) }, &networkingv1.IngressList{},
+		func(object client.Object) bool { return object.GetName() == name })
+}
+
+// appears acts, and returns how many milliseconds later an object of the kind of a list is
+// as desired. It watches, because requests in a loop would slow down what is measured.
+func (r *round) appears(ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	watcher, err := r.kube.Watch(ctx, kind, client.InNamespace(r.namespace))
+	if err != nil {
+		return 0, err
+	}
+	defer watcher.Stop()
 	if err := act(); err != nil {
 		return 0, err
 	}
 	start := time.Now()
-	for time.Since(start) < time.Minute {
-		done, err := shows()
-		if err != nil {
-			return 0, err
-		}
-		if done {
-			return float64(time.Since(start).Microseconds()) / 1000, nil
-		}
-		if err := sleep(ctx, time.Millisecond); err != nil {
-			return 0, err
+	for event := range watcher.ResultChan() {
+		object, ok := event.Object.(client.Object)
+		if ok && event.Type != watch.Deleted && desired(object) {
+			return milliseconds(start), nil
 		}
 	}
-	return float64(time.Since(start).Microseconds()) / 1000, errNotShown
+	return milliseconds(start), errNotShown
 }
 
-func (r *round) exists(ctx context.Context, object client.Object, name string) (bool, error) {
-	err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, object)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	return err == nil, err
-}
+func milliseconds(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
 
 func (r *round) changeURL(ctx context.Context, name, url string) error {
 	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}

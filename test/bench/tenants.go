@@ -13,9 +13,9 @@ import (
 	"helm.sh/helm/v3/pkg/storage"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -65,8 +65,7 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	var latencies []float64
 	for i := range r.trials {
 		name := fmt.Sprintf("%s-%d", name, i)
-		took, err := r.until(ctx, func() error { return r.kube.Create(ctx, r.newDarkroom(name, i)) },
-			func() (bool, error) { return r.exists(ctx, &networkingv1.Ingress{}, name) })
+		took, err := r.install(ctx, name, i)
 		if err != nil && !errors.Is(err, errNotShown) {
 			return nil, err
 		}
@@ -222,7 +221,7 @@ func (t *trouble) eachHeld(ctx context.Context, act func(*v1alpha1.Darkroom) err
 
 // end removes the trouble, so that the next round begins without it.
 func (t *trouble) end(ctx context.Context) error {
-	_, err := t.until(ctx, func() error { return nil }, func() (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		none := true
 		err := t.eachHeld(ctx, func(held *v1alpha1.Darkroom) error {
 			none = false
