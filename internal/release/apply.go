@@ -58,7 +58,11 @@ type applier struct {
 
 // apply writes objects, in the order of manifest.Waves.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
-	for _, wave := range manifest.Waves(objects) {
+	exists := func(object *unstructured.Unstructured) bool {
+		uid, err := a.knownUID(ctx, object)
+		return err != nil || uid != ""
+	}
+	for _, wave := range manifest.Waves(objects, exists) {
 		// An error does not cancel the other writes: they are needed all the same.
 		var group errgroup.Group
 		group.SetLimit(applyParallelism)

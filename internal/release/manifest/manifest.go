@@ -72,17 +72,18 @@ func Parse(manifest, namespace string) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// referring are the kinds that are applied after all others: workloads, so that their
-// pods find ServiceAccount and configuration, and routes, because some ingress
-// controllers drop a route whose Service does not exist yet.
-var referring = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "Ingress", "HTTPRoute"}
+// dependent are the kinds whose controllers need the other objects of a release: pods need
+// ServiceAccount and configuration, and a Gateway reports Services that are missing in the
+// status of the HTTPRoute.
+var dependent = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "HTTPRoute"}
 
-// Waves splits objects into those that pods depend on, such as ServiceAccounts and
-// configuration, and the workloads and routes that are applied after them.
-func Waves(objects []*unstructured.Unstructured) [][]*unstructured.Unstructured {
+// Waves splits objects into two groups, to be applied one after the other. Dependent kinds
+// are in the second group, and so is an Ingress that exists: some controllers drop its route
+// while one of its Services is missing. A new Ingress has no traffic to lose.
+func Waves(objects []*unstructured.Unstructured, exists func(*unstructured.Unstructured) bool) [][]*unstructured.Unstructured {
 	var first, second []*unstructured.Unstructured
 	for _, object := range objects {
-		if slices.Contains(referring, object.GetKind()) {
+		if kind := object.GetKind(); slices.Contains(dependent, kind) || kind == "Ingress" && exists(object) {
 			second = append(second, object)
 		} else {
 			first = append(first, object)

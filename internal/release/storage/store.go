@@ -101,11 +101,14 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 }
 
 // isUnused reports whether no revision of a release's name exists, whoever it belongs to.
+// It may answer from the API server's cache, as a consistent list can take 100 ms: a release
+// that was created a moment ago has the first revision, which Create then conflicts with.
 func (s *Store) isUnused(ctx context.Context, darkroom client.Object) (bool, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
 	err := s.live.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
-		client.MatchingLabels{labelOwner: ownerHelm, labelName: darkroom.GetName()})
+		client.MatchingLabels{labelOwner: ownerHelm, labelName: darkroom.GetName()},
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}})
 	if err != nil {
 		return false, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
 	}
