@@ -102,13 +102,10 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
-# Documents that are not yet in the style that CONTRIBUTING.md describes.
-PROSE_PENDING := $(patsubst %,docs/%.md,page rest-api)
-
 .PHONY: lint-prose
 lint-prose: ## Check the style of the documents.
 	@echo "prose: *.md .github docs test helm-charts"
-	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md))
+	@go run ./hack/prose $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md)
 
 .PHONY: lint-shell
 lint-shell: ## Check the shell scripts, where shellcheck is installed.

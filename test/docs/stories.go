@@ -127,7 +127,7 @@ var Stories = []Story{
 // notRun are the blocks that no story has, and why.
 var notRun = map[string]string{
 	installing + "/1":                     "needs a container engine and a registry: make test-images runs its targets",
-	"docs/page.md#Work on it/1":           "the targets are steps of .ci/run; the last command is a server for a browser",
+	"docs/page.md#Development/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/release.md#Making a release/1":  "needs a published release",
 	"docs/release.md#Testing a release/1": "a job of its own in ci.yaml, and steps of .ci/run",
 }
