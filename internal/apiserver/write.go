@@ -76,7 +76,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	if err != nil {
 		return nil, fromKubernetes(err, redactor(wanted))
 	}
-	s.settle(ctx, stored, in.DryRun != "")
+	s.awaitRead(ctx, stored, in.DryRun != "")
 	return &createOutput{
 		Location: "/darkrooms/" + url.PathEscape(stored.Namespace) + "/" + url.PathEscape(stored.Name),
 		ETag:     etag(stored.ResourceVersion),
@@ -126,7 +126,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, decode)
 		switch {
 		case err == nil:
-			s.settle(ctx, stored, dryRun.DryRun != "")
+			s.awaitRead(ctx, stored, dryRun.DryRun != "")
 			return &darkroomOutput{ETag: etag(stored.ResourceVersion), Body: flatten(stored)}, nil
 		case !apierrors.IsConflict(err):
 			return nil, err
@@ -270,7 +270,7 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
 	}
 	if left.Kind == v1alpha1.Kind && len(left.Finalizers) > 0 {
-		s.settle(ctx, &v1alpha1.Darkroom{ObjectMeta: left.ObjectMeta}, in.DryRun != "")
+		s.awaitRead(ctx, &v1alpha1.Darkroom{ObjectMeta: left.ObjectMeta}, in.DryRun != "")
 		return &deleteOutput{Status: http.StatusAccepted}, nil
 	}
 	if in.DryRun == "" {
@@ -283,8 +283,8 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	return &deleteOutput{Status: http.StatusNoContent}, nil
 }
 
-// settle waits until reads show what was written.
-func (s *Server) settle(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
+// awaitRead waits until reads show what was written.
+func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
 	if dryRun {
 		return
 	}

@@ -166,9 +166,9 @@ func (c *credentials) version(ctx context.Context, darkroom *v1alpha1.Darkroom) 
 	}
 	known := c.recall(darkroom)
 	if metadata != nil {
-		settled, err := c.unchanged(ctx, darkroom, metadata, known)
-		if err != nil || settled != "" {
-			return settled, err
+		current, err := c.unchanged(ctx, darkroom, metadata, known)
+		if err != nil || current != "" {
+			return current, err
 		}
 	}
 	now, err := c.read(ctx, key, metadata)

@@ -119,8 +119,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	_, err = inner.Reconcile(ctx, request)
 	_, held := r.releases.Held(request.NamespacedName)
 	// While a change is held back, the hosts that it drops are still served.
-	settleErr := r.settleClaims(ctx, s, err != nil || held)
-	return r.conclude(ctx, s, err, settleErr)
+	claimsErr := r.commitClaims(ctx, s, err != nil || held)
+	return r.conclude(ctx, s, err, claimsErr)
 }
 
 // leave ends a reconcile of a Darkroom that this installation does not handle, or could not
@@ -138,18 +138,18 @@ func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, e
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
-func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleErr error) (reconcile.Result, error) {
+func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsErr error) (reconcile.Result, error) {
 	var invalid *values.InvalidError
 	refused := false
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
-		return reconcile.Result{RequeueAfter: namespaceRetry}, settleErr
+		return reconcile.Result{RequeueAfter: namespaceRetry}, claimsErr
 	case brokenOff(ctx, err):
 		// Nothing to report: the next operator starts from the beginning.
 		return reconcile.Result{}, err
 	case errors.Is(err, errStale):
-		return reconcile.Result{RequeueAfter: staleRetry}, settleErr
+		return reconcile.Result{RequeueAfter: staleRetry}, claimsErr
 	case isForeignRelease(err):
 		refused = true
 		if !wasRefused(s.darkroom) {
@@ -165,7 +165,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleEr
 	if errors.Is(err, release.ErrHeld) {
 		err = nil
 	}
-	switch retried := errors.Join(settleErr, reportErr); {
+	switch retried := errors.Join(claimsErr, reportErr); {
 	case refused && retried == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
 	case invalid != nil && retried == nil:

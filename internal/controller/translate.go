@@ -31,7 +31,7 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	if err != nil {
 		return nil, nil, err
 	}
-	vals, err := t.values.ValuesUnder(darkroom, values.Circumstances{
+	vals, err := t.values.ValuesIn(darkroom, values.ClusterState{
 		RefusedHosts:       judgement.RefusedHosts(),
 		CredentialsVersion: version,
 	})
@@ -41,14 +41,14 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	return vals, judgement, err
 }
 
-// settleClaims frees the hosts that a Darkroom dropped in the reconcile that ended just now,
+// commitClaims frees the hosts that a Darkroom dropped in the reconcile that ended just now,
 // and deletes what is stored of the credentials of one that is being deleted.
-func (r *helmReconciler) settleClaims(ctx context.Context, s *session, failed bool) error {
+func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bool) error {
 	switch {
 	case s.uninstalled:
 		return errors.Join(r.translator.claims.Forget(ctx, keyOf(s.darkroom), false), r.translator.credentials.discard(ctx, s.darkroom))
 	case s.darkroom.DeletionTimestamp != nil:
 		return r.translator.claims.Forget(ctx, keyOf(s.darkroom), true)
 	}
-	return r.translator.claims.Settle(ctx, s.judgement, failed)
+	return r.translator.claims.Commit(ctx, s.judgement, failed)
 }

@@ -131,7 +131,7 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 	err = c.applier().apply(c.ctx, objects)
 	if err == nil {
 		desired := manifest.Keys(objects)
-		c.memory.Settle(c.key, digest.Identity(next.Manifest), desired)
+		c.memory.MarkInSync(c.key, digest.Identity(next.Manifest), desired)
 		// What has to wait for the roll-out is removed by a later reconcile, when the caches
 		// show what was applied.
 		_, err = c.removeSurplus(desired)

@@ -278,19 +278,18 @@ func (c *actionClient) applier() *applier {
 	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: c.memory, darkroom: c.darkroom, key: c.key}
 }
 
-// record returns what is remembered of the release, as it is stored; nil if it is not
-// settled.
+// record returns the encoded record of the release; nil unless the release is in sync.
 func (c *actionClient) record() []byte {
-	out, settled := c.memory.Record(c.key)
-	if !settled {
+	out, inSync := c.memory.Record(c.key)
+	if !inSync {
 		return nil
 	}
 	out.Source = c.Renderer.Source(c.key, out.Manifest)
 	return out.Encode()
 }
 
-// recall remembers what was recorded of the release, if nothing is remembered of it. A
-// record that cannot be decoded is ignored.
+// recall loads the stored record of the release into an empty memory. It ignores a record
+// that cannot be decoded.
 func (c *actionClient) recall() {
 	raw := c.Store.TakeRecord(c.key)
 	if len(raw) == 0 {

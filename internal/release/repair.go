@@ -21,12 +21,12 @@ import (
 // removes surplus ones. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	verifying := c.memory.Expire(c.key, c.VerifyPeriod)
-	desired, settled, err := c.settled(release.Manifest)
+	desired, inSync, err := c.inSync(release.Manifest)
 	if err != nil {
 		return err
 	}
 	c.Renderer.Compact(c.key)
-	if settled {
+	if inSync {
 		return c.tidyUp(desired)
 	}
 	stored, err := c.Store.Read(c.ctx, c.darkroom)
@@ -54,7 +54,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	}
 	if len(errs) == 0 {
 		desired = manifest.Keys(objects)
-		c.memory.Settle(c.key, release.Manifest, desired)
+		c.memory.MarkInSync(c.key, release.Manifest, desired)
 		errs = append(errs, c.tidyUp(desired))
 		if verifying {
 			errs = append(errs, c.refreshRecord())
@@ -75,10 +75,10 @@ func (c *actionClient) refreshRecord() error {
 	return nil
 }
 
-// settled reports whether all objects of a manifest are known to be as they should be, or
-// are not to be restored now, and returns their keys.
-func (c *actionClient) settled(identity string) ([]manifest.Key, bool, error) {
-	desired, known := c.memory.Settled(c.key, identity)
+// inSync reports whether no object of a manifest has to be restored now, and returns the
+// keys of the objects.
+func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
+	desired, known := c.memory.InSync(c.key, identity)
 	if !known {
 		return nil, false, nil
 	}
