@@ -30,14 +30,15 @@ var habits = []habit{
 		write: `"is not a" or "invalid"`,
 	},
 	{found: words(`((a|each|every|next|two|three) looks?|done again|mend(s|ed)?|carried out|as wanted|is wanted)`), write: `"reconcile", "retried", "fixed", "applied" or "desired"`},
-	{found: words(`pictures?`), write: `"image"`},
+	// As a word of a sentence: in strings it may be a name.
+	{found: words(`pictures?`, `(?:^|[^\s|]\s+)`), write: `"image"`},
 	{found: words(`(that|which|what)( [\w',-]+){0,7} (that|which|what)( [\w',-]+){0,7} (that|which|what)`), write: "two sentences"},
 }
 
 // words returns an expression for whole words, however they are spaced and written.
 // A prefix goes before them.
 func words(text string, prefix ...string) *regexp.Regexp {
-	return regexp.MustCompile(`(?im)` + strings.Join(prefix, "") + `\b` + strings.ReplaceAll(text, " ", `\s+`) + `(?:\b|$)`)
+	return regexp.MustCompile(`(?im)` + strings.Join(prefix, "") + `\b` + strings.ReplaceAll(text, " ", `\s+`) + `(?:\b|[\s"]|$)`)
 }
 
 var (
@@ -53,11 +54,11 @@ func lint(document string) (findings []string) {
 	document = inline.ReplaceAllStringFunc(document, func(code string) string { return strings.Repeat("_", len(code)) })
 	for _, habit := range habits {
 		for _, at := range habit.found.FindAllStringIndex(document, -1) {
-			text := strings.TrimLeft(strings.Join(strings.Fields(document[at[0]:at[1]]), " "), "|.!? ")
+			text := strings.Trim(strings.Join(strings.Fields(document[at[0]:at[1]]), " "), `|!?" `)
 			if habit.except != nil && habit.except.MatchString(text) {
 				continue
 			}
-			line := 1 + strings.Count(document[:at[1]], "\n")
+			line := 1 + strings.Count(strings.TrimRight(document[:at[1]], " \t\n"), "\n")
 			findings = append(findings, fmt.Sprintf("%d: %q: write %s", line, text, habit.write))
 		}
 	}
