@@ -190,8 +190,8 @@ func (t Trace) NewerThan(live metav1.Object) bool {
 	return err == nil && order <= 0
 }
 
-// Differs reports whether an object that was just applied differs from its trace, which
-// means that the apply changed it.
+// Differs reports whether an object that was just applied differs from its trace: then the
+// apply changed it.
 func (t Trace) Differs(now metav1.Object) bool {
 	return t.UID != now.GetUID() || t.state != stateOf(now)
 }
