@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// determineSource returns the condition SourceReady: the result of the prober if there are
-// pods that can be probed, or that of the preflight check of a change that is held back.
+// determineSource returns the condition SourceReady: the result of the prober if pods can
+// be probed, or that of the preflight check while a change is held back.
 func determineSource(o Observation) v1alpha1.Condition {
 	unknown := func(reason, message string) v1alpha1.Condition {
 		return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
