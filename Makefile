@@ -102,13 +102,10 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
-# Documents that are not yet in the style that CONTRIBUTING.md describes.
-PROSE_PENDING := $(patsubst %,docs/%.md,page rest-api)
-
 .PHONY: lint-prose
-lint-prose: ## Check the style of the documents.
-	@echo "prose: *.md .github docs test helm-charts"
-	@go run ./hack/prose $(filter-out $(PROSE_PENDING),$(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md))
+lint-prose: ## Check the style of documents, and of comments and messages in internal/.
+	@echo "prose: *.md .github docs test helm-charts internal"
+	@go run ./hack/prose $$(find internal -name '*.go' ! -name '*_test.go') $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md)
 
 .PHONY: lint-shell
 lint-shell: ## Check the shell scripts, where shellcheck is installed.
@@ -212,9 +209,9 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSU
 test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents in a clean checkout (root, Linux).
 	@$(CLUSTER) build simulated real
 	DOCS=machine BIN_DIR=$(BIN) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
+		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 20m -run '^TestStories$$' ./test/docs
+		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # Which tests e2e-olm runs.
 RUN ?= .

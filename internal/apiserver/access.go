@@ -21,7 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 )
 
-// right is something that a caller may or may not do.
+// right is a permission that is checked.
 type right struct {
 	verb     string
 	group    string
@@ -72,27 +72,26 @@ func (r right) nonResourceAttributes() *authorizationv1.NonResourceAttributes {
 }
 
 const (
-	// maxCallers is how many callers have their answers kept, and maxAnswers how many
-	// answers each of them: one caller cannot displace the answers of another.
+	// maxCallers bounds the callers in the cache, and maxAnswers the results of each, so
+	// that one caller cannot evict the results of another.
 	maxCallers = 1024
 	maxAnswers = 512
-	// questionPatience is how long a request waits for its caller's budget.
-	questionPatience = 5 * time.Second
+	// budgetTimeout is how long a request waits for its caller's budget.
+	budgetTimeout = 5 * time.Second
 )
 
-// access decides what callers may do, by asking the cluster. It keeps answers for some
-// seconds.
+// access authorizes callers by access reviews, and caches the results for some seconds.
 type access struct {
 	ask func(context.Context, *caller, right) (bool, error)
 	ttl time.Duration
-	// budget is what each caller may cost the cluster through this server's own
-	// identity, in requests.
-	budget   *limit.Rates
-	patience time.Duration
-	answers  *answers
+	// budget limits the requests that this server sends to the cluster with its own
+	// identity on behalf of each caller.
+	budget  *limit.Rates
+	timeout time.Duration
+	answers *answers
 }
 
-// newAccess asks by SubjectAccessReview.
+// newAccess authorizes by SubjectAccessReview.
 func newAccess(kube kubernetes.Interface, ttl time.Duration, budget *limit.Rates) *access {
 	ask := func(ctx context.Context, who *caller, what right) (bool, error) {
 		extra := map[string]authorizationv1.ExtraValue{}
@@ -113,8 +112,8 @@ func newAccess(kube kubernetes.Interface, ttl time.Duration, budget *limit.Rates
 	return newAccessBy(ask, ttl, budget)
 }
 
-// newSelfAccess asks by SelfSubjectAccessReview what the owner of the kubeconfig may
-// do: most people may not ask about anyone else.
+// newSelfAccess authorizes the owner of the kubeconfig by SelfSubjectAccessReview: most
+// users may not create reviews for others.
 func newSelfAccess(kube kubernetes.Interface, ttl time.Duration, budget *limit.Rates) *access {
 	ask := func(ctx context.Context, _ *caller, what right) (bool, error) {
 		review, err := kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
@@ -131,19 +130,18 @@ func newSelfAccess(kube kubernetes.Interface, ttl time.Duration, budget *limit.R
 }
 
 func newAccessBy(ask func(context.Context, *caller, right) (bool, error), ttl time.Duration, budget *limit.Rates) *access {
-	return &access{ask: ask, ttl: ttl, budget: budget, patience: questionPatience, answers: newAnswers()}
+	return &access{ask: ask, ttl: ttl, budget: budget, timeout: budgetTimeout, answers: newAnswers()}
 }
 
-// patient returns the same access for callers who have nothing better to do than to
-// wait for their budget, such as streams. They wait as long as their context lasts.
+// patient returns the same access for callers that can wait for their budget until their
+// context ends, such as streams.
 func (a *access) patient() *access {
 	out := *a
-	out.patience = time.Hour
+	out.timeout = time.Hour
 	return &out
 }
 
-// may reports whether a caller has a right. The error is a Problem that says why this
-// is unknown.
+// may reports whether a caller has a right. The error is a Problem if that is unknown.
 func (a *access) may(ctx context.Context, who *caller, what right) (bool, error) {
 	own := a.answers.of(who)
 	if answer, found := own.Get(what); found {
@@ -162,20 +160,20 @@ func (a *access) may(ctx context.Context, who *caller, what right) (bool, error)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		return false, unavailable("the cluster does not answer access reviews; try again")
+		return false, unavailable("access reviews are unavailable; try again later")
 	}
 	own.Add(what, allowed, a.ttl)
 	return allowed, nil
 }
 
-// spend takes one request from the caller's budget, or returns the problem of having
-// none left. Every request that this server makes with its own identity on behalf of a
-// caller is paid for here first.
+// spend takes one request from the caller's budget, or returns a problem if none is left.
+// It is called before every request that this server sends with its own identity on behalf
+// of a caller.
 func (a *access) spend(ctx context.Context, who *caller) error {
-	return limited(a.budget.Wait(ctx, who.user.GetName(), a.patience))
+	return limited(a.budget.Wait(ctx, who.user.GetName(), a.timeout))
 }
 
-// require is may, with a problem for those who may not.
+// require is may, with a problem for callers that lack the right.
 func (a *access) require(ctx context.Context, who *caller, what right) error {
 	allowed, err := a.may(ctx, who, what)
 	if err != nil {
@@ -187,7 +185,7 @@ func (a *access) require(ctx context.Context, who *caller, what right) error {
 	return nil
 }
 
-// answers keeps what the cluster answered, for each caller apart.
+// answers caches the results of reviews for each caller.
 type answers struct {
 	mu      sync.Mutex
 	callers *lru.Cache
@@ -208,7 +206,7 @@ func (a *answers) of(who *caller) *cache.LRUExpireCache {
 	return found.(*cache.LRUExpireCache)
 }
 
-// isFromCluster reports whether an error is about the question, and not an answer to it.
+// isFromCluster reports whether an error is a failure of the review rather than its result.
 func isFromCluster(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) || isUnreachable(err) || errors.Is(err, context.Canceled)

@@ -13,15 +13,15 @@ import (
 
 // Keys of huma's metadata of operations.
 const (
-	// public marks operations that need no caller. All others do.
+	// public marks operations that do not require authentication.
 	public = "public"
-	// streaming marks operations that last: they have places of their own.
+	// streaming marks operations that stay open. They have a separate limit.
 	streaming = "streaming"
 )
 
-// authenticate defends against callers whom the cluster does not know, against those
-// who ask too often, and against those who have many requests open at one time.
-// Operations are closed unless they are marked public.
+// authenticate rejects callers that the cluster does not accept, and limits the rate and
+// the number of concurrent requests of each caller. Every operation requires authentication
+// unless it is marked public.
 func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	base := s.withAddress(request)
@@ -38,7 +38,7 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(ctx, withCaller(base, who)))
 }
 
-// enter identifies the caller of a request, who then has a place until leave is called.
+// enter identifies the caller of a request and reserves a place, which leave releases.
 func (s *Server) enter(ctx context.Context, request *http.Request, stream bool) (who *caller, leave func(), err error) {
 	if who, err = s.signIns.admit(ctx, tokenOf(request)); err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func (s *Server) enter(ctx context.Context, request *http.Request, stream bool) 
 
 type addressKey struct{}
 
-// withAddress keeps whose request it is, by the address.
+// withAddress adds the address of the client to the context.
 func (s *Server) withAddress(request *http.Request) context.Context {
 	return context.WithValue(request.Context(), addressKey{}, s.proxies.client(request))
 }
@@ -66,7 +66,7 @@ func addressOf(ctx context.Context) string {
 	return address
 }
 
-// limited makes *limit.Exceeded a problem. Other errors stay as they are.
+// limited converts *limit.Exceeded to a problem. Other errors are returned unchanged.
 func limited(err error) error {
 	var exceeded *limit.Exceeded
 	if errors.As(err, &exceeded) {
@@ -75,15 +75,14 @@ func limited(err error) error {
 	return err
 }
 
-// asProblem makes any error a problem. The text of errors that are none goes to the log
-// alone.
+// asProblem converts any error to a problem. The text of unexpected errors is only logged.
 func asProblem(ctx context.Context, err error) *Problem {
 	var problem *Problem
 	if errors.As(err, &problem) {
 		return problem
 	}
 	if errors.Is(err, context.Canceled) {
-		// The client is gone, and reads no answer.
+		// The client is gone and does not read the response.
 		return unavailable("the request was canceled")
 	}
 	noteError(ctx, err)

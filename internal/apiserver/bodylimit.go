@@ -5,12 +5,12 @@ import "net/http"
 // maxBody is the largest body of a request, in bytes: as much as Kubernetes stores.
 const maxBody = 1 << 20
 
-// maxToken is the largest body with a token, in bytes. Whose it is, and so whose share
-// it would count for, is not known before it is read.
+// maxToken is the largest body with a token, in bytes. It is small because the caller,
+// whose share it would count towards, is not known before it is read.
 const maxToken = 16 << 10
 
-// limitBody defends the memory of the server against bodies without end. What says it
-// is too large is refused unread; the rest is cut off, which huma answers with 413.
+// limitBody protects the server's memory against large bodies. It rejects a body by its
+// Content-Length, and limits the reader otherwise, which results in a 413 by huma.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > maxBody {

@@ -18,9 +18,9 @@ import (
 // callersTimeout bounds a request that is made for a caller.
 const callersTimeout = 30 * time.Second
 
-// callers makes requests to Kubernetes in the name of those who call. All share one
-// transport, which has no identity of its own: each request carries the token of the
-// caller in its context, and without one it is not sent.
+// callers sends requests to Kubernetes with the identity of the caller. All share one
+// transport without an identity: each request has the token of the caller in its context,
+// and is not sent without one.
 type callers struct {
 	darkrooms rest.Interface
 	core      rest.Interface
@@ -29,19 +29,19 @@ type callers struct {
 	parameters runtime.ParameterCodec
 }
 
-// newCallers returns the requests of callers; owner has them act with the identity of
-// the configuration instead, that of a kubeconfig.
+// newCallers returns callers. If owner is set, all requests use the identity of the
+// configuration, which is that of a kubeconfig.
 func newCallers(cluster *rest.Config, owner bool) (*callers, error) {
 	config := rest.AnonymousClientConfig(cluster)
 	if owner {
 		config = rest.CopyConfig(cluster)
 	}
-	// Callers are limited one by one; together they are not.
+	// Limits apply per caller, not to all callers together.
 	config.QPS, config.RateLimiter = -1, nil
 	config.Timeout = callersTimeout
 	transport, err := rest.TransportFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("make transport: %w", err)
+		return nil, fmt.Errorf("create transport: %w", err)
 	}
 	if !owner {
 		server, _, err := rest.DefaultServerUrlFor(config)
@@ -53,7 +53,7 @@ func newCallers(cluster *rest.Config, owner bool) (*callers, error) {
 	client := &http.Client{
 		Transport: transport,
 		Timeout:   callersTimeout,
-		// A token must not follow wherever an answer points.
+		// A token must not be sent to the target of a redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	scheme := runtime.NewScheme()
@@ -77,12 +77,12 @@ func restClient(config *rest.Config, client *http.Client, scheme *runtime.Scheme
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	out, err := rest.RESTClientForConfigAndClient(config, client)
 	if err != nil {
-		return nil, fmt.Errorf("make client of %s: %w", version, err)
+		return nil, fmt.Errorf("create client of %s: %w", version, err)
 	}
 	return out, nil
 }
 
-// callersTransport puts the caller's token into each request.
+// callersTransport adds the caller's token to each request.
 type callersTransport struct {
 	next http.RoundTripper
 	host string
@@ -91,10 +91,10 @@ type callersTransport struct {
 func (t *callersTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	who := callerOf(request.Context())
 	if who == nil || who.token == "" {
-		return nil, errors.New("request in nobody's name")
+		return nil, errors.New("request without a caller")
 	}
 	if request.URL.Host != t.host {
-		return nil, fmt.Errorf("request to %s, which is not the cluster", request.URL.Host)
+		return nil, fmt.Errorf("request to %s, which is not the Kubernetes API server", request.URL.Host)
 	}
 	request = request.Clone(request.Context())
 	request.Header.Set("Authorization", "Bearer "+who.token)

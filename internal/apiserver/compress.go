@@ -10,21 +10,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
 )
 
-// worthPacking is the smallest body that is compressed, in bytes: one that fits into a
-// packet or two arrives no sooner.
-const worthPacking = 2 << 10
+// minCompressed is the smallest body that is compressed, in bytes: a body that fits into
+// one or two packets does not arrive sooner.
+const minCompressed = 2 << 10
 
-// packedTypes are the media types that are compressed. Streams are not: a compressor
-// keeps events back. Images are compressed already, and the page packs its own files.
+// packedTypes are the media types that are compressed. Streams are not, because a
+// compressor delays events. Images are compressed already, and the page compresses its own
+// files.
 var packedTypes = []string{typeJSON, problemType, "application/yaml", "application/vnd.oai.openapi+json", "text/html; charset=utf-8"}
 
-// compress saves the network of callers with many Darkrooms: a list shrinks to a
-// fifteenth.
+// compress compresses responses: a long list shrinks to a fifteenth.
 //
-// Compression tells those who see the length of answers something about their content,
-// if they can also have their own text in the answer (BREACH). It is safe here because
-// answers hold no secrets: no tokens, no cookies, and of Darkrooms nothing that is
-// write-only.
+// The length of a compressed response discloses its content to attackers who can place
+// their own text in it (BREACH). It is safe here because responses contain no secrets: no
+// tokens, no cookies and no write-only fields.
 func compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !gzipped.Accepted(r.Header) || r.Method == http.MethodHead {
@@ -37,8 +36,8 @@ func compress(next http.Handler) http.Handler {
 	})
 }
 
-// packer keeps the beginning of a body until it is known whether compressing is worth
-// it. Then all goes through the compressor, or straight on.
+// packer buffers the beginning of a body until it is large enough to be compressed, or
+// complete.
 type packer struct {
 	http.ResponseWriter
 
@@ -79,7 +78,7 @@ func (p *packer) Write(body []byte) (int, error) {
 		return p.ResponseWriter.Write(body)
 	}
 	p.begin.Write(body)
-	if p.begin.Len() < worthPacking {
+	if p.begin.Len() < minCompressed {
 		return len(body), nil
 	}
 	header := p.Header()
@@ -96,7 +95,7 @@ func (p *packer) Write(body []byte) (int, error) {
 	return len(body), nil
 }
 
-// finish sends what is still kept. If the client is gone there is nobody to tell.
+// finish sends the rest of the buffer. An error means that the client is gone.
 func (p *packer) finish() {
 	switch {
 	case p.gzip != nil:

@@ -8,13 +8,11 @@ import (
 	"strings"
 )
 
-// crossOrigin defends people who are signed in against other sites that have their
-// browser send requests. Requests that change something are judged by Go's
-// CrossOriginProtection. Those that read are refused if the browser says that they come
-// from elsewhere, by Origin or, for images and scripts of another site, Sec-Fetch-Site:
-// the site could not read the answer, but would spend the rate limit of the person.
-// Links to pages work. Allowed origins get the headers that let their pages read the answers,
-// but no cookies: they bring a token of their own.
+// crossOrigin protects signed-in users against requests that other sites send from their
+// browser. Go's CrossOriginProtection checks writes. Reads are rejected if Origin or
+// Sec-Fetch-Site shows another site: it could not read the response, but would use up the
+// rate limit of the user. Links to pages work. Allowed origins get CORS headers, but no
+// cookies: they send a token.
 func crossOrigin(allowed []string, next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range allowed {
@@ -47,20 +45,20 @@ func crossOrigin(allowed []string, next http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// fromOtherSite reports whether a browser says that a page of another site has it send
-// the request. (none means that a person has typed the address.)
+// fromOtherSite reports whether a page of another site sent the request, according to the
+// browser. (none means that the user entered the URL.)
 func fromOtherSite(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site == "cross-site" || site == "same-site"
 }
 
-// followsLink reports whether a person goes to one of the pages.
+// followsLink reports whether the request is a navigation to a page.
 func followsLink(r *http.Request) bool {
 	page := r.URL.Path == "/" || r.URL.Path == "/docs" || strings.HasPrefix(r.URL.Path, "/ui/")
 	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// preflight answers a browser that asks before it sends.
+// preflight answers a CORS preflight request.
 func preflight(w http.ResponseWriter) {
 	w.Header().Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 	w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID")
@@ -74,5 +72,5 @@ func sameOrigin(origin, host string) bool {
 }
 
 func refuseOrigin(w http.ResponseWriter) {
-	newProblem(http.StatusForbidden, "requests from pages of other sites are refused; --allowed-origin lets a site in").write(w)
+	newProblem(http.StatusForbidden, "cross-site request rejected; allow the site with --allowed-origin").write(w)
 }

@@ -21,7 +21,7 @@ const (
 	typeMergePatch = "application/merge-patch+json"
 )
 
-// readOnly are the fields of an answer that may be sent back, and are ignored.
+// readOnly are the fields of a response that are ignored in requests.
 var readOnly = []string{"uid", "resourceVersion", "generation", "createdAt", "deletedAt", "status"}
 
 // decoder reads the bodies of POST, PUT and PATCH.
@@ -34,9 +34,9 @@ func newDecoder(registry huma.Registry) *decoder {
 	return &decoder{registry: registry, schema: registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")}
 }
 
-// decode merges a body into what there was, by the rules of JSON merge patch (RFC
-// 7396), and returns the result, checked. A whole body is a patch of nothing: its
-// nulls mean what is left out.
+// decode merges a body into the previous object, by the rules of JSON merge patch (RFC
+// 7396), and returns the validated result. A complete body is a patch of an empty object:
+// null means omitted.
 func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	if err := checkShape(body); err != nil {
 		return nil, err
@@ -67,9 +67,9 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	path.Push("body")
 	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
 	if len(result.Errors) > 0 {
-		problem := badInput(http.StatusUnprocessableEntity, "the body is not valid; see errors", result.Errors...)
+		problem := badInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
 		if errs := problem.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
-			problem.Detail = fmt.Sprintf("the body is not valid: %s: %s", errs[0].Location, errs[0].Message)
+			problem.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
 		}
 		return nil, problem
 	}
@@ -79,13 +79,13 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	}
 	input := &DarkroomInput{}
 	if err := json.Unmarshal(raw, input); err != nil {
-		return nil, newProblem(http.StatusUnprocessableEntity, "the body is not valid; see errors", typeProblem(err))
+		return nil, newProblem(http.StatusUnprocessableEntity, "the body is invalid; see errors", typeProblem(err))
 	}
 	return input, nil
 }
 
-// isField reports whether a location is a field of a Darkroom: names that were sent are not
-// repeated in the detail, which may be logged.
+// isField reports whether a location is a field of a Darkroom. Other names from the body
+// are not repeated in the detail, which may be logged.
 func (d *decoder) isField(location string) bool {
 	name, inBody := strings.CutPrefix(location, "body.")
 	schema := d.schema
@@ -96,16 +96,16 @@ func (d *decoder) isField(location string) bool {
 }
 
 const (
-	// maxTokens bounds the names, values and brackets of a body: a short text can have
-	// many, and each takes some hundred bytes once it is decoded. A Darkroom with all
-	// that the CRD allows has a few thousand.
+	// maxTokens bounds the names, values and brackets of a body. A short text can have
+	// many, and each takes some hundred bytes once it is decoded. The largest Darkroom that
+	// the CRD allows has a few thousand.
 	maxTokens = 40_000
 	// maxDepth bounds how deep a body is nested.
 	maxDepth = 64
 )
 
-// checkShape defends the server against bodies that are small but cost much to decode.
-// It keeps nothing of them. Errors of syntax are for others to find.
+// checkShape protects the server against small bodies that are expensive to decode. It
+// ignores syntax errors, which the decoder reports.
 func checkShape(body []byte) error {
 	in := json.NewDecoder(bytes.NewReader(body))
 	for tokens, depth := 0, 0; ; tokens++ {
@@ -120,7 +120,7 @@ func checkShape(body []byte) error {
 			depth--
 		}
 		if tokens > maxTokens || depth > maxDepth {
-			return newProblem(http.StatusUnprocessableEntity, "the body has more values than any Darkroom",
+			return newProblem(http.StatusUnprocessableEntity, "the body is too complex",
 				FieldProblem{Location: "body", Message: fmt.Sprintf("must have at most %d names and values, nested at most %d deep", maxTokens, maxDepth)})
 		}
 	}
@@ -136,12 +136,12 @@ func object(raw []byte) (map[string]any, error) {
 		return nil, errors.New("must be an object")
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("must be one object, with nothing after it")
+		return nil, errors.New("must be a single JSON object")
 	}
 	return out, nil
 }
 
-// typeProblem says which field has a type that the schema cannot tell, such as a
+// typeProblem returns the problem of a field whose type the schema cannot check, such as a
 // quantity. The value is not repeated.
 func typeProblem(err error) FieldProblem {
 	var wrongType *json.UnmarshalTypeError
@@ -178,7 +178,7 @@ func typeWanted(kind reflect.Type) string {
 	return "an object"
 }
 
-// mergePatch applies a patch to an object, as RFC 7396 says.
+// mergePatch applies a patch to an object, by RFC 7396.
 func mergePatch(base, patch map[string]any) map[string]any {
 	for name, value := range patch {
 		switch value := value.(type) {
@@ -200,7 +200,7 @@ func mergePatch(base, patch map[string]any) map[string]any {
 // quantity describes a Kubernetes quantity, which is a string or a number.
 type quantity struct{}
 
-// Schema tells huma what a quantity looks like.
+// Schema implements huma.SchemaProvider.
 func (quantity) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "A quantity such as 500m, 2 or 256Mi",

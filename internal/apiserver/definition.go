@@ -25,13 +25,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// maxSpec is the largest specification that is rendered, in bytes of JSON. The CRD
-// does not bound every map in it, and Kubernetes takes no more annotations than this.
+// maxSpec is the largest spec that is rendered, in bytes of JSON. The CRD does not bound
+// every map in it. It is the limit of Kubernetes for annotations.
 const maxSpec = 256 << 10
 
-// definition checks Darkrooms against the CRD as the Kubernetes API does, by its own
-// libraries: the schema with its limits, unique items of sets and maps, CEL rules. So
-// the limits here are those of the cluster, whatever they become.
+// definition validates Darkrooms against the CRD with the libraries of the Kubernetes API:
+// the schema with its limits, unique items of sets and maps, and CEL rules.
 type definition struct {
 	structural *structuralschema.Structural
 	schema     validation.SchemaValidator
@@ -66,14 +65,14 @@ func newDefinition(raw []byte) (*definition, error) {
 	return out, nil
 }
 
-// check returns the problem that the Kubernetes API would have with a Darkroom. Each
-// step bounds the cost of the next one.
+// check returns the validation errors of the Kubernetes API as a problem. Each step bounds
+// the cost of the next one.
 func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom: %w", err)
 	}
-	// The status is not what was sent.
+	// The status is ignored in requests.
 	delete(object, "status")
 	object["apiVersion"], object["kind"] = v1alpha1.GroupVersion.String(), v1alpha1.Kind
 	raw, err := json.Marshal(object)
@@ -81,7 +80,7 @@ func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 		return fmt.Errorf("encode Darkroom: %w", err)
 	}
 	if len(raw) > maxSpec {
-		return newProblem(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes of %d at most", len(raw), maxSpec))
+		return newProblem(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxSpec))
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
 	defaulting.Default(object, d.structural)

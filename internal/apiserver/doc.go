@@ -2,29 +2,27 @@
 // the flat bodies that people know, with live events, a preview of what would be
 // installed, and images from the running Darkroom.
 //
-// The story of a request:
+// The path of a request:
 //
-//  1. It passes the middlewares (handler.go), each in a file of its own whose comment
-//     says what it defends against.
-//  2. Whose it is follows from its bearer token or session cookie, by TokenReview
-//     (identity.go); what the caller may do, by SubjectAccessReview (access.go).
-//     Both answers are kept for some seconds.
-//  3. Reads are answered from the journal (journal.go), which an informer feeds, or
-//     by the server's own ServiceAccount, which can read no Secret and write nothing.
-//  4. Writes, and images, carry the caller's own token (callers.go), so that
-//     Kubernetes decides, and its audit log names, the person.
+//  1. It passes the middlewares (handler.go). The comment of each states the threat.
+//  2. The caller is authenticated by bearer token or session cookie with a TokenReview
+//     (identity.go), and authorized with a SubjectAccessReview (access.go). Both results
+//     are cached for some seconds.
+//  3. Reads are served from the journal (journal.go), which an informer feeds, or with
+//     the server's own ServiceAccount, which cannot read Secrets or write anything.
+//  4. Writes and images use the caller's own token (callers.go), so that they are subject
+//     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
-// Credentials go in and never come out. The informer's transform (feed.go) drops them
-// before anything is kept, and the types of the answers (darkroom.go) have no field
-// for them. A write that leaves them out keeps those that are there (expand.go).
+// Credentials are write-only. The informer's transform (feed.go) removes them before a
+// Darkroom is cached, and the response types (darkroom.go) have no fields for them. A write
+// that omits them keeps the existing ones (expand.go).
 //
-// What each caller may cost is bounded before anything shared is spent: attempts to sign
-// in (signin.go), requests and what they hold at one time (authenticate.go, shared.go),
-// questions to the cluster (access.go), bodies (decode.go), what is rendered
-// (definition.go, render.go). The package limit counts; docs/security.md lists the
+// Limits apply per caller (package limit): sign-in attempts (signin.go), requests and
+// concurrent requests (authenticate.go, shared.go), requests to the cluster (access.go),
+// bodies (decode.go), rendering (definition.go, render.go). docs/security.md lists the
 // threats, with the test of each.
 //
-// Errors are problems after RFC 9457 (problem.go), with one entry for each bad field.
-// Live events (stream.go) are read from the journal's ring: a client that is too slow
-// loses its connection, never an event, because it resumes where it was.
+// Errors are problem details by RFC 9457 (problem.go), with one entry for each invalid
+// field. Live events (stream.go) are read from the journal's ring buffer: a client that is
+// too slow loses its connection but no events, because it resumes where it was.
 package apiserver

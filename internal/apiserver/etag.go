@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// etag is the entity tag of a resource version.
+// etag returns the entity tag of a resource version.
 func etag(version string) string {
 	return `"` + version + `"`
 }
 
-// anyVersion, as a header If-Match, means whichever version there is.
+// anyVersion is the value of If-Match that matches any version.
 const anyVersion = "*"
 
 // versionOf returns the resource version of a header with a single tag.
@@ -21,8 +21,7 @@ func versionOf(header string) (version string, ok bool) {
 	return version, opened && closed && version != "" && !strings.ContainsAny(version, `",`)
 }
 
-// matches tells whether a header If-Match or If-None-Match names a version. A star
-// names all.
+// matches reports whether a header If-Match or If-None-Match matches a version.
 func matches(header, version string) bool {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
@@ -33,11 +32,12 @@ func matches(header, version string) bool {
 	return false
 }
 
-// checkIfMatch refuses a write by who has not seen what it would overwrite.
+// checkIfMatch rejects a write without the current version, so that no change is
+// overwritten unseen.
 func checkIfMatch(header, version string) error {
 	if header == "" {
 		return newProblem(http.StatusPreconditionRequired,
-			"say which version you change: send its ETag in the header If-Match", FieldProblem{Location: "header.If-Match", Message: "required"})
+			"the header If-Match is required: send the ETag of the version that you change", FieldProblem{Location: "header.If-Match", Message: "required"})
 	}
 	if !matches(header, version) {
 		return stale()
@@ -45,7 +45,7 @@ func checkIfMatch(header, version string) error {
 	return nil
 }
 
-// stale is the problem of who has seen an earlier version.
+// stale is the problem of a write to an earlier version.
 func stale() *Problem {
-	return newProblem(http.StatusPreconditionFailed, "the Darkroom has changed since you read it: read it again, and repeat your change")
+	return newProblem(http.StatusPreconditionFailed, "the Darkroom has changed since you read it: read it again and repeat your change")
 }

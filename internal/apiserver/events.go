@@ -13,13 +13,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Event is something that happened to a Darkroom.
+// Event is an event of a Darkroom.
 type Event struct {
 	Type      string     `json:"type" doc:"Normal or Warning"`
-	Reason    string     `json:"reason" doc:"What happened, in a word"`
+	Reason    string     `json:"reason" doc:"Machine-readable reason"`
 	Message   string     `json:"message"`
-	Count     int32      `json:"count" doc:"How often it happened"`
-	Reporter  string     `json:"reporter,omitempty" doc:"Who says so"`
+	Count     int32      `json:"count" doc:"Number of occurrences"`
+	Reporter  string     `json:"reporter,omitempty" doc:"Component that reported the event"`
 	FirstSeen *time.Time `json:"firstSeen,omitempty"`
 	LastSeen  *time.Time `json:"lastSeen,omitempty"`
 }
@@ -33,7 +33,8 @@ type eventsOutput struct {
 	Body EventList
 }
 
-// events reads with the server's own token, for callers who may list events there.
+// events lists with the server's own token, for callers that may list events in the
+// namespace.
 func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -64,8 +65,8 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, erro
 	return out, nil
 }
 
-// describeEvent reads both kinds of events: those of the old API, with a count, and
-// those of the new one, with a series.
+// describeEvent supports events of both APIs: core, with a count, and events.k8s.io, with a
+// series.
 func describeEvent(event *corev1.Event) Event {
 	out := Event{
 		Type:      event.Type,

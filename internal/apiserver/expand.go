@@ -8,35 +8,35 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// DarkroomInput is a Darkroom as people send it. What only the server knows (status,
-// uid and the like) may be sent along, as it stands in an answer, and is ignored.
+// DarkroomInput is a Darkroom in requests. Read-only fields of a response (status, uid and
+// others) are accepted and ignored.
 type DarkroomInput struct {
-	Name        string            `json:"name,omitempty" doc:"Name; in PUT and PATCH that of the path, if given"`
-	Namespace   string            `json:"namespace,omitempty" doc:"Namespace; in POST default if left out, in PUT and PATCH that of the path, if given"`
-	Labels      map[string]string `json:"labels,omitempty" doc:"Left out in PUT, they stay as they are"`
-	Annotations map[string]string `json:"annotations,omitempty" doc:"Left out in PUT, they stay as they are"`
+	Name        string            `json:"name,omitempty" doc:"Name; if set in PUT and PATCH, it must match the path"`
+	Namespace   string            `json:"namespace,omitempty" doc:"Namespace; in POST it defaults to default; if set in PUT and PATCH, it must match the path"`
+	Labels      map[string]string `json:"labels,omitempty" doc:"Unchanged if omitted in PUT"`
+	Annotations map[string]string `json:"annotations,omitempty" doc:"Unchanged if omitted in PUT"`
 	Settings
-	Source   SourceInput   `json:"source" doc:"Where the original images come from"`
-	ExtraEnv []EnvVarInput `json:"extraEnv,omitempty" doc:"Further environment variables. One without value and valueFrom keeps the literal value that it has"`
+	Source   SourceInput   `json:"source" doc:"Source of the original images"`
+	ExtraEnv []EnvVarInput `json:"extraEnv,omitempty" doc:"Additional environment variables. A variable without value and valueFrom keeps its literal value"`
 }
 
-// SourceInput is a source as people send it.
+// SourceInput is a source in requests.
 type SourceInput struct {
 	SourceFields
-	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Left out with secretKey, inline keys stay as they are"`
-	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; prefer credentialsSecretRef"`
+	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted"`
+	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; use credentialsSecretRef instead where possible"`
 }
 
-// EnvVarInput is an environment variable as people send it.
+// EnvVarInput is an environment variable in requests.
 type EnvVarInput struct {
 	Name      string               `json:"name"`
 	Value     *string              `json:"value,omitempty" writeOnly:"true" doc:"Literal value; never shown again"`
 	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
 }
 
-// expand returns what the resource becomes when somebody sends the input in place of
-// before, which is empty when it is new. Write-only fields that are left out keep
-// their values, and so does metadata that the API does not show.
+// expand returns the resource after the input replaces before, which is empty for a new
+// Darkroom. Omitted write-only fields keep their values, and so does metadata that the API
+// does not show.
 func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	out := before.DeepCopy()
 	out.Name, out.Namespace = in.Name, in.Namespace
@@ -92,8 +92,8 @@ func expandSource(in *SourceInput, before *v1alpha1.Source) v1alpha1.Source {
 	return out
 }
 
-// keepsKeys tells whether inline keys stay. They outlive neither the kind of source
-// that they are for, nor a reference in their place.
+// keepsKeys reports whether inline keys are kept. They are not if the type of source
+// changes or a Secret is referenced.
 func keepsKeys(in *SourceInput, before *v1alpha1.Source) bool {
 	return in.AccessKey == "" && in.SecretKey == "" && in.CredentialsSecretRef == nil && in.Type == before.Type
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// newCache returns a cache of Darkrooms alone. All that is write-only is dropped
-// before anything is kept, so that no mistake further on can show it.
+// newCache returns a cache of Darkrooms only. Write-only fields are removed before a
+// Darkroom is cached, so that no later mistake can disclose them.
 func newCache(cluster *rest.Config, httpClient *http.Client, namespaces []string) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	// The mapping is known: asking for it would need rights, and fail while the
-	// cluster is away.
+	// The mapping is known. Discovery would require permissions, and fail while the cluster
+	// is unavailable.
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(v1alpha1.GroupVersionKind, meta.RESTScopeNamespace)
 	options := cache.Options{
@@ -54,8 +54,8 @@ func concealCached(object any) (any, error) {
 	return object, nil
 }
 
-// feed has an informer write the journal. What it returns tells whether all that was
-// there at the start has been written.
+// feed connects an informer to the journal. The returned function reports whether the
+// initial list has been written.
 func feed(ctx context.Context, darkrooms cache.Cache, into *journal) (synced func() bool, err error) {
 	informer, err := darkrooms.GetInformer(ctx, &v1alpha1.Darkroom{}, cache.BlockUntilSynced(false))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// flatten returns a Darkroom as the API shows it. The answer shares maps and slices
-// with the resource, so neither may be changed.
+// flatten returns the response for a Darkroom. It shares maps and slices with the resource,
+// so neither may be changed.
 func flatten(in *v1alpha1.Darkroom) Darkroom {
 	return Darkroom{
 		Name:            in.Name,
@@ -30,8 +30,8 @@ func flatten(in *v1alpha1.Darkroom) Darkroom {
 	}
 }
 
-// shownAnnotations leaves out the one in which kubectl keeps all that was applied,
-// inline credentials included.
+// shownAnnotations omits kubectl's last-applied-configuration, which includes inline
+// credentials.
 func shownAnnotations(in map[string]string) map[string]string {
 	if _, found := in[corev1.LastAppliedConfigAnnotation]; !found {
 		return in

@@ -61,7 +61,7 @@ func TestManifestOfWhatIsNotStoredYet(t *testing.T) {
 		"stayed": `{"source":{"type":"S3","bucket":"b","region":"r"},"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`,
 	} {
 		got := s.want(http.StatusOK, token, "POST", path(namespace, "secret")+"/manifest", body)
-		mustNotSing(t, name, got.body)
+		mustNotLeak(t, name, got.body)
 		if want := s.want(http.StatusOK, token, "GET", path(namespace, "secret")+"/manifest", ""); got.body != want.body {
 			t.Errorf("%s: the manifest differs from the stored one:\n%s", name, got.body)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// newHandler joins routes and middlewares. The first middleware sees a request first.
+// newHandler wraps the routes in the middlewares. The first middleware is the outermost.
 func (s *Server) newHandler() (http.Handler, error) {
 	mux := http.NewServeMux()
 	api := newAPI(mux, s.options.Version)
@@ -26,7 +26,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	return observe(s.log, s.metrics, recoverPanic(s.log, securityHeaders(handler))), nil
 }
 
-// registerPlain adds the routes that are not part of the API proper.
+// registerPlain adds the routes that are not part of the API.
 func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 	document, err := json.MarshalIndent(api.OpenAPI(), "", "  ")
 	if err != nil {

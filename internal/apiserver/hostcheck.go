@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// checkHost defends a server that asks nobody for a token against DNS rebinding: a
-// page of some other site whose name suddenly means 127.0.0.1 would reach it as its
-// own. Such requests still carry the site's name as host.
+// checkHost protects a server without authentication against DNS rebinding: another site
+// whose name resolves to 127.0.0.1 could reach it as same-origin. Such requests have the
+// name of the site as their host.
 func checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalHost(r.Host) {
-			newProblem(http.StatusMisdirectedRequest, "this server is reached as localhost or 127.0.0.1 only").write(w)
+			newProblem(http.StatusMisdirectedRequest, "the host of the request must be localhost or a loopback address").write(w)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -20,13 +20,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// caller is who sent a request.
+// caller is the user who sent a request.
 type caller struct {
 	user user.Info
-	// key tells callers apart by all that the cluster decides on.
+	// key identifies the caller by all attributes that authorization depends on.
 	key string
-	// token is what the caller's own requests to Kubernetes carry; empty when all act
-	// with the kubeconfig.
+	// token is sent with the caller's own requests to Kubernetes; empty with
+	// --auth=kubeconfig.
 	token string
 }
 
@@ -36,28 +36,28 @@ func newCaller(who user.Info, token string) *caller {
 	return &caller{user: who, key: string(sum[:]), token: token}
 }
 
-// identifier finds out whose a token is.
+// identifier authenticates callers.
 type identifier interface {
-	// identify returns the caller, or a Problem: 401 if the token is no good, 503 if
-	// that cannot be told.
+	// identify returns the caller, or a Problem: 401 if the token is not accepted, 503 if
+	// the cluster is unavailable.
 	identify(ctx context.Context, token string) (*caller, error)
 }
 
-// reviewTimeout bounds one question to the cluster.
+// reviewTimeout bounds one review.
 const reviewTimeout = 10 * time.Second
 
-// reviewBackoff is how questions are asked again when the cluster is busy.
+// reviewBackoff is the back-off of reviews while the cluster is busy.
 func reviewBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 250 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 3}
 }
 
-// tokenReviews identifies by TokenReview, and believes an answer for some seconds.
+// tokenReviews authenticates by TokenReview, and caches the results for some seconds.
 type tokenReviews struct {
 	tokens authenticator.Token
 }
 
-// newTokenReviews stands on the parts of Kubernetes' delegating authenticator rather
-// than on its factory, which does not tell a bad token from a cluster that is away.
+// newTokenReviews uses the parts of Kubernetes' delegating authenticator instead of its
+// factory, which does not distinguish an invalid token from an unavailable cluster.
 func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReviews, error) {
 	reviews, err := webhooktoken.NewFromInterface(kube.AuthenticationV1(), nil, *reviewBackoff(), reviewTimeout,
 		webhooktoken.AuthenticatorMetrics{
@@ -65,26 +65,26 @@ func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReview
 			RecordRequestLatency: authenticatorfactory.RecordRequestLatency,
 		})
 	if err != nil {
-		return nil, fmt.Errorf("make authenticator: %w", err)
+		return nil, fmt.Errorf("create authenticator: %w", err)
 	}
 	return &tokenReviews{tokens: tokencache.New(reviews, false, ttl, ttl)}, nil
 }
 
 func (t *tokenReviews) identify(ctx context.Context, token string) (*caller, error) {
 	if token == "" {
-		return nil, unauthorized("sign in first: send a bearer token in the header Authorization, or POST it to /session")
+		return nil, unauthorized("authentication required: send a bearer token in the header Authorization, or POST it to /session")
 	}
 	answer, ok, err := t.tokens.AuthenticateToken(ctx, token)
 	if err != nil && isFromCluster(err) {
-		return nil, unavailable("the cluster cannot be asked whose the token is: try again")
+		return nil, unavailable("token reviews are unavailable; try again later")
 	}
 	if err != nil || !ok {
-		return nil, unauthorized("the cluster does not accept the token: it is wrong, or no longer valid")
+		return nil, unauthorized("the token is invalid or has expired")
 	}
 	return newCaller(answer.User, token), nil
 }
 
-// kubeconfigOwner takes everyone for the owner of the kubeconfig.
+// kubeconfigOwner identifies all callers as the owner of the kubeconfig.
 type kubeconfigOwner struct {
 	kube kubernetes.Interface
 	ttl  time.Duration
@@ -110,12 +110,12 @@ func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*caller, erro
 	return k.owner, nil
 }
 
-// sessionCookie holds the token of a browser. The prefix has browsers refuse it unless
-// it is Secure, of this host alone and for all of it.
+// sessionCookie holds the token of a browser. With the prefix __Host-, browsers accept it
+// only if it is Secure and for this host only.
 const sessionCookie = "__Host-darkroom-session"
 
-// tokenOf returns the token of a request, or nothing. The header counts more: it is
-// what a proxy that signs people in sets.
+// tokenOf returns the token of a request; empty if there is none. The header, which an
+// authenticating proxy sets, takes precedence over the cookie.
 func tokenOf(request *http.Request) string {
 	if header := request.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(strings.TrimSpace(header), " ")
@@ -136,7 +136,7 @@ func withCaller(ctx context.Context, who *caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)
 }
 
-// callerOf returns who sent the request of a context, or nil.
+// callerOf returns the caller in a context, or nil.
 func callerOf(ctx context.Context) *caller {
 	who, _ := ctx.Value(callerKey{}).(*caller)
 	return who

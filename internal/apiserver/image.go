@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// maxImage is the largest image that is passed on, in bytes.
+	// maxImage is the largest image that is forwarded, in bytes.
 	maxImage = 8 << 20
-	// maxBlur bounds the time that the Darkroom needs.
+	// maxBlur bounds the processing time.
 	maxBlur = 100
 	// maxRotation is a full turn, in degrees.
 	maxRotation = 360
-	// imageTimeout is what a client gets to receive an image.
+	// imageTimeout bounds the time in which a client receives an image.
 	imageTimeout = 15 * time.Second
 )
 
-// imageInput has only the parameters that Darkroom has for images, within bounds: an
-// image of 9999 pixels each way takes over a gigabyte of its memory.
+// imageInput has the parameters of Darkroom for images, with limits: an image of 9999×9999
+// pixels takes more than a gigabyte of its memory.
 type imageInput struct {
 	PathInput
 	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the image, for example /images/cat.jpg"`
@@ -63,7 +63,7 @@ func (in *imageInput) query() url.Values {
 	return out
 }
 
-// bounds refuses numbers that the patterns cannot.
+// bounds checks the limits of numbers that the patterns do not.
 func (in *imageInput) bounds() error {
 	for _, parameter := range []struct {
 		name, value string
@@ -88,10 +88,10 @@ func positive(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notImages are what Darkroom serves besides images.
+// notImages are the paths that Darkroom serves besides images.
 var notImages = []string{"/metrics", "/ping", "/debug"}
 
-// imagePath refuses paths that could lead elsewhere than to an image.
+// imagePath rejects paths that could lead to something other than an image.
 func imagePath(given string) (string, error) {
 	clean := path.Clean(given)
 	internal := slices.ContainsFunc(notImages, func(prefix string) bool {
@@ -108,8 +108,8 @@ type imageOutput struct {
 	Body func(huma.Context)
 }
 
-// image fetches an image from the running Darkroom, through the proxy of the
-// Kubernetes API and with the caller's token: who may not use that proxy gets nothing.
+// image fetches an image from the running Darkroom, through the proxy of the Kubernetes API
+// with the caller's token, so that the caller needs permission to use the proxy.
 func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error) {
 	if _, err := s.readable(ctx, in.key()); err != nil {
 		return nil, err
@@ -130,12 +130,12 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 		leave()
 		return nil, err
 	}
-	// The place is kept until the client has the image: a client that reads slowly
-	// holds the memory only of its own share.
+	// The place is kept until the client has received the image, so that a slow client uses
+	// only its own share of the memory.
 	return &imageOutput{Body: func(humaContext huma.Context) {
 		defer leave()
 		_, w := humago.Unwrap(humaContext)
-		// Without a deadline of its own that of the server counts.
+		// Without a separate deadline that of the server applies.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(imageTimeout))
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		reply(w, contentType, body)
@@ -157,7 +157,7 @@ func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) 
 		return nil, "", fromKubernetes(err, asIs)
 	}
 	defer answer.Body.Close()
-	// A known length saves the memory that a buffer needs to grow.
+	// With a known length the buffer does not have to grow.
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(answer.ContentLength, 0), maxImage)+bytes.MinRead))
 	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, maxImage+1)); err != nil {
 		return nil, "", badGateway("the image is incomplete; try again")
@@ -166,7 +166,7 @@ func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) 
 	return buffer.Bytes(), contentType, err
 }
 
-// judgeImage decides whether an answer is an image that may be passed on.
+// judgeImage decides whether a response is an image that may be forwarded.
 func judgeImage(status int, header string, body []byte) (contentType string, err error) {
 	if refusal := fromProxy(status, body); refusal != nil {
 		return "", refusal
@@ -176,12 +176,12 @@ func judgeImage(status int, header string, body []byte) (contentType string, err
 	case status == http.StatusNotFound:
 		return "", newProblem(http.StatusNotFound, "the Darkroom has no such image")
 	case status != http.StatusOK:
-		return "", badGateway(fmt.Sprintf("the Darkroom answered %d %s: look at its pods and its source", status, http.StatusText(status)))
-	// A drawing in SVG can hold scripts.
+		return "", badGateway(fmt.Sprintf("the Darkroom responded with %d %s: check its pods and its source", status, http.StatusText(status)))
+	// SVG can contain scripts.
 	case err != nil || !strings.HasPrefix(contentType, "image/") || strings.HasPrefix(contentType, "image/svg"):
-		return "", badGateway("the Darkroom answered with something other than an image")
+		return "", badGateway("the response of the Darkroom is not an image")
 	case len(body) > maxImage:
-		return "", badGateway(fmt.Sprintf("the image is larger than %d MiB: ask for a smaller one, with w or h", maxImage>>20))
+		return "", badGateway(fmt.Sprintf("the image is larger than %d MiB: request a smaller one with w or h", maxImage>>20))
 	}
 	return contentType, nil
 }
@@ -190,7 +190,7 @@ func badGateway(detail string) *Problem {
 	return newProblem(http.StatusBadGateway, detail)
 }
 
-// fromProxy returns the problem if it was Kubernetes that answered, not the Darkroom.
+// fromProxy returns the problem if the response is from Kubernetes, not from the Darkroom.
 func fromProxy(status int, body []byte) error {
 	if status < http.StatusBadRequest {
 		return nil
@@ -202,7 +202,7 @@ func fromProxy(status int, body []byte) error {
 	err := fromKubernetes(&apierrors.StatusError{ErrStatus: answer}, asIs)
 	var problem *Problem
 	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
-		problem = unavailable("the Darkroom has no Service yet: it is not installed")
+		problem = unavailable("the Darkroom is not installed yet: it has no Service")
 		return problem
 	}
 	return err

@@ -27,33 +27,33 @@ const (
 type change struct {
 	kind     string
 	darkroom *v1alpha1.Darkroom
-	// size is that of the Darkroom as clients get it, in bytes of JSON.
+	// size is the size of the response for the Darkroom, in bytes of JSON.
 	size int
 }
 
-// maxKept bounds the changes that the journal keeps, in bytes: those of large Darkrooms
-// are fewer than the ring has room for.
+// maxKept bounds the changes that the journal keeps, in bytes. It is reached before the
+// ring is full if Darkrooms are large.
 const maxKept = 16 << 20
 
-// journal keeps the Darkrooms as they are and the last changes that led there. Its
-// objects are shared by all readers, and never changed.
+// journal holds the current Darkrooms and the latest changes. Its objects are shared by all
+// readers and never modified.
 //
-// Readers hold a position and ask what came after. The journal never waits for them:
-// it keeps a fixed number of changes, and who has fallen further behind is told so.
+// A reader has a position and asks for later changes. The journal never waits for readers:
+// it keeps a fixed number of changes, and reports when a reader has fallen further behind.
 type journal struct {
-	// epoch tells the positions of this process from those of another.
+	// epoch distinguishes positions of this process from those of another.
 	epoch string
 
 	mu    sync.Mutex
 	state map[types.NamespacedName]*v1alpha1.Darkroom
 	ring  []change
-	// sizes has the size of each Darkroom.
+	// sizes holds the size of each Darkroom.
 	sizes map[types.NamespacedName]int
 	// The ring holds the changes from first up to, and without, next; kept is the sum
 	// of their sizes.
 	first, next uint64
 	kept        int
-	// wake is closed, and made anew, with each change.
+	// wake is closed and replaced with each change.
 	wake chan struct{}
 }
 
@@ -71,7 +71,7 @@ func keyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
 	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 }
 
-// put records how a Darkroom is now. What does not differ is no change.
+// put records the current state of a Darkroom, if it differs from the previous one.
 func (j *journal) put(darkroom *v1alpha1.Darkroom) {
 	size := sizeOf(darkroom)
 	j.mu.Lock()
@@ -159,9 +159,8 @@ func compareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// after returns the changes from a position on, the next position, and a channel that
-// is closed when there is more. It says false if some of the changes are no longer
-// kept.
+// after returns the changes since a position, the next position, and a channel that is
+// closed at the next change. It returns false if some of the changes are no longer kept.
 func (j *journal) after(position uint64) (changes []change, next uint64, more <-chan struct{}, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -175,13 +174,12 @@ func (j *journal) after(position uint64) (changes []change, next uint64, more <-
 	return changes, j.next, j.wake, true
 }
 
-// id writes a position so that a client can hand it back.
+// id encodes a position for clients.
 func (j *journal) id(position uint64) string {
 	return j.epoch + "-" + strconv.FormatUint(position, 10)
 }
 
-// position reads what id wrote. It says false for an id of another process, or what
-// is none.
+// position decodes an id. It returns false for an id of another process or an invalid one.
 func (j *journal) position(id string) (uint64, bool) {
 	epoch, number, found := strings.Cut(id, "-")
 	if !found || epoch != j.epoch {
@@ -192,7 +190,7 @@ func (j *journal) position(id string) (uint64, bool) {
 }
 
 // await waits until the journal has a Darkroom at a resource version or later, so that
-// who has written reads what was written. It gives up with the context.
+// reads reflect the caller's own writes. It ends with the context.
 func (j *journal) await(ctx context.Context, key types.NamespacedName, version string) {
 	for {
 		j.mu.Lock()
@@ -211,8 +209,8 @@ func (j *journal) await(ctx context.Context, key types.NamespacedName, version s
 	}
 }
 
-// awaitGone waits until the journal no longer has a Darkroom with a UID. It gives up
-// with the context.
+// awaitGone waits until the journal no longer has a Darkroom with a UID. It ends with the
+// context.
 func (j *journal) awaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
 	for {
 		j.mu.Lock()
@@ -229,7 +227,7 @@ func (j *journal) awaitGone(ctx context.Context, key types.NamespacedName, uid t
 	}
 }
 
-// size is how many Darkrooms there are.
+// size returns the number of Darkrooms.
 func (j *journal) size() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

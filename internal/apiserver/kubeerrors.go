@@ -17,14 +17,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// fromKubernetes makes an error of the Kubernetes API a problem with the same status.
-// redact takes out of messages what must not be repeated. What Kubernetes did not
-// answer at all is 503; an error of our own stays as it is.
+// fromKubernetes converts an error of the Kubernetes API to a problem with the same status.
+// redact removes secrets from messages. A request without a response becomes a 503; errors
+// of this server are returned unchanged.
 func fromKubernetes(err error, redact func(string) string) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		if isUnreachable(err) {
-			return unavailable("the Kubernetes API does not answer: try again")
+			return unavailable("the Kubernetes API is unavailable; try again later")
 		}
 		return err
 	}
@@ -32,9 +32,9 @@ func fromKubernetes(err error, redact func(string) string) error {
 	detail := redact(answer.Message)
 	switch code := int(answer.Code); {
 	case apierrors.IsInvalid(err):
-		return newProblem(http.StatusUnprocessableEntity, "the Darkroom is not valid: see errors", fieldProblems(answer.Details, redact)...)
+		return newProblem(http.StatusUnprocessableEntity, "the Darkroom is invalid; see errors", fieldProblems(answer.Details, redact)...)
 	case code == http.StatusUnauthorized:
-		return unauthorized("the cluster no longer accepts the token: sign in again")
+		return unauthorized("the token is no longer valid: sign in again")
 	case code == http.StatusTooManyRequests:
 		seconds, _ := apierrors.SuggestsClientDelay(err)
 		return tooMany(detail, max(seconds, 1))
@@ -52,12 +52,11 @@ func isUnreachable(err error) bool {
 	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// notChecked is what Kubernetes adds when some rules could not be tried because the
-// object is wrong elsewhere. It says nothing that people can act on.
+// notChecked is the message that Kubernetes adds if rules were skipped because of other
+// errors. Users cannot act on it.
 const notChecked = "some validation rules were not checked"
 
-// fieldProblems makes one entry of each cause, with the path that the field has in
-// the flat body.
+// fieldProblems returns one entry per cause, with the path of the field in the flat body.
 func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []FieldProblem {
 	if details == nil {
 		return nil
@@ -68,7 +67,7 @@ func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []
 			continue
 		}
 		entry := FieldProblem{Location: bodyPath(cause), Message: redact(withoutValue(cause.Message))}
-		// Several of Kubernetes' checks may say the same of one field.
+		// Several checks of Kubernetes may report the same error of a field.
 		if entry.Location == "body" || !slices.ContainsFunc(out, func(f FieldProblem) bool { return f.Location == entry.Location }) {
 			out = append(out, entry)
 		}
@@ -92,20 +91,19 @@ func bodyPath(cause metav1.StatusCause) string {
 	return "body." + strings.TrimPrefix(path, "metadata.")
 }
 
-// quotedValue is how Kubernetes repeats what was sent.
+// quotedValue matches the value in a message of Kubernetes.
 var quotedValue = regexp.MustCompile(`^(Invalid value|Unsupported value|Duplicate value): (?:"(?:[^"\\]|\\.)*"|[^:"]*): `)
 
-// fieldInBody is how Kubernetes repeats the name of a field.
+// fieldInBody matches the name of a field in a message of Kubernetes.
 var fieldInBody = regexp.MustCompile(`^(Invalid value: )spec\S* in body `)
 
-// withoutValue takes out of a message the value that was sent. Whoever sent it knows
-// it, and it may be a secret.
+// withoutValue removes the rejected value from a message, because it may be a secret.
 func withoutValue(message string) string {
 	message = quotedValue.ReplaceAllString(message, "$1: ")
 	return fieldInBody.ReplaceAllString(message, "$1")
 }
 
-// fromTranslator makes what the operator would refuse a problem.
+// fromTranslator converts errors of the translator to a problem.
 func fromTranslator(err error) error {
 	var invalid *values.InvalidError
 	if !errors.As(err, &invalid) {
@@ -118,12 +116,12 @@ func fromTranslator(err error) error {
 			Message:  withoutValue(fieldMessage(bad)),
 		})
 	}
-	return newProblem(http.StatusUnprocessableEntity, "the operator cannot install this Darkroom until it is changed: see errors", fields...)
+	return newProblem(http.StatusUnprocessableEntity, "the operator cannot install the Darkroom; see errors", fields...)
 }
 
 func fieldMessage(bad *field.Error) string {
 	return fmt.Sprintf("%s: %s", bad.Type, bad.Detail)
 }
 
-// asIs redacts nothing, for messages about things that hold no secret.
+// asIs redacts nothing. It is for messages about objects without secrets.
 func asIs(message string) string { return message }

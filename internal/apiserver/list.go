@@ -18,8 +18,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// maxQuestions bounds the namespaces that one list looks into, for callers who may
-// list only some. What is left comes with the next page.
+// maxQuestions bounds the access reviews of one list, for callers that may list only some
+// namespaces. The rest follows in the next page.
 const maxQuestions = 200
 
 const (
@@ -30,10 +30,10 @@ const (
 )
 
 type listInput struct {
-	Namespace     string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may list"`
+	Namespace     string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; empty means all namespaces that you may list"`
 	LabelSelector string `query:"labelSelector" maxLength:"1024" doc:"Only Darkrooms with these labels, for example team=a,tier!=test"`
-	Limit         int    `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Most Darkrooms in one answer. A page may be shorter, and still not the last"`
-	Continue      string `query:"continue" maxLength:"512" doc:"What the last answer had in its field continue"`
+	Limit         int    `query:"limit" minimum:"1" maximum:"500" default:"500" doc:"Maximum number of items in the response. A page may have fewer items without being the last"`
+	Continue      string `query:"continue" maxLength:"512" doc:"Field continue of the previous response"`
 }
 
 type listOutput struct {
@@ -66,14 +66,14 @@ func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 	return &listOutput{Body: page}, nil
 }
 
-// startAfter cuts off a sorted list all up to a key.
+// startAfter returns the part of a sorted list after a key.
 func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.Darkroom {
 	return all[sort.Search(len(all), func(i int) bool { return compareKeys(keyOf(all[i]), key) > 0 }):]
 }
 
-// page takes from a sorted list what the scope has, until a page is full or enough
-// questions have been asked. A caller whose budget of questions is used up gets what has
-// been found so far.
+// page returns the Darkrooms of a sorted list that are in the scope, until the page is full
+// or the limit of access reviews is reached. If the caller's budget is used up, it returns
+// the ones found so far.
 func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector labels.Selector, limit int,
 	bytes func(types.NamespacedName) int,
 ) (DarkroomList, error) {
@@ -108,8 +108,8 @@ func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector lab
 	return page, nil
 }
 
-// The token is the key of the last Darkroom seen. It grants nothing: rights are
-// looked at anew for each page.
+// The token is the key of the last Darkroom seen. It grants nothing: rights are checked for
+// each page.
 func formatContinue(last types.NamespacedName) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(last.Namespace + "/" + last.Name))
 }
@@ -121,27 +121,27 @@ func parseContinue(token string) (types.NamespacedName, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	namespace, name, found := strings.Cut(string(raw), "/")
 	if err != nil || !found {
-		return types.NamespacedName{}, newProblem(http.StatusBadRequest, "this is not what an answer had in its field continue",
-			FieldProblem{Location: "query.continue", Message: "must be the field continue of the last answer"})
+		return types.NamespacedName{}, newProblem(http.StatusBadRequest, "invalid continue token",
+			FieldProblem{Location: "query.continue", Message: "must be the field continue of the last response"})
 	}
 	return types.NamespacedName{Namespace: namespace, Name: name}, nil
 }
 
-// scope is the namespaces in which a caller may do something with Darkrooms. It asks
-// when it is asked.
+// scope is the set of namespaces in which a caller has a right to Darkrooms. It is
+// evaluated lazily.
 type scope struct {
 	access *access
 	who    *caller
 	verb   string
-	// only, if set, is the one namespace that was asked for.
+	// only, if set, is the requested namespace.
 	only string
-	// all is set if the caller may do it everywhere.
+	// all is set if the caller has the right in all namespaces.
 	all   bool
 	known map[string]bool
 }
 
-// newScope returns the scope of the caller of a request. Who names a namespace must
-// have the right there.
+// newScope returns the scope of the caller of a request. A caller that names a namespace
+// must have the right there.
 func (s *Server) newScope(ctx context.Context, verb, namespace string) (*scope, error) {
 	out := &scope{access: s.access, who: callerOf(ctx), verb: verb, only: namespace, known: map[string]bool{}}
 	if namespace != "" {
@@ -161,7 +161,7 @@ func (s *scope) knows(namespace string) bool {
 	return known || s.all || s.only != ""
 }
 
-// has tells whether a namespace is in the scope.
+// has reports whether a namespace is in the scope.
 func (s *scope) has(ctx context.Context, namespace string) (bool, error) {
 	if s.only != "" && namespace != s.only {
 		return false, nil
@@ -180,26 +180,26 @@ func (s *scope) has(ctx context.Context, namespace string) (bool, error) {
 	return allowed, nil
 }
 
-// rights are what a scope knows at one time. They are not changed any more.
+// rights is an immutable snapshot of a scope.
 type rights struct {
 	only  string
 	all   bool
 	known map[string]bool
 }
 
-// digest tells one set of rights from another.
+// digest identifies a set of rights.
 func (r *rights) digest() string {
 	// Maps are printed sorted.
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %v", r.only, r.all, r.known))
 	return hex.EncodeToString(sum[:8])
 }
 
-// rights returns what the scope knows now.
+// rights returns a snapshot of the scope.
 func (s *scope) rights() *rights {
 	return &rights{only: s.only, all: s.all, known: maps.Clone(s.known)}
 }
 
-// still reports whether the caller has the rights of some time ago, and no more.
+// still reports whether the rights of the caller are the same as before.
 func (s *scope) still(ctx context.Context, before *rights) (bool, error) {
 	if s.only != before.only || s.all != before.all {
 		return false, nil
@@ -213,7 +213,7 @@ func (s *scope) still(ctx context.Context, before *rights) (bool, error) {
 	return true, nil
 }
 
-// refresh asks again, and tells whether something is different from before.
+// refresh evaluates the scope again, and reports whether it has changed.
 func (s *scope) refresh(ctx context.Context) (bool, error) {
 	now := &scope{access: s.access, who: s.who, verb: s.verb, only: s.only, known: map[string]bool{}}
 	if s.only == "" {

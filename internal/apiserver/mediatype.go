@@ -9,14 +9,14 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// requireType defends against bodies that are something else than the handler takes
-// them for, and against HTML forms of other sites, which cannot send JSON.
+// requireType rejects bodies of another media type than the handler expects. It also
+// protects against HTML forms of other sites, which cannot send JSON.
 func requireType(want string) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		got, _, err := mime.ParseMediaType(ctx.Header("Content-Type"))
 		if err != nil || got != want {
 			_, w := humago.Unwrap(ctx)
-			newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("the body must be %s, and the header Content-Type must say so", want)).
+			newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("unsupported media type: the body and the header Content-Type must be %s", want)).
 				with("Accept", want).write(w)
 			return
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// metrics are what the server counts of itself.
+// metrics are the metrics of the server.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -31,18 +31,18 @@ func newMetrics(journal *journal) *metrics {
 			Buckets: []float64{.001, .005, .025, .1, .5, 1, 5, 30},
 		}, []string{"route"}),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "darkroom_apiserver_streams", Help: "Streams of live events that are open.",
+			Name: "darkroom_apiserver_streams", Help: "Number of open streams of live events.",
 		}),
 	}
 	known := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "darkroom_apiserver_darkrooms", Help: "Darkrooms that the server knows.",
+		Name: "darkroom_apiserver_darkrooms", Help: "Number of Darkrooms in the cache.",
 	}, func() float64 { return float64(journal.size()) })
 	m.registry.MustRegister(m.requests, m.seconds, m.streams, known,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// notes are what is learnt of a request on its way in.
+// notes are details of a request for its log entry.
 type notes struct {
 	pattern string
 	user    string
@@ -63,16 +63,16 @@ func noteCaller(ctx context.Context, who *caller) {
 	}
 }
 
-// noteError keeps what the caller is not told.
+// noteError keeps an error that is only logged.
 func noteError(ctx context.Context, err error) {
 	if n, ok := ctx.Value(notesKey{}).(*notes); ok {
 		n.err = err
 	}
 }
 
-// observe counts and logs each request, so that what happened can be told afterwards:
-// who, what and with which result. Bodies, queries and headers are left out, because
-// they may hold secrets. Reads are logged at debug level, writes always.
+// observe counts and logs each request with its caller, route and result. It omits bodies,
+// queries and headers, which may contain secrets. Reads are logged at debug level, writes
+// always.
 func observe(log logr.Logger, metrics *metrics, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -89,7 +89,7 @@ func observe(log logr.Logger, metrics *metrics, next http.Handler) http.Handler 
 				log.Error(n.err, "Request failed", "method", r.Method, "path", r.URL.Path, "user", n.user)
 			}
 			level := 0
-			// A server that is not ready yet is asked again and again.
+			// Readiness probes repeat while the server is not ready.
 			if n.pattern == readyRoute || status < http.StatusInternalServerError && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 				level = 1
 			}

@@ -15,14 +15,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Auth is a way to know who calls.
+// Auth is a method of authentication.
 type Auth string
 
 const (
-	// AuthToken asks the cluster whose the bearer token of each request is.
+	// AuthToken authenticates each request by its bearer token.
 	AuthToken Auth = "token"
-	// AuthKubeconfig takes everyone for the owner of the kubeconfig. It is for one's
-	// own machine, and refused at addresses that others can reach.
+	// AuthKubeconfig uses the identity of the kubeconfig for all requests. It requires a
+	// loopback address.
 	AuthKubeconfig Auth = "kubeconfig"
 )
 
@@ -30,12 +30,12 @@ const (
 type Options struct {
 	// Cluster is how to reach the Kubernetes API, with the server's own identity.
 	Cluster *rest.Config
-	// Auth is how callers are known. Empty means AuthToken.
+	// Auth is the method of authentication. Empty means AuthToken.
 	Auth Auth
 	// BindAddress is where the server listens. Empty means ":5000".
 	BindAddress string
-	// TLSCertFile and TLSKeyFile are PEM files, read anew when they change. Both
-	// empty means plain HTTP, for a proxy that ends TLS.
+	// TLSCertFile and TLSKeyFile are PEM files, reloaded when they change. Both empty means
+	// plain HTTP, for a proxy that terminates TLS.
 	TLSCertFile, TLSKeyFile string
 	// Namespaces are those whose Darkrooms are served; none means all.
 	Namespaces []string
@@ -50,12 +50,12 @@ type Options struct {
 	// BaseDomain and DarkroomVersion are what forms are told of the operator.
 	BaseDomain, DarkroomVersion string
 
-	// TokenTTL is for how long the answer about a token is believed; default 10 s.
+	// TokenTTL is the cache lifetime of TokenReviews; default 10 s.
 	TokenTTL time.Duration
-	// AccessTTL is for how long the answer about a right is believed; default 10 s.
+	// AccessTTL is the cache lifetime of SubjectAccessReviews; default 10 s.
 	AccessTTL time.Duration
-	// Heartbeat is the time between two signs of life in a stream, at each of which
-	// the caller's token and rights are looked at again; default 15 s.
+	// Heartbeat is the interval of heartbeats in a stream. Each checks the caller's token
+	// and rights again; default 15 s.
 	Heartbeat time.Duration
 	// Backlog is how many past events a stream can resume from; default 1024.
 	Backlog int
@@ -101,16 +101,16 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// validate tells which option is wrong, and how it should look.
+// validate returns an error for an invalid option.
 func (o *Options) validate() error {
 	if o.Cluster == nil || o.Preview == nil {
-		return errors.New("cluster and preview are needed")
+		return errors.New("cluster and preview are required")
 	}
 	switch o.Auth {
 	case AuthToken:
 	case AuthKubeconfig:
 		if !isLoopback(o.BindAddress) {
-			return fmt.Errorf("bind address %s: with auth %s it must be of this machine alone, for example 127.0.0.1:5000: whoever reaches it acts as you", o.BindAddress, AuthKubeconfig)
+			return fmt.Errorf("bind address %s: with auth %s it must be a loopback address, for example 127.0.0.1:5000, because all requests use your identity", o.BindAddress, AuthKubeconfig)
 		}
 	default:
 		return fmt.Errorf("auth %q: must be %s or %s", o.Auth, AuthToken, AuthKubeconfig)
@@ -127,8 +127,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// isLoopback tells whether only this machine reaches an address. A name other than
-// localhost is not looked up: what it means may change.
+// isLoopback reports whether an address is a loopback address. Names other than localhost
+// are not resolved.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

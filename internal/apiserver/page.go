@@ -24,11 +24,11 @@ import (
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// notBuilt is shown in place of a page that is not there.
+// notBuilt is shown if the page was not built.
 const notBuilt = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Darkrooms</title>
 <h1>The web page is not built in</h1>
-<p>Build it with <code>make page build</code>, which needs Node, and start the server anew.
+<p>Build it with <code>make page build</code>, which requires Node.js, and restart the server.
 <p>The API works without: see <a href="/docs">/docs</a>.
 </html>
 `
@@ -50,12 +50,11 @@ type pageFile struct {
 	contentType, cacheControl, etag string
 
 	plain []byte
-	// packed is the file in gzip, made when it is first asked for.
+	// packed is the file in gzip, compressed at the first request.
 	packed func() []byte
 }
 
-// newPage reads the files of a page. Without files, or without index.html, it says how
-// to get it.
+// newPage reads the files of a page. Without index.html the page is notBuilt.
 func newPage(files fs.FS) (*page, error) {
 	out := &page{files: map[string]*pageFile{}}
 	if files == nil {
@@ -118,7 +117,7 @@ func pack(content []byte) []byte {
 	return out.Bytes()
 }
 
-// register adds the page's routes. What is below /ui/ is told apart by the page itself.
+// register adds the page's routes. The page itself handles the paths under /ui/.
 func (p *page) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", p.serveIndex)
 	mux.HandleFunc("GET /ui/", p.serveIndex)

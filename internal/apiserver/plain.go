@@ -9,20 +9,20 @@ import (
 // reply answers with a body that is ready.
 func reply(w http.ResponseWriter, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
-	// If the client is gone there is nobody to tell.
+	// An error means that the client is gone.
 	_, _ = w.Write(body)
 }
 
-// ready says whether the server knows the Darkrooms. Before, a list would be too short.
+// ready reports whether the cache is synchronized. Lists would be incomplete before.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-s.stopping:
-		unavailable("the server stops").write(w)
+		unavailable("the server is shutting down").write(w)
 		return
 	default:
 	}
 	if !s.synced() {
-		unavailable("the Darkrooms are not all read yet").write(w)
+		unavailable("the cache is not synchronized yet").write(w)
 		return
 	}
 	reply(w, "text/plain", []byte("ok\n"))

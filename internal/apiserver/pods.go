@@ -19,8 +19,8 @@ type Pod struct {
 	Phase     string     `json:"phase" doc:"Pending, Running, Succeeded, Failed or Unknown"`
 	Ready     bool       `json:"ready"`
 	Restarts  int32      `json:"restarts"`
-	Reason    string     `json:"reason,omitempty" doc:"Why it does not run, for example ImagePullBackOff"`
-	Message   string     `json:"message,omitempty" doc:"The same in a sentence"`
+	Reason    string     `json:"reason,omitempty" doc:"Why it is not running, for example ImagePullBackOff"`
+	Message   string     `json:"message,omitempty" doc:"Explanation of the reason"`
 	Image     string     `json:"image,omitempty"`
 	Node      string     `json:"node,omitempty"`
 	IP        string     `json:"ip,omitempty"`
@@ -46,8 +46,8 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 		return nil, err
 	}
 	out := &podsOutput{Body: PodList{Items: []Pod{}}}
-	// The operator says which labels the pods have, once there is something that makes
-	// pods. No selector would mean all pods of the namespace.
+	// The status has the selector once the Darkroom is installed. An empty selector would
+	// match all pods of the namespace.
 	if darkroom.Status.Selector == "" {
 		return out, nil
 	}

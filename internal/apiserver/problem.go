@@ -10,20 +10,20 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// Problem is an error as the API shows it, after RFC 9457.
+// Problem is an error response (RFC 9457).
 type Problem struct {
-	Title  string         `json:"title" doc:"The status in words"`
+	Title  string         `json:"title" doc:"Text of the HTTP status"`
 	Status int            `json:"status" doc:"The HTTP status"`
-	Detail string         `json:"detail" doc:"What went wrong this time, and what to do about it"`
-	Errors []FieldProblem `json:"errors,omitempty" doc:"The bad fields, one by one"`
+	Detail string         `json:"detail" doc:"Cause and remedy"`
+	Errors []FieldProblem `json:"errors,omitempty" doc:"Invalid fields"`
 
 	header http.Header
 }
 
-// FieldProblem is what is wrong with one field.
+// FieldProblem is the error of one field.
 type FieldProblem struct {
-	Location string `json:"location,omitempty" doc:"Where, for example body.source.baseUrl or query.limit"`
-	Message  string `json:"message" doc:"What, and what to do about it"`
+	Location string `json:"location,omitempty" doc:"Path of the field, for example body.source.baseUrl or query.limit"`
+	Message  string `json:"message" doc:"Cause and remedy"`
 }
 
 const problemType = "application/problem+json"
@@ -33,16 +33,16 @@ func newProblem(status int, detail string, fields ...FieldProblem) *Problem {
 	return &Problem{Title: http.StatusText(status), Status: status, Detail: detail, Errors: fields}
 }
 
-// Error makes a problem an error.
+// Error implements error.
 func (p *Problem) Error() string { return p.Detail }
 
-// GetStatus tells huma the status.
+// GetStatus implements huma.StatusError.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType tells huma the media type.
+// ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return problemType }
 
-// GetHeaders tells huma the headers that go with the problem.
+// GetHeaders implements huma.HeadersError.
 func (p *Problem) GetHeaders() http.Header { return p.header }
 
 func (p *Problem) with(header, value string) *Problem {
@@ -61,7 +61,7 @@ func (p *Problem) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", problemType)
 	w.Header().Del("Content-Length")
 	w.WriteHeader(p.Status)
-	// The status is out: if the client is gone there is nobody to tell.
+	// The status is sent. An error means that the client is gone.
 	_ = json.NewEncoder(w).Encode(p)
 }
 
@@ -81,7 +81,7 @@ func unavailable(detail string) *Problem {
 }
 
 // ownFault is all that callers are told of errors that are not theirs.
-const ownFault = "something went wrong in the server: see its log"
+const ownFault = "internal error; see the log of the server"
 
 // fromHuma makes huma's own errors, those of parameters, problems. What was sent is
 // not repeated: it may be a secret. Errors that are ours are kept for the log.
@@ -108,8 +108,8 @@ func badInput(status int, message string, errs ...error) *Problem {
 	return problem
 }
 
-// inOurWords returns a message of huma about a wrong type or an unknown field as the other
-// messages of the API are worded. Others stay as they are.
+// inOurWords rewords a message of huma about a wrong type or an unknown field like the
+// other messages of the API.
 func inOurWords(message string) string {
 	switch message {
 	case validation.MsgExpectedArray:

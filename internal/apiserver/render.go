@@ -72,7 +72,7 @@ func sendsSecrets(in *DarkroomInput) bool {
 	return in.Source.AccessKey != "" || in.Source.SecretKey != ""
 }
 
-// renderManifest renders what somebody is about to send.
+// renderManifest renders a Darkroom before it is saved.
 func (s *Server) renderManifest(ctx context.Context, in *renderInput) (*manifestOutput, error) {
 	proposal, err := s.propose(ctx, in)
 	if err != nil {
@@ -91,12 +91,12 @@ func (s *Server) manifestOf(ctx context.Context, darkroom *v1alpha1.Darkroom) (*
 
 // render renders Darkrooms that have no secrets, and puts the mark in their place.
 //
-// What is rendered is within the limits of the cluster, because the cost grows with it.
-// Few are rendered at one time, and each caller has a share of those. A caller who goes
-// away ends the rendering at its next step; until then it keeps its place.
+// The input must be within the limits of the cluster, because the cost grows with its size.
+// The number of concurrent renderings is limited, in total and per caller. If the caller
+// disconnects, rendering stops at its next step.
 func (s *Server) render(ctx context.Context, darkrooms ...*v1alpha1.Darkroom) ([]string, error) {
 	who := callerOf(ctx).user.GetName()
-	if err := s.renderRates.Wait(ctx, who, questionPatience); err != nil {
+	if err := s.renderRates.Wait(ctx, who, budgetTimeout); err != nil {
 		return nil, limited(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)

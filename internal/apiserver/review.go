@@ -39,7 +39,7 @@ const (
 	secretUnknown = "unknown"
 )
 
-// What happens to the pods.
+// Outcomes for the pods.
 const (
 	podsCreate  = "create"
 	podsKeep    = "keep"
@@ -60,14 +60,14 @@ type Outcome struct {
 	Pods    string          `json:"pods" enum:"create,keep,roll,unknown" doc:"create: there are none yet. keep: the pod template does not change. roll: it changes, and the pods are replaced. unknown: write-only values were sent, and may differ from the stored ones"`
 }
 
-// HostOutcome says who gets a host.
+// HostOutcome is the outcome for a host.
 type HostOutcome struct {
 	Host  string `json:"host"`
-	State string `json:"state" enum:"free,own,taken" doc:"free: nobody else claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it"`
+	State string `json:"state" enum:"free,own,taken" doc:"free: no other Darkroom claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it"`
 	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that has it, if the caller may get that one"`
 }
 
-// SecretOutcome says whether a Secret has what the pods need.
+// SecretOutcome reports whether a Secret has the required keys.
 type SecretOutcome struct {
 	Name  string       `json:"name"`
 	Field string       `json:"field" doc:"Field that refers to it, for example body.source.credentialsSecretRef"`
@@ -75,7 +75,7 @@ type SecretOutcome struct {
 	Keys  []KeyOutcome `json:"keys" doc:"The keys that are needed"`
 }
 
-// KeyOutcome says whether a Secret has a key.
+// KeyOutcome reports whether a Secret has a key.
 type KeyOutcome struct {
 	Name  string `json:"name"`
 	State string `json:"state" enum:"found,missing,unknown"`
@@ -85,7 +85,7 @@ type reviewOutput struct {
 	Body Review
 }
 
-// review renders what somebody is about to send, and foresees what would become of it.
+// review renders a Darkroom before it is saved, and determines the outcome.
 func (s *Server) review(ctx context.Context, in *renderInput) (*reviewOutput, error) {
 	proposal, err := s.propose(ctx, in)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s *Server) review(ctx context.Context, in *renderInput) (*reviewOutput, er
 	return out, err
 }
 
-// renderBoth renders a proposal, and what there is before. A Darkroom that cannot be
-// rendered, because it is older than a rule, does not keep anybody from mending it.
+// renderBoth renders a proposal and the existing Darkroom. It ignores an existing one that
+// cannot be rendered because it is older than a rule, so that it can be fixed.
 func (s *Server) renderBoth(ctx context.Context, darkrooms []*v1alpha1.Darkroom) ([]string, error) {
 	wanted, err := s.render(ctx, darkrooms[0])
 	if err != nil || len(darkrooms) == 1 {
@@ -267,8 +267,7 @@ func judgeSecret(needed *SecretOutcome, secret *corev1.Secret, err error) {
 	}
 }
 
-// reviewPods compares the pod templates of two manifests: of what is wanted, and of what
-// there is.
+// reviewPods compares the pod templates of two manifests: the desired and the current one.
 func reviewPods(manifests []string, newSecrets bool) (string, error) {
 	if len(manifests) == 1 {
 		return podsCreate, nil

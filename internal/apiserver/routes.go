@@ -19,18 +19,18 @@ const (
 	readyRoute  = "GET /readyz"
 )
 
-// What huma keeps in global variables is set once for all servers.
+// Global settings of huma, for all servers.
 func init() {
 	huma.NewErrorWithContext = fromHuma
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(nil, status, message, errs...)
 	}
-	// Names are as they are written, and an empty list is no null.
+	// Names are case-sensitive, and an empty list is not null.
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 }
 
-const description = `What kubectl does to Darkrooms, in flat bodies.
+const description = `Creates, reads, updates, deletes and watches Darkrooms.
 
 Callers are known by a bearer token that the cluster accepts, in the header
 Authorization or in the cookie that POST /session sets. Each may do what Kubernetes
@@ -38,7 +38,7 @@ lets them do. Errors are problems after RFC 9457. Credentials and the literal va
 of extraEnv are write-only: they are never shown, and stay as they are when a PUT or
 PATCH leaves them out.`
 
-// newAPI returns huma's API on a mux, with the schemas that are no plain Go types.
+// newAPI returns huma's API on a mux, with additional schemas.
 func newAPI(mux *http.ServeMux, version string) huma.API {
 	config := huma.DefaultConfig("Darkrooms", version)
 	config.Info.Description = description
@@ -102,7 +102,7 @@ func (s *Server) register(api huma.API) {
 	}, s.get)
 	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "replaceDarkroom", Method: http.MethodPut, Path: onePath, Tags: []string{"Darkrooms"},
-		Summary: "Replace what is wanted of a Darkroom", Errors: ofUpdate,
+		Summary: "Replace a Darkroom", Errors: ofUpdate,
 	}, typeJSON, darkroom, s.replace)
 	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
@@ -110,8 +110,8 @@ func (s *Server) register(api huma.API) {
 	}, typeMergePatch, &huma.Schema{Type: huma.TypeObject, Description: "The fields of a Darkroom that change; null removes one"}, s.patch)
 	huma.Register(api, huma.Operation{
 		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
-		Summary: "Delete a Darkroom and all that runs for it", Errors: append([]int{http.StatusPreconditionFailed}, ofOne...),
-		Description: "204: it is gone. 202: it goes as soon as the operator has uninstalled it.",
+		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, ofOne...),
+		Description: "204: deleted. 202: the operator uninstalls the release first.",
 		Responses:   map[string]*huma.Response{"202": {Description: "The operator uninstalls it"}},
 	}, s.remove)
 	s.registerRelated(api)
@@ -120,38 +120,38 @@ func (s *Server) register(api huma.API) {
 
 func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "listPods", Method: http.MethodGet, Path: onePath + "/pods", Tags: []string{"Around a Darkroom"},
+		OperationID: "listPods", Method: http.MethodGet, Path: onePath + "/pods", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "List the pods of a Darkroom", Errors: ofOne,
 	}, s.pods)
 	huma.Register(api, huma.Operation{
-		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Around a Darkroom"},
-		Summary: "List what happened to a Darkroom", Errors: ofOne,
+		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "List the events of a Darkroom", Errors: ofOne,
 	}, s.events)
 	huma.Register(api, huma.Operation{
-		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Around a Darkroom"},
-		Summary: "Show what the operator installs for a Darkroom, without its secrets", Errors: ofOne,
+		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Get the manifest of a Darkroom, without secrets", Errors: ofOne,
 		Responses: content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
 	}, s.manifest)
 	registerWrite(api, s.writes, huma.Operation{
-		OperationID: "renderManifest", Method: http.MethodPost, Path: onePath + "/manifest", Tags: []string{"Around a Darkroom"},
-		Summary: "Show what the operator would install for a Darkroom as it is sent, without its secrets", Errors: ofWrites,
-		Description: "Stores nothing. What a PUT would keep of the Darkroom, if there is one, is kept here too.",
+		OperationID: "renderManifest", Method: http.MethodPost, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Render the manifest of a Darkroom, without secrets", Errors: ofWrites,
+		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too.",
 		Responses:   content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
 	}, typeJSON, s.decoder.schema, s.renderManifest)
 	registerWrite(api, s.writes, huma.Operation{
-		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Around a Darkroom"},
-		Summary: "Foresee what becomes of a Darkroom as it is sent: manifests, hosts, Secrets, pods", Errors: ofWrites,
+		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
 		Description: "Stores nothing. Secrets are looked for with your own token; what you may not read is unknown.",
 	}, typeJSON, s.decoder.schema, s.review)
 	huma.Register(api, huma.Operation{
-		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Around a Darkroom"},
+		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
 		Description: "Needs the right to get services/proxy in the namespace.",
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
 		OperationID: "streamEvents", Method: http.MethodGet, Path: "/events/stream", Tags: []string{"Live events"},
-		Summary: "Follow the Darkrooms that you may watch", Errors: ofOne, Metadata: map[string]any{streaming: true},
+		Summary: "Watch Darkrooms", Errors: ofOne, Metadata: map[string]any{streaming: true},
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
 		Responses: content("text/event-stream", "Server-sent events"),
@@ -163,28 +163,28 @@ func (s *Server) registerSession(api huma.API) {
 	none := []map[string][]string{}
 	huma.Register(api, huma.Operation{
 		OperationID: "whoAmI", Method: http.MethodGet, Path: sessionPath, Tags: []string{"Session"},
-		Summary: "Tell who you are", Errors: always,
+		Summary: "Get the current user", Errors: always,
 	}, s.whoAmI)
 	huma.Register(api, huma.Operation{
 		OperationID: "mayI", Method: http.MethodGet, Path: "/access", Tags: []string{"Session"},
-		Summary: "Tell what you may do in a namespace", Errors: always,
+		Summary: "Get your permissions in a namespace", Errors: always,
 	}, s.mayI)
 	huma.Register(api, huma.Operation{
 		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
-		Summary: "Tell what forms need to know of the server", Errors: always,
+		Summary: "Get the settings of the server", Errors: always,
 	}, s.settings)
 	registerWrite(api, nil, huma.Operation{
 		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},
-		Summary: "Keep a token in a cookie", Metadata: anyone, Security: none,
+		Summary: "Sign in: store a token in a cookie", Metadata: anyone, Security: none,
 		Errors: ofWrites,
 	}, typeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
 	huma.Register(api, huma.Operation{
 		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},
-		Summary: "Forget the token in the cookie", Metadata: anyone, Security: none,
+		Summary: "Sign out: delete the cookie", Metadata: anyone, Security: none,
 	}, s.signOut)
 }
 
-// content documents an answer that is no JSON.
+// content documents a response that is not JSON.
 func content(mediaType, text string) map[string]*huma.Response {
 	return map[string]*huma.Response{strconv.Itoa(http.StatusOK): {Description: text, Content: map[string]*huma.MediaType{
 		mediaType: {Schema: &huma.Schema{Type: huma.TypeString}},

@@ -23,8 +23,8 @@ import (
 // canaries are secrets that must appear nowhere, as they are or in base64.
 var canaries = []string{"canary-access-key-4711", "canary-secret-key-0815", "canary-env-value-1234"}
 
-// mustNotSing fails if a text has a canary in it.
-func mustNotSing(t *testing.T, where, text string) {
+// mustNotLeak fails if a text has a canary in it.
+func mustNotLeak(t *testing.T, where, text string) {
 	t.Helper()
 	for _, canary := range canaries {
 		for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary))} {
@@ -122,11 +122,11 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	watching.until(t, "deleted")
 
 	for name, got := range answers {
-		mustNotSing(t, name, fmt.Sprint(got.header)+got.body)
+		mustNotLeak(t, name, fmt.Sprint(got.header)+got.body)
 	}
-	mustNotSing(t, "the stream", watching.text())
+	mustNotLeak(t, "the stream", watching.text())
 	s.stop()
-	mustNotSing(t, "the log", s.log.String())
+	mustNotLeak(t, "the log", s.log.String())
 }
 
 func TestCredentialsThatAreReplaced(t *testing.T) {

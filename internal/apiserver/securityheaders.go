@@ -2,14 +2,13 @@ package apiserver
 
 import "net/http"
 
-// noContent is the policy of answers that are no pages: nothing in them may load or
-// run anything, wherever a browser shows them.
+// noContent is the policy of responses other than pages: they must not load or run
+// anything.
 const noContent = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
 
-// securityHeaders defends browsers: against content that is taken for something else
-// (nosniff), scripts that got into an answer (CSP), other sites that frame a page and
-// have people click in it, addresses that leak in the referrer, and caches that keep
-// what only one caller may see. Handlers of pages loosen the policy for what they need.
+// securityHeaders protects browsers against content sniffing, injected scripts (CSP),
+// framing by other sites, URLs in referrers, and shared caches of private responses.
+// Handlers of pages relax the policy where necessary.
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()

@@ -36,8 +36,8 @@ const (
 	// Limits of the server's own requests to the cluster, most of them reviews. Each
 	// caller has a budget that is a fraction of it: see Options.QuestionsPerSecond.
 	ownQPS, ownBurst = 100, 300
-	// sharePatience is how long a request waits for a place; see limit.Shares.
-	sharePatience = 10 * time.Second
+	// shareTimeout is how long a request waits for a place; see limit.Shares.
+	shareTimeout = 10 * time.Second
 )
 
 // Server serves the API. Make it with New and start it with Run.
@@ -60,10 +60,10 @@ type Server struct {
 	limits *limit.Rates
 	// renderRates is how many manifests each caller may have rendered.
 	renderRates *limit.Rates
-	// What each caller may have of at one time.
+	// Concurrency limits of each caller.
 	requests, writes, renderings, images, reads, streams *limit.Shares
 	definition                                           *definition
-	// rights has the rights by which streams were filtered, by their digest.
+	// rights holds the rights of streams by their digest.
 	rights *lru.Cache
 
 	synced   func() bool
@@ -93,11 +93,11 @@ func New(options Options) (*Server, error) {
 		kube:        kube,
 		journal:     newJournal(options.Backlog),
 		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
-		requests:    limit.NewShares(128, 16, 64, sharePatience),
-		writes:      limit.NewShares(8, 2, 16, sharePatience),
-		renderings:  limit.NewShares(2, 1, 16, sharePatience),
-		images:      limit.NewShares(6, 2, 16, sharePatience),
-		reads:       limit.NewShares(8, 2, 16, sharePatience),
+		requests:    limit.NewShares(128, 16, 64, shareTimeout),
+		writes:      limit.NewShares(8, 2, 16, shareTimeout),
+		renderings:  limit.NewShares(2, 1, 16, shareTimeout),
+		images:      limit.NewShares(6, 2, 16, shareTimeout),
+		reads:       limit.NewShares(8, 2, 16, shareTimeout),
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
 		rights:      lru.New(maxRights),
 		streams:     limit.NewShares(1024, maxStreams, 0, 0),
@@ -216,7 +216,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return group.Wait()
 }
 
-// secure adds TLS, if there is a certificate. It is read anew when it changes.
+// secure adds TLS if there is a certificate, which is reloaded when it changes.
 func (s *Server) secure(ctx context.Context, group *errgroup.Group, listener net.Listener) (net.Listener, error) {
 	if s.options.TLSCertFile == "" {
 		return listener, nil

@@ -138,7 +138,7 @@ func TestTimeOfSlowRequests(t *testing.T) {
 	if _, err := io.WriteString(connection, "GET /healthz HTTP/1.1\r\nHost: x\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := connection.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	if answer, err := io.ReadAll(connection); err != nil || strings.Contains(string(answer), "200 OK") {

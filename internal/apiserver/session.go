@@ -58,7 +58,7 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 	}
 	kept := cookie(body.Token, 0)
 	if err := kept.Valid(); err != nil {
-		return nil, newProblem(http.StatusUnprocessableEntity, "this is no token", FieldProblem{Location: "body.token", Message: "has characters that no token has"})
+		return nil, newProblem(http.StatusUnprocessableEntity, "invalid token", FieldProblem{Location: "body.token", Message: "has characters that are not allowed in a token"})
 	}
 	who, err := s.signIns.admit(ctx, body.Token)
 	if err != nil {
@@ -72,8 +72,8 @@ type signOutOutput struct {
 	Cookie http.Cookie `header:"Set-Cookie"`
 }
 
-// signOut has the browser forget the token. Anybody may, so that a token that is no
-// longer good can be forgotten too.
+// signOut deletes the cookie. It does not require authentication, so that an expired token
+// can be deleted too.
 func (s *Server) signOut(context.Context, *struct{}) (*signOutOutput, error) {
 	return &signOutOutput{Cookie: cookie("", -1)}, nil
 }

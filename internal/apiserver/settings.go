@@ -5,7 +5,7 @@ import "context"
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
 	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>"`
-	DarkroomVersion string   `json:"darkroomVersion" doc:"Release that runs where a Darkroom names none"`
+	DarkroomVersion string   `json:"darkroomVersion" doc:"Default version of Darkroom"`
 	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`
 	Version         string   `json:"version" doc:"Version of this server"`
 }
@@ -40,8 +40,8 @@ type accessOutput struct {
 	Body Access
 }
 
-// mayI tells callers what they may do, so that a page need not offer what is refused.
-// It decides nothing: each request is judged when it comes.
+// mayI returns the permissions of the caller, so that the page can hide other actions. Each
+// request is still authorized.
 func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, error) {
 	who, out := callerOf(ctx), Access{}
 	for _, question := range []struct {

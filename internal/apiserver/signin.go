@@ -26,9 +26,9 @@ const (
 	// failuresPerSecond is how fast an address recovers from failed attempts.
 	failuresPerSecond = 1
 	// Addresses without attempts left share this many reviews a second, and each
-	// request waits at most slowPatience for its turn.
+	// request waits at most slowTimeout for its turn.
 	slowPerSecond = 10
-	slowPatience  = 15 * time.Second
+	slowTimeout   = 15 * time.Second
 	// maxIssuers is how many issuers of good tokens are remembered.
 	maxIssuers = 16
 )
@@ -107,7 +107,7 @@ func (s *signIns) admit(ctx context.Context, token string) (*caller, error) {
 		return nil, err
 	}
 	if counted != "" {
-		// It was no failure, or not the caller's.
+		// The attempt did not fail, or not because of the caller.
 		s.attempts.Return(counted)
 	}
 	return who, err
@@ -123,7 +123,7 @@ func (s *signIns) attempt(ctx context.Context, token string) (counted string, er
 	if s.attempts.Take(counted) == nil {
 		return counted, nil
 	}
-	return "", limited(s.slow.Wait(ctx, "", slowPatience))
+	return "", limited(s.slow.Wait(ctx, "", slowTimeout))
 }
 
 func (s *signIns) knows(issuer string) bool {
@@ -141,8 +141,8 @@ func (s *signIns) learn(token string) {
 	}
 }
 
-// issuerOf returns the issuer that a JWT claims, or nothing. The claim is not verified:
-// it only decides with whom the token waits.
+// issuerOf returns the issuer that a JWT claims, or nothing. The claim is not verified: it
+// only selects the limit that the token counts towards.
 func issuerOf(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

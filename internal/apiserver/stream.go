@@ -59,7 +59,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	}}, nil
 }
 
-// The reasons for which the server ends a stream. The client comes back, and resumes.
+// The reasons why the server ends a stream. The client reconnects and resumes.
 var (
 	errTooSlow     = errors.New("the client is too slow")
 	errShutdown    = errors.New("the server stops")
@@ -188,8 +188,8 @@ func (r *streamReader) send(ctx context.Context, c change, after uint64) error {
 	return r.out.event(c.kind, r.id(after), flatten(c.darkroom))
 }
 
-// beat looks again at who the caller is and what the caller may see, and sends a sign
-// of life. What has become visible, or invisible, has the client start anew.
+// beat authenticates and authorizes the caller again, and sends a heartbeat. If the
+// caller's rights have changed, it sends everything again.
 func (r *streamReader) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
@@ -207,7 +207,7 @@ func (r *streamReader) beat(ctx context.Context) error {
 	return r.out.write(": heartbeat\n\n")
 }
 
-// Synced says that the client now has everything.
+// Synced reports that the client has the complete list.
 type Synced struct {
 	Items int  `json:"items" doc:"How many Darkrooms there are"`
 	All   bool `json:"all" doc:"Whether the caller may watch all namespaces: else there may be more"`

@@ -104,7 +104,7 @@ func (f *follower) text() string {
 // next returns the next message; heartbeats are left out unless they are asked for.
 func (f *follower) next(t *testing.T) message {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(waitTimeout)
 	for {
 		select {
 		case m, open := <-f.messages:
@@ -115,7 +115,7 @@ func (f *follower) next(t *testing.T) message {
 				return m
 			}
 		case <-late:
-			t.Fatalf("no event in %s", patience)
+			t.Fatalf("no event in %s", waitTimeout)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (f *follower) until(t *testing.T, kind string) message {
 // ended waits until the server has closed the stream.
 func (f *follower) ended(t *testing.T) {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(waitTimeout)
 	for {
 		select {
 		case _, open := <-f.messages:
@@ -141,7 +141,7 @@ func (f *follower) ended(t *testing.T) {
 				return
 			}
 		case <-late:
-			t.Fatalf("the stream is still open after %s", patience)
+			t.Fatalf("the stream is still open after %s", waitTimeout)
 		}
 	}
 }

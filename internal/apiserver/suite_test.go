@@ -24,9 +24,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
-// patience is for how long a test waits for what should take a second or less:
+// waitTimeout bounds the wait for states that should take a second or less:
 // machines that run tests are shared.
-const patience = 60 * time.Second
+const waitTimeout = 60 * time.Second
 
 // cluster is the API server that all tests of this package share, as its
 // administrator; each test has a namespace of its own.
@@ -77,14 +77,14 @@ func create(t *testing.T, object client.Object) {
 // eventually waits until a check finds nothing wrong.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitTimeout)
 	for {
 		err := check()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: still not after %s: %v", what, patience, err)
+			t.Fatalf("%s: still not after %s: %v", what, waitTimeout, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

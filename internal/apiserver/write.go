@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// fieldManager is the name by which Kubernetes knows what was written here.
+	// fieldManager is the field manager of all writes.
 	fieldManager = "darkroom-apiserver"
 	plural       = "darkrooms"
 	// catchUp is for how long an answer to a write waits until reads show it.
@@ -76,7 +76,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	if err != nil {
 		return nil, fromKubernetes(err, redactor(wanted))
 	}
-	s.settle(ctx, stored, in.DryRun != "")
+	s.awaitRead(ctx, stored, in.DryRun != "")
 	return &createOutput{
 		Location: "/darkrooms/" + url.PathEscape(stored.Namespace) + "/" + url.PathEscape(stored.Name),
 		ETag:     etag(stored.ResourceVersion),
@@ -110,8 +110,8 @@ func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, er
 	})
 }
 
-// conflictBackoff is how a write to whatever version there is, If-Match: *, is retried
-// while other clients write too. It is random, so that they do not meet again.
+// conflictBackoff is the back-off of writes with If-Match: * on conflicts. It is random, so
+// that clients do not conflict again.
 func conflictBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
 }
@@ -126,7 +126,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, decode)
 		switch {
 		case err == nil:
-			s.settle(ctx, stored, dryRun.DryRun != "")
+			s.awaitRead(ctx, stored, dryRun.DryRun != "")
 			return &darkroomOutput{ETag: etag(stored.ResourceVersion), Body: flatten(stored)}, nil
 		case !apierrors.IsConflict(err):
 			return nil, err
@@ -185,11 +185,10 @@ func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.
 	return out, nil
 }
 
-// checkNamespace refuses what is no name of a namespace, before it becomes part of a
-// path.
+// checkNamespace rejects an invalid name of a namespace before it becomes part of a path.
 func checkNamespace(namespace string) error {
 	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-		return newProblem(http.StatusUnprocessableEntity, "this is no name of a namespace",
+		return newProblem(http.StatusUnprocessableEntity, "invalid name of a namespace",
 			FieldProblem{Location: "body.namespace", Message: problems[0]})
 	}
 	return nil
@@ -214,7 +213,7 @@ func checkIdentity(input *DarkroomInput, key types.NamespacedName) error {
 type deleteInput struct {
 	PathInput
 	DryRunInput
-	IfMatch string `header:"If-Match" doc:"ETag of the version that is deleted; none means whichever there is"`
+	IfMatch string `header:"If-Match" doc:"ETag of the version to delete; empty means any version"`
 }
 
 // versionIn returns the version that a header If-Match names. One tag is left to
@@ -263,14 +262,13 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	if err != nil {
 		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
 	}
-	// Kubernetes answers with the object while somebody has still to do something
-	// about it, and with a Status once it is gone.
+	// Kubernetes returns the object while it has finalizers, and a Status once it is gone.
 	left := &metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal(raw, left); err != nil {
 		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
 	}
 	if left.Kind == v1alpha1.Kind && len(left.Finalizers) > 0 {
-		s.settle(ctx, &v1alpha1.Darkroom{ObjectMeta: left.ObjectMeta}, in.DryRun != "")
+		s.awaitRead(ctx, &v1alpha1.Darkroom{ObjectMeta: left.ObjectMeta}, in.DryRun != "")
 		return &deleteOutput{Status: http.StatusAccepted}, nil
 	}
 	if in.DryRun == "" {
@@ -283,8 +281,8 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	return &deleteOutput{Status: http.StatusNoContent}, nil
 }
 
-// settle waits until reads show what was written.
-func (s *Server) settle(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
+// awaitRead waits until reads show what was written.
+func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
 	if dryRun {
 		return
 	}

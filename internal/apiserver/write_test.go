@@ -86,7 +86,7 @@ func TestValuesOfTheWrongType(t *testing.T) {
 		}
 	}
 	detail := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", `{"source":{},"subDomains":"foo"}`)).Detail
-	if want := "the body is not valid: body.subDomains: must be a list"; detail != want {
+	if want := "the body is invalid: body.subDomains: must be a list"; detail != want {
 		t.Errorf("the detail is %q, want %q", detail, want)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Refusal says why a host that a Darkroom claims is not routed to it.
+// Refusal is the reason why a host that a Darkroom claims is not routed to it.
 type Refusal struct {
-	// Host is what is refused.
+	// Host is the refused host.
 	Host string
 	// Owner is the Darkroom that has the host.
 	Owner types.NamespacedName
-	// Leaving tells that the owner is about to let go: the Darkroom has the better
-	// claim, and waits until the owner's Ingress or HTTPRoute carries the host no more.
+	// Leaving is set if the Darkroom has the better claim and waits until the owner's
+	// Ingress and HTTPRoute no longer have the host.
 	Leaving bool
 }
 
@@ -22,12 +22,13 @@ type Refusal struct {
 type claimant struct {
 	types.NamespacedName
 
-	// created is when the Darkroom was, or, of a carrier, its Ingress or HTTPRoute.
+	// created is the creation time of the Darkroom or, for a carrier, of its Ingress or
+	// HTTPRoute.
 	created metav1.Time
 }
 
-// before tells whether a claim precedes another: the older one does, and of two of
-// one age that whose name sorts first.
+// before reports whether a claim precedes another: the older claim does. Claims of the same
+// age are ordered by namespace and name.
 func (c claimant) before(other claimant) bool {
 	if !c.created.Equal(&other.created) {
 		return c.created.Before(&other.created)
@@ -38,27 +39,27 @@ func (c claimant) before(other claimant) bool {
 	return c.Name < other.Name
 }
 
-// carrier is a Darkroom whose live Ingress or HTTPRoute carries a host.
+// carrier is a Darkroom whose live Ingress or HTTPRoute has a host.
 type carrier struct {
 	claimant
 
-	// known tells that this operator handles that Darkroom, and so will have it let
-	// go of what is not its own.
+	// known is set if this operator handles the Darkroom, and will therefore remove hosts
+	// that are not its own.
 	known bool
 }
 
-// view is all that the decision on one host follows from.
+// view is the input of the decision on one host.
 type view struct {
-	// claimants are the Darkrooms that claim the host, those being deleted left out.
+	// claimants are the Darkrooms that claim the host, except those that are being deleted.
 	claimants []claimant
-	// carriers are those at which it is routed now.
+	// carriers are the Darkrooms that the host is routed to now.
 	carriers []carrier
-	// holder was given the host by this process, and is not known to have let go;
-	// nil if there is none. It is ahead of the caches.
+	// holder is the Darkroom that this process assigned the host to and that may still have
+	// it; nil if there is none. It is more recent than the caches.
 	holder *types.NamespacedName
 }
 
-// decide tells whether a Darkroom that claims a host is refused it, and by whom.
+// decide returns the refusal of a host that a Darkroom claims, if another Darkroom owns it.
 func decide(me claimant, host string, v view) (Refusal, bool) {
 	owner := me
 	for _, other := range v.claimants {
@@ -82,7 +83,7 @@ func decide(me claimant, host string, v view) (Refusal, bool) {
 		switch {
 		case other.NamespacedName == me.NamespacedName:
 		case mine != nil && (other.known || mine.before(other.claimant)):
-			// Both carry it, and it is for the other one to let go.
+			// Both have it, and the other one must release it.
 		default:
 			return Refusal{Host: host, Owner: other.NamespacedName, Leaving: other.known}, true
 		}

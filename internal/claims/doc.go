@@ -1,8 +1,8 @@
-// Package claims decides which Darkroom a host belongs to: the oldest that claims
-// it, over all namespaces that the operator sees.
+// Package claims decides which Darkroom a host belongs to: the oldest Darkroom that claims
+// it, in all namespaces that the operator watches.
 //
-// The decision on one host is a pure function (decide.go) of what the caches show
-// (index.go) and of what this process gave away itself (ledger.go). A host changes
-// hands in two steps: the one that loses it drops it from its Ingress or HTTPRoute,
-// and only then the other gets it. So no two of them carry one host at any moment.
+// The decision on one host is a pure function (decide.go) of the caches (index.go) and of
+// the assignments by this process (ledger.go). A host changes hands in two steps: first the
+// loser removes it from its Ingress and HTTPRoute, then the winner gets it. No host is ever
+// routed to two Darkrooms.
 package claims

@@ -16,13 +16,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// indexHost is the index of Darkrooms, Ingresses and HTTPRoutes by their hosts.
-// With it a look at one host costs the same whether there are ten Darkrooms or ten
-// thousand.
+// indexHost is the index of Darkrooms, Ingresses and HTTPRoutes by their hosts. It makes
+// the cost of a decision independent of the number of Darkrooms.
 const indexHost = "host"
 
-// Cache is what claims are judged over: objects of the operator's caches, which
-// IndexCache has indexed.
+// Cache reads the objects that claims are decided on from the operator's caches, by the
+// indexes that Index adds.
 type Cache struct {
 	// Reader reads from the caches.
 	Reader client.Reader
@@ -33,7 +32,7 @@ type Cache struct {
 	Routes func() bool
 }
 
-// Index adds the indexes to the caches; it is called before they are started.
+// Index adds the indexes to the caches. Call it before they start.
 func (c Cache) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	index := func(object client.Object) error {
 		return indexer.IndexField(ctx, object, indexHost, c.Hosts)
@@ -44,7 +43,8 @@ func (c Cache) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// IndexRoutes adds the index of HTTPRoutes; it is called whenever they begin to be cached.
+// IndexRoutes adds the index of HTTPRoutes. Call it whenever the caches begin to contain
+// them.
 func (c Cache) IndexRoutes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := indexer.IndexField(ctx, &gatewayv1.HTTPRoute{}, indexHost, c.Hosts); err != nil {
 		return fmt.Errorf("index hosts of HTTPRoutes: %w", err)
@@ -54,8 +54,7 @@ func (c Cache) IndexRoutes(ctx context.Context, indexer client.FieldIndexer) err
 
 func (c Cache) hasRoutes() bool { return c.Routes != nil && c.Routes() }
 
-// Hosts returns the hosts that a Darkroom claims, or that an Ingress or HTTPRoute
-// carries.
+// Hosts returns the hosts that a Darkroom claims, or that an Ingress or HTTPRoute has.
 func (c Cache) Hosts(object client.Object) []string {
 	var hosts []string
 	switch object := object.(type) {
@@ -94,7 +93,7 @@ func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
 	return claimants, nil
 }
 
-// carriers returns the Darkrooms whose Ingress or HTTPRoute carries a host.
+// carriers returns the Darkrooms whose Ingress or HTTPRoute has a host.
 func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
 	ingresses := &networkingv1.IngressList{}
 	if err := c.list(ctx, ingresses, host); err != nil {
@@ -116,7 +115,7 @@ func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
 	return carriers, nil
 }
 
-// isKnown tells whether a Darkroom is one of those that this operator handles.
+// isKnown reports whether this operator handles a Darkroom.
 func (c Cache) isKnown(ctx context.Context, key types.NamespacedName) (bool, error) {
 	err := c.Reader.Get(ctx, key, &v1alpha1.Darkroom{}, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
@@ -134,7 +133,8 @@ func claimantOf(object client.Object) claimant {
 	return claimant{client.ObjectKeyFromObject(object), object.GetCreationTimestamp()}
 }
 
-// carrierOf is the Darkroom of an Ingress or HTTPRoute, with the age of the latter.
+// carrierOf returns the Darkroom of an Ingress or HTTPRoute, with the creation time of that
+// object.
 func carrierOf(object client.Object) claimant {
 	return claimant{
 		types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetLabels()[v1alpha1.LabelDarkroom]},
@@ -142,7 +142,7 @@ func carrierOf(object client.Object) claimant {
 	}
 }
 
-// viewOf is what the caches show of a host to one who claims it.
+// viewOf returns the state of a host in the caches, for a Darkroom that claims it.
 func (c Cache) viewOf(ctx context.Context, me types.NamespacedName, host string) (view, error) {
 	var v view
 	var err error
@@ -163,8 +163,8 @@ func (c Cache) viewOf(ctx context.Context, me types.NamespacedName, host string)
 	return v, nil
 }
 
-// Refusals returns the hosts that a Darkroom claims and that, as far as the caches
-// show, are not its own.
+// Refusals returns the hosts that a Darkroom claims and that belong to others according to
+// the caches.
 func (c Cache) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
 	me := claimantOf(darkroom)
 	var refusals []Refusal
@@ -190,7 +190,8 @@ func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.Namesp
 	return c.others(ctx, self, c.claimedBy(object))
 }
 
-// claimedBy are the hosts of an object; of a Darkroom also when it is being deleted.
+// claimedBy returns the hosts of an object, including those of a Darkroom that is being
+// deleted.
 func (c Cache) claimedBy(object client.Object) []string {
 	if darkroom, ok := object.(*v1alpha1.Darkroom); ok && darkroom.DeletionTimestamp != nil {
 		alive := &v1alpha1.Darkroom{}
@@ -200,7 +201,7 @@ func (c Cache) claimedBy(object client.Object) []string {
 	return c.Hosts(object)
 }
 
-// others returns who else claims one of some hosts.
+// others returns the other Darkrooms that claim one of the hosts.
 func (c Cache) others(ctx context.Context, self types.NamespacedName, hosts []string) ([]types.NamespacedName, error) {
 	var others []types.NamespacedName
 	for _, host := range hosts {

@@ -15,33 +15,32 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Ledger gives hosts to Darkrooms that are about to be reconciled. It remembers
-// what it gave away until that is known to be given back, because the caches show
-// a write only a moment later. The memory is lost with the process; the next one
-// starts with caches that were read anew.
+// Ledger assigns hosts to Darkrooms before they are reconciled. It records each assignment
+// until the host is released, because the caches lag behind the operator's writes. A new
+// process starts with an empty ledger and fresh caches.
 type Ledger struct {
 	Cache
 	// Live reads past the caches.
 	Live client.Reader
-	// Wake has Darkrooms looked at because a host became free.
+	// Wake enqueues Darkrooms because a host became free.
 	Wake func([]types.NamespacedName)
 
 	mu sync.Mutex
-	// held has the Darkroom that each host was given to.
+	// held maps each assigned host to its Darkroom.
 	held map[string]types.NamespacedName
-	// by has the hosts of each Darkroom in held.
+	// by maps each Darkroom in held to its hosts.
 	by map[types.NamespacedName][]string
 }
 
-// Judgement is what a Darkroom was told at the start of a reconcile.
+// Judgement is the decision on the claims of a Darkroom at the start of a reconcile.
 type Judgement struct {
-	// Refusals are the hosts that it must not route, ordered.
+	// Refusals are the hosts that must not be routed to it, ordered by host.
 	Refusals []Refusal
 
 	darkroom types.NamespacedName
-	// given are the hosts that it was given now and had not before.
+	// given are the hosts that are newly assigned to it.
 	given []string
-	// withdrawn are those that it was given before, and has to let go of.
+	// withdrawn are the hosts that were assigned to it before, and that it must release.
 	withdrawn []string
 }
 
@@ -54,12 +53,12 @@ func (j *Judgement) RefusedHosts() []string {
 	return hosts
 }
 
-// Judge gives a Darkroom the hosts that are its own, and refuses it the others.
-// What comes of it is told by Settle, or by Undo if nothing was written.
+// Judge assigns a Darkroom the hosts that belong to it, and refuses the others. Call Commit
+// at the end of the reconcile, or Undo if nothing was written.
 func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judgement, error) {
 	me := claimantOf(darkroom)
 	judgement := &Judgement{darkroom: me.NamespacedName}
-	// One at a time: what two Darkrooms see of one host must not change in between.
+	// Only one at a time, so that two Darkrooms never decide on different states of a host.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var given []string
@@ -92,25 +91,25 @@ func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judge
 	return judgement, nil
 }
 
-// Undo takes back what a judgement gave to a Darkroom that turned out to be
-// invalid: nothing was written of it.
+// Undo reverts the assignments of a judgement on a Darkroom that turned out to be invalid,
+// so that none of its objects were written.
 func (l *Ledger) Undo(judgement *Judgement) {
 	l.mu.Lock()
 	l.drop(judgement.darkroom, judgement.given)
 	l.mu.Unlock()
 }
 
-// Settle frees the hosts that a judgement withdrew, now that the reconcile has
-// ended. After one that failed, the API server is asked whether they still are routed.
-func (l *Ledger) Settle(ctx context.Context, judgement *Judgement, failed bool) error {
+// Commit releases the hosts that a judgement withdrew, at the end of the reconcile. After a
+// failed reconcile it asks the API server whether they are still routed.
+func (l *Ledger) Commit(ctx context.Context, judgement *Judgement, failed bool) error {
 	if judgement == nil || len(judgement.withdrawn) == 0 {
 		return nil
 	}
 	return l.free(ctx, judgement.darkroom, judgement.withdrawn, failed)
 }
 
-// Forget frees all hosts of a Darkroom that is gone, or, where it could not be
-// uninstalled yet, those that are routed no more.
+// Forget releases all hosts of a Darkroom that is gone. If it is not uninstalled yet, only
+// hosts that are no longer routed are released.
 func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, failed bool) error {
 	l.mu.Lock()
 	hosts := slices.Clone(l.by[darkroom])
@@ -125,7 +124,7 @@ func (l *Ledger) free(ctx context.Context, darkroom types.NamespacedName, hosts 
 	if failed {
 		routed, err := l.routed(ctx, darkroom)
 		if err != nil {
-			return fmt.Errorf("look at what is routed to Darkroom %s: %w", darkroom, err)
+			return fmt.Errorf("list the routes of Darkroom %s: %w", darkroom, err)
 		}
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return slices.Contains(routed, host) })
 	}
@@ -139,7 +138,7 @@ func (l *Ledger) free(ctx context.Context, darkroom types.NamespacedName, hosts 
 	return err
 }
 
-// routed returns the hosts at which a Darkroom is routed, past the caches.
+// routed returns the hosts that are routed to a Darkroom according to the API server.
 func (l *Ledger) routed(ctx context.Context, darkroom types.NamespacedName) ([]string, error) {
 	objects := []client.Object{&networkingv1.Ingress{}}
 	if l.hasRoutes() {
@@ -158,7 +157,7 @@ func (l *Ledger) routed(ctx context.Context, darkroom types.NamespacedName) ([]s
 	return hosts, errors.Join(errs...)
 }
 
-// give and drop keep held and by alike. The caller holds the lock.
+// give and drop keep held and by consistent. The caller holds the lock.
 func (l *Ledger) give(darkroom types.NamespacedName, host string) {
 	if l.held == nil {
 		l.held, l.by = map[string]types.NamespacedName{}, map[types.NamespacedName][]string{}

@@ -34,9 +34,9 @@ func newAPIServer() *cobra.Command {
 	options := &apiServerOptions{}
 	command := &cobra.Command{
 		Use:   "apiserver",
-		Short: "Serves Darkrooms over a REST API and a web page",
-		Long: `Serves Darkrooms over a REST API, and as a web page; see docs/rest-api.md, or /docs of
-the server, and docs/page.md.
+		Short: "Serves a REST API and a web page for Darkrooms",
+		Long: `Serves a REST API and a web page for Darkrooms. The API is documented in docs/rest-api.md
+and at /docs of the server, the page in docs/page.md.
 
 Callers authenticate with a bearer token of the cluster, and Kubernetes authorizes their
 requests. With --auth=kubeconfig, on a local machine, all requests use the identity of the
@@ -86,7 +86,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.server.Cluster, err = config.GetConfig(); err != nil {
-		return fmt.Errorf("find the cluster: %w: set KUBECONFIG, or run within a cluster", err)
+		return fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
 	}
 	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
 	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
@@ -101,8 +101,8 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// preview returns the function that renders a Darkroom as the operator does, and as
-// the command template does.
+// preview returns the function that renders a Darkroom as the operator and the command
+// template do.
 func (o *apiServerOptions) preview() (func(context.Context, *v1alpha1.Darkroom) (string, error), error) {
 	translator, err := values.New(o.translation.options)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// Environment variables that stand for flags which are not given.
+// Environment variables that set the defaults of flags.
 const (
 	envWatchNamespace = "WATCH_NAMESPACE"
 	envBaseDomain     = "BASE_DOMAIN"
@@ -51,11 +51,11 @@ func envList(name string) []string {
 	return list
 }
 
-// checkNamespaces tells which of the namespaces to watch cannot be one.
+// checkNamespaces returns an error for an invalid name among the namespaces to watch.
 func checkNamespaces(namespaces []string) error {
 	for _, namespace := range namespaces {
 		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-			return fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespace, problems[0])
+			return fmt.Errorf("--watch-namespaces: invalid namespace %q: %s", namespace, problems[0])
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// logging are the flags that say how to log.
+// logging are the flags for logs.
 type logging struct {
 	format string
 	level  string
@@ -22,7 +22,7 @@ func (l *logging) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&l.level, "log-level", envOr("LOG_LEVEL", "info"), "minimum severity of log messages: debug, info or error (environment: LOG_LEVEL)")
 }
 
-// setUp makes all of the process log as the flags say.
+// setUp configures all loggers of the process.
 func (l *logging) setUp() (logr.Logger, error) {
 	var level zapcore.Level
 	switch l.level {

@@ -36,8 +36,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// Client-side limits of requests to the API server. The operator's own
-// concurrency bounds it; these stop a runaway.
+// Client-side rate limits of requests to the API server. They are a safety net: the
+// concurrency of reconciles already bounds the rate.
 const (
 	apiQPS   = 200
 	apiBurst = 400
@@ -135,7 +135,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	}
 	kubeconfig, err := config.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w: set KUBECONFIG, or run within a cluster", err)
+		return fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
 	}
 	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
 	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(crlog.KubeAPIWarningLoggerOptions{Deduplicate: true})
@@ -165,7 +165,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// validate tells which flag is wrong, and how it should be, before the cluster is asked.
+// validate returns an error for an invalid flag. It does not access the cluster.
 func (o *managerOptions) validate() error {
 	if err := checkNamespaces(o.watchNamespaces); err != nil {
 		return err
@@ -210,7 +210,7 @@ func loadWatch(path string) (watches.Watch, error) {
 	return entries[0], nil
 }
 
-// settings joins flags and watches file, whose word counts more.
+// settings merges the flags and the watches file, which takes precedence.
 func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labels.Selector, error) {
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
@@ -262,11 +262,11 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 	}
 	mapper, err := controller.NewMapper(kubeconfig, httpClient)
 	if err != nil {
-		return nil, fmt.Errorf("ask the cluster for its kinds: %w", err)
+		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
 	}
 	caches, err := controller.CacheOptions(mapper, o.watchNamespaces, darkrooms)
 	if err != nil {
-		return nil, fmt.Errorf("ask the cluster for its kinds: %w", err)
+		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
 	}
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme:                        controller.NewScheme(),
@@ -294,14 +294,14 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 	return mgr, nil
 }
 
-// cachesSynced says ready once the caches are filled. A manager that stands by is
-// ready too: it can take over at any time.
+// cachesSynced reports an error until the caches are synchronized. A standby manager is
+// ready too, because it can take over at any time.
 func cachesSynced(mgr manager.Manager) healthz.Checker {
 	return func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
 		defer cancel()
 		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled yet")
+			return errors.New("the caches are not synchronized yet")
 		}
 		return nil
 	}

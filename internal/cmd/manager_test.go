@@ -26,7 +26,7 @@ func TestTheManagerRefusesBadFlags(t *testing.T) {
 		"--reconcile-period=-5s":             "--reconcile-period=-5s: must not be negative; 0 means never",
 		"--selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
 		"--verify-period=-1h":                "--verify-period=-1h0m0s: must not be negative; 0 means never",
-		"--watch-namespaces=cats,Dogs":       `--watch-namespaces: "Dogs" is no name of a namespace`,
+		"--watch-namespaces=cats,Dogs":       `--watch-namespaces: invalid namespace "Dogs"`,
 		"--watches-file=none.yaml":           "--watches-file=none.yaml: could not open",
 		"--watches-file=README.md":           "read README.md:",
 		"--reconcile-period=often":           `invalid argument "often" for "--reconcile-period"`,

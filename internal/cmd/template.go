@@ -27,8 +27,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// defaultKubeVersion is rendered for when nobody names a version. The chart renders
-// alike for every version it supports.
+// defaultKubeVersion is the default of --kube-version. The chart renders the same for every
+// version that it supports.
 const defaultKubeVersion = "v1.36.0"
 
 // templateOptions are the flags of the preview.
@@ -91,7 +91,7 @@ func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// One bad resource does not hide what is wrong with the others.
+	// Errors of all resources are reported.
 	var errs []error
 	for _, darkroom := range darkrooms {
 		if darkroom.Namespace == "" {
@@ -148,9 +148,8 @@ func (o *templateOptions) capabilities() (*chartutil.Capabilities, error) {
 	return capabilities, nil
 }
 
-// readDarkrooms reads all Darkrooms of some files. Other kinds among them are
-// passed over, Lists are opened, and an unknown field is an error: the API server
-// would drop it, and the preview would hide that.
+// readDarkrooms reads the Darkrooms in some files. It skips other kinds and expands Lists.
+// An unknown field is an error, because the API server would drop it silently.
 func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error) {
 	var darkrooms []*v1alpha1.Darkroom
 	for _, file := range files {
@@ -227,10 +226,10 @@ func darkroomsIn(raw []byte) ([]*v1alpha1.Darkroom, error) {
 	}
 	darkroom := &v1alpha1.Darkroom{}
 	strict, err := kjson.UnmarshalStrict(raw, darkroom)
-	// What a cluster adds is of no interest, and newer ones add fields.
+	// Fields that are set by the cluster are ignored, including those of newer versions.
 	strict = slices.DeleteFunc(strict, func(err error) bool { return strings.Contains(err.Error(), `field "status.`) })
 	if err := errors.Join(append(strict, err)...); err != nil {
-		return nil, fmt.Errorf("Darkroom is not as its API wants it: %w", err)
+		return nil, fmt.Errorf("invalid Darkroom: %w", err)
 	}
 	return []*v1alpha1.Darkroom{darkroom}, nil
 }

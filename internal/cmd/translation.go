@@ -8,8 +8,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// translation holds the flags that decide what a Darkroom is translated to. Manager,
-// API server and template have the same, so that a preview shows what is installed.
+// translation holds the flags that affect the translation of a Darkroom. Manager, API
+// server and template share them, so that a preview equals the installed release.
 type translation struct {
 	options values.Options
 }

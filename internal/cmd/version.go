@@ -5,8 +5,8 @@ import "runtime/debug"
 // buildVersion is set by the linker (-X) in releases.
 var buildVersion string
 
-// version returns the version of this build: the linker's word, else the module
-// version or commit that Go recorded.
+// version returns the version of this build: the one set by the linker, or else the module
+// version or commit recorded by Go.
 func version() string {
 	if buildVersion != "" {
 		return buildVersion

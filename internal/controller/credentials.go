@@ -26,20 +26,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// indexCredentials is the index of Darkrooms by the Secret that they reference.
+// indexCredentials indexes Darkrooms by the Secret that they reference.
 const indexCredentials = "credentials"
 
-// typeRelease is Helm's type of Secret; nobody references those, and they are many.
+// typeRelease is Helm's type of Secret. There are many, and none is referenced.
 const typeRelease = "helm.sh/release.v1"
 
-// credentials follows the Secrets that Darkrooms reference. It watches only their
-// metadata. When that shows another version it reads the one Secret, to see whether the
-// data that the Darkroom uses has changed, and keeps only digests of it. A missing key
-// is reported by the pods.
+// credentials follows the Secrets that Darkrooms reference. It watches only their metadata.
+// When the version of a Secret changes, it reads that Secret to find out whether the used
+// data has changed, and keeps only digests of it. A missing key is reported by the pods.
 type credentials struct {
-	// caches has the Darkrooms, and the metadata of Secrets that belong to Darkrooms.
+	// caches hold the Darkrooms, and the metadata of Secrets that belong to Darkrooms.
 	caches client.Reader
-	// others has the names and versions of all other Secrets.
+	// others holds the names and versions of all other Secrets.
 	others cache.Cache
 	// live reads past the caches.
 	live client.Reader
@@ -47,12 +46,12 @@ type credentials struct {
 	client client.Writer
 
 	mu sync.Mutex
-	// states has what is known of each Darkroom, and contents what was read of each Secret.
+	// states holds the state of each Darkroom, contents the digests of each Secret.
 	states   map[types.NamespacedName]remembered
 	contents map[types.NamespacedName]contents
 }
 
-// remembered is a state, and when it was found.
+// remembered is a state with its origin.
 type remembered struct {
 	credentialsState
 
@@ -81,7 +80,7 @@ func newCredentials(ctx context.Context, mgr manager.Manager, namespaces []strin
 		}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make cache of Secrets: %w", err)
+		return nil, fmt.Errorf("create cache of Secrets: %w", err)
 	}
 	if err := mgr.Add(cacheRunnable{others}); err != nil {
 		return nil, fmt.Errorf("add cache of Secrets: %w", err)
@@ -103,10 +102,10 @@ func newCredentials(ctx context.Context, mgr manager.Manager, namespaces []strin
 	}, nil
 }
 
-// cacheRunnable has a manager start a cache together with its own.
+// cacheRunnable makes a manager start a cache together with its own.
 type cacheRunnable struct{ cache.Cache }
 
-// GetCache is by what a manager knows a cache.
+// GetCache makes the manager treat this as a cache.
 func (c cacheRunnable) GetCache() cache.Cache { return c.Cache }
 
 func secretMetadata() *metav1.PartialObjectMetadata {
@@ -115,8 +114,8 @@ func secretMetadata() *metav1.PartialObjectMetadata {
 	return secret
 }
 
-// nameAndVersion drops all of a Secret's metadata that nothing here reads: clusters
-// have many Secrets, and tools write long annotations.
+// nameAndVersion keeps only the name and version of a Secret's metadata: clusters have many
+// Secrets, and some have long annotations.
 func nameAndVersion(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -142,17 +141,16 @@ func (c *credentials) find(ctx context.Context, key types.NamespacedName) (*meta
 	return nil, nil //nolint:nilnil // the Secret is missing, which is no error
 }
 
-// exists tells whether the caches have the Secret that a Darkroom references.
+// exists reports whether the caches have the Secret that a Darkroom references.
 func (c *credentials) exists(ctx context.Context, key types.NamespacedName) (bool, error) {
 	secret, err := c.find(ctx, key)
 	return secret != nil, err
 }
 
-// version returns the version of the Secret that a Darkroom references at which the data
-// that the Darkroom uses last changed. A change of it rolls the pods; changes of the
-// Secret's metadata, of other keys, or a rewrite of the same data do not. While the Secret
-// is missing it is the version that the pods were made with: running pods are not
-// replaced by ones that could not start.
+// version returns the version of the referenced Secret at which the used data last changed.
+// A new version rolls the pods; changes of the Secret's metadata or of other keys do not.
+// While the Secret is missing, the version stays as it is, because new pods could not
+// start.
 func (c *credentials) version(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	source := &darkroom.Spec.Source
 	name := values.CredentialsSecret(source)
@@ -166,9 +164,9 @@ func (c *credentials) version(ctx context.Context, darkroom *v1alpha1.Darkroom) 
 	}
 	known := c.recall(darkroom)
 	if metadata != nil {
-		settled, err := c.unchanged(ctx, darkroom, metadata, known)
-		if err != nil || settled != "" {
-			return settled, err
+		current, err := c.unchanged(ctx, darkroom, metadata, known)
+		if err != nil || current != "" {
+			return current, err
 		}
 	}
 	now, err := c.read(ctx, key, metadata)
@@ -197,17 +195,16 @@ func (c *credentials) version(ctx context.Context, darkroom *v1alpha1.Darkroom) 
 		return state.version, nil
 	}
 	if err := c.store(ctx, darkroom, state); err != nil {
-		// Stored first: if the operator dies before the pods are rolled, the next one
-		// finds which version they are to have.
+		// Stored before the pods are rolled, so that the next operator continues if this
+		// one dies in between.
 		return "", err
 	}
 	c.remember(darkroom, key, now.version, state)
 	return state.version, nil
 }
 
-// unchanged returns the version that the pods are to carry if that is known without a
-// request: because this process has seen this version of the Secret, or because it is
-// the one that is stored.
+// unchanged returns the version without a request if this process has seen it or if it is
+// the stored one; empty otherwise.
 func (c *credentials) unchanged(ctx context.Context, darkroom *v1alpha1.Darkroom, secret *metav1.PartialObjectMetadata, known remembered) (string, error) {
 	seen, reference := versionOf(secret), referenceOf(&darkroom.Spec.Source)
 	if known.seen == seen && known.reference == reference {
@@ -225,8 +222,8 @@ func (c *credentials) unchanged(ctx context.Context, darkroom *v1alpha1.Darkroom
 }
 
 // read returns the contents of a Secret. Darkrooms that share a Secret share the read. The
-// metadata is what the caches have, or nil: then the Secret may have been created a
-// moment ago, together with the Darkroom.
+// metadata is that of the caches; nil if they do not have the Secret, which may just have
+// been created.
 func (c *credentials) read(ctx context.Context, key types.NamespacedName, metadata *metav1.PartialObjectMetadata) (contents, error) {
 	c.mu.Lock()
 	have, found := c.contents[key]
@@ -253,8 +250,8 @@ func (c *credentials) deployedVersion(ctx context.Context, darkroom *v1alpha1.Da
 	return values.CredentialsVersion(deployment.Spec.Template.Annotations), client.IgnoreNotFound(err)
 }
 
-// watch has a Darkroom looked at when the Secret that it references comes, changes
-// or goes. Other Secrets are looked up in an index, and cause nothing.
+// watch enqueues a Darkroom when its referenced Secret is created, changed or deleted.
+// Other Secrets cost one lookup in an index.
 func (c *credentials) watch(controller *ctrl.Builder, caches cache.Cache) {
 	for _, cached := range []cache.Cache{c.others, caches} {
 		controller.WatchesRawSource(source.Kind(cached, secretMetadata(),
@@ -269,7 +266,7 @@ func (c *credentials) referrers(ctx context.Context, secret *metav1.PartialObjec
 	err := c.caches.List(ctx, list, client.InNamespace(secret.Namespace),
 		client.MatchingFields{indexCredentials: secret.Name}, client.UnsafeDisableDeepCopy)
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Darkrooms that reference a Secret were not found", "namespace", secret.Namespace, "secret", secret.Name)
+		ctrl.LoggerFrom(ctx).Error(err, "Darkrooms that reference a Secret not listed", "namespace", secret.Namespace, "secret", secret.Name)
 	}
 	keys := make([]types.NamespacedName, len(list.Items))
 	for i := range list.Items {

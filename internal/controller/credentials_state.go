@@ -19,18 +19,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// A digest of credentials must not be public: whoever can read a pod or a Deployment
-// could guess a short password and check each guess against it. A salt does not prevent
-// that, and a slow hash only delays it. So the pods carry the version of the Secret at
-// which its data last changed, which says nothing of the data, and the digest by which
-// a change is recognized is stored in a Secret of the Darkroom, beside the credentials
-// themselves. It outlives the process and moves with the Darkroom from one operator to
-// another, unlike a key that the operator would have to keep.
+// A digest of credentials must not be public: users who can read a pod or a Deployment
+// could guess a short password and verify each guess. A salt does not prevent that, and a
+// slow hash only delays it. Therefore the pods have only the version of the Secret at which
+// its data last changed, which discloses nothing. The digest that detects a change is
+// stored in a Secret of the Darkroom. It survives restarts and is available to every
+// operator, unlike a key of the operator's own.
 
 // suffixState is appended to a Darkroom's name to name the Secret with its state.
 const suffixState = "-credentials-state"
 
-// labelComponent tells that Secret from the objects of the chart.
+// labelComponent distinguishes that Secret from the objects of the chart.
 const (
 	labelComponent = "app.kubernetes.io/component"
 	componentState = "operator-state"
@@ -39,22 +38,22 @@ const (
 // typeState is the type of that Secret.
 const typeState corev1.SecretType = "deployments.example.com/credentials-state"
 
-// dataDigest is the key of that Secret that holds the digest. The rest of the state is
-// not confidential and is kept in annotations, which the metadata cache has.
+// dataDigest is the key of the digest in that Secret. The rest of the state is not
+// confidential and is kept in annotations, which the metadata cache has.
 const (
 	dataDigest          = "digest"
 	annotationVersion   = "deployments.example.com/credentials-version"
 	annotationReference = "deployments.example.com/credentials-reference"
 )
 
-// credentialsState is what is known of the credentials that a Darkroom's pods use.
+// credentialsState is the state of the credentials that a Darkroom's pods use.
 type credentialsState struct {
-	// reference names the Secret and the keys that are used of it.
+	// reference names the Secret and the used keys.
 	reference string
-	// version is the version of the Secret at which the used data last changed. It is
-	// what the pods carry.
+	// version is the version of the Secret at which the used data last changed. It is an
+	// annotation of the pods.
 	version string
-	// digest is that of the used data; empty if it has not been read by this process.
+	// digest is that of the used data; empty if this process has not read it.
 	digest string
 }
 
@@ -63,7 +62,7 @@ func referenceOf(source *v1alpha1.Source) string {
 	return values.CredentialsSecret(source) + ": " + strings.Join(values.CredentialsKeys(source), ", ")
 }
 
-// versionOf identifies one state of a Secret, without disclosing anything of it.
+// versionOf identifies a version of a Secret without disclosing its content.
 func versionOf(secret metav1.Object) string {
 	sum := sha256.Sum256([]byte(string(secret.GetUID()) + "/" + secret.GetResourceVersion()))
 	return hex.EncodeToString(sum[:8])
@@ -116,7 +115,7 @@ func (c *credentials) storedMetadata(ctx context.Context, darkroom *v1alpha1.Dar
 	return secret, nil
 }
 
-// stored returns the state that is stored of a Darkroom; the zero state if there is none.
+// stored returns the stored state of a Darkroom; the zero state if there is none.
 func (c *credentials) stored(ctx context.Context, darkroom *v1alpha1.Darkroom) (credentialsState, error) {
 	metadata, err := c.storedMetadata(ctx, darkroom)
 	if err != nil || metadata == nil {
@@ -189,7 +188,7 @@ func (c *credentials) remember(darkroom *v1alpha1.Darkroom, secret types.Namespa
 	c.states[keyOf(darkroom)] = remembered{owner: darkroom.UID, secret: secret, seen: seen, credentialsState: state}
 }
 
-// recall returns what is remembered of a Darkroom; the zero value if nothing is.
+// recall returns the state of a Darkroom in memory; the zero value if there is none.
 func (c *credentials) recall(darkroom *v1alpha1.Darkroom) remembered {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,7 +198,7 @@ func (c *credentials) recall(darkroom *v1alpha1.Darkroom) remembered {
 	return remembered{}
 }
 
-// forget drops what is remembered of a Darkroom that is gone or references no Secret.
+// forget drops the state of a Darkroom that is gone or references no Secret.
 func (c *credentials) forget(darkroom types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// EventRefused is the reason of the event on a Darkroom that cannot be translated
-// until somebody changes it.
+// EventRefused is the reason of the event on a Darkroom that cannot be translated until it
+// is changed.
 const EventRefused = "Refused"
 
 // EventForeignRelease is the reason of the event on a Darkroom whose name is that of a Helm
@@ -19,13 +19,13 @@ const EventForeignRelease = "ForeignRelease"
 // a pod of it does not serve the image of spec.probe.
 const EventHeldBack = "HeldBack"
 
-// actionReconcile is the machine-readable action of all events.
+// actionReconcile is the action of all events.
 const actionReconcile = "Reconcile"
 
 // maxNoteLength is the API's limit for the note of an event, in bytes.
 const maxNoteLength = 1024
 
-// recorder records events on Darkrooms and logs what they say.
+// recorder records events on Darkrooms and logs them.
 type recorder struct {
 	events events.EventRecorder
 }

@@ -89,7 +89,7 @@ func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	}
 }
 
-func TestFailedUpgradesShowTheirCauseAndHealWhenMended(t *testing.T) {
+func TestAFailedUpgradeReportsItsCauseAndRecovers(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace

@@ -34,8 +34,8 @@ const (
 	// namespaceRetry is the time between two attempts to reconcile a Darkroom whose
 	// namespace is being deleted.
 	namespaceRetry = 5 * time.Second
-	// staleRetry is the time until a Darkroom is reconciled again that the cache did not
-	// show in its present state.
+	// staleRetry is the time until the next reconcile of a Darkroom that was stale in the
+	// cache.
 	staleRetry = 50 * time.Millisecond
 	// foreignRetry is the time between two checks whether a foreign Helm release is gone.
 	// Nothing is watched for that: Secrets of foreign releases are not cached.
@@ -48,7 +48,7 @@ type helmReconciler struct {
 	client     client.Client
 	options    []reconciler.Option
 	translator *translator
-	// installation is the one that this operator belongs to.
+	// installation is the installation of this operator.
 	installation *installation
 	releases     *release.Clients
 	recorder     release.Recorder
@@ -62,17 +62,18 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		client: c,
 		options: []reconciler.Option{
 			reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
-			// Without default values, which it would merge into each Darkroom's values in each
-			// reconcile: rendering does that where it is needed.
+			// Without default values, which it would merge into the values in each
+			// reconcile. Rendering merges them when needed.
 			reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
 			//nolint:staticcheck // deprecated, and yet the reconciler panics without one
 			reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
 			reconciler.WithMaxReleaseHistory(releases.MaxHistory),
 			reconciler.WithPauseReconcileHandler(isPaused),
 			reconciler.SkipPrimaryGVKSchemeRegistration(true),
-			// Operations are logged with their events; the rest is for debugging.
+			// Operations are logged with their events. Other messages are for debugging.
 			reconciler.WithLog(ctrl.Log.WithName("helm").V(1)),
-			// Never waited for: to the Helm reconciler a Darkroom is gone once its finalizer is.
+			// No wait: for the Helm reconciler a Darkroom is gone once its finalizer is
+			// removed.
 			reconciler.WithWaitForDeletionTimeout(time.Second),
 		},
 		translator:   translator,
@@ -114,17 +115,17 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		reconciler.WithActionClientGetter(s),
 	}, r.options...)...)
 	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("make Helm reconciler: %w", err)
+		return reconcile.Result{}, fmt.Errorf("create Helm reconciler: %w", err)
 	}
 	_, err = inner.Reconcile(ctx, request)
 	_, held := r.releases.Held(request.NamespacedName)
 	// While a change is held back, the hosts that it drops are still served.
-	settleErr := r.settleClaims(ctx, s, err != nil || held)
-	return r.conclude(ctx, s, err, settleErr)
+	claimsErr := r.commitClaims(ctx, s, err != nil || held)
+	return r.conclude(ctx, s, err, claimsErr)
 }
 
-// leave ends a reconcile of a Darkroom that this installation does not handle, or could not
-// claim.
+// leave ends the reconcile of a Darkroom that this installation does not handle or could
+// not claim.
 func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, err error) (reconcile.Result, error) {
 	switch {
 	case errors.Is(err, errStale):
@@ -138,18 +139,18 @@ func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, e
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
-func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleErr error) (reconcile.Result, error) {
+func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsErr error) (reconcile.Result, error) {
 	var invalid *values.InvalidError
 	refused := false
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
-		return reconcile.Result{RequeueAfter: namespaceRetry}, settleErr
+		return reconcile.Result{RequeueAfter: namespaceRetry}, claimsErr
 	case brokenOff(ctx, err):
-		// Nothing to report: the next operator starts from the beginning.
+		// Nothing to report: the next operator starts over.
 		return reconcile.Result{}, err
 	case errors.Is(err, errStale):
-		return reconcile.Result{RequeueAfter: staleRetry}, settleErr
+		return reconcile.Result{RequeueAfter: staleRetry}, claimsErr
 	case isForeignRelease(err):
 		refused = true
 		if !wasRefused(s.darkroom) {
@@ -165,7 +166,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, settleEr
 	if errors.Is(err, release.ErrHeld) {
 		err = nil
 	}
-	switch retried := errors.Join(settleErr, reportErr); {
+	switch retried := errors.Join(claimsErr, reportErr); {
 	case refused && retried == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
 	case invalid != nil && retried == nil:
@@ -215,11 +216,12 @@ func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duratio
 	return next
 }
 
-// isForeignRelease reports whether an error says that a Helm release of the Darkroom's name
-// belongs to somebody else.
+// isForeignRelease reports whether the cause of an error is a Helm release of the
+// Darkroom's name that does not belong to it.
 func isForeignRelease(err error) bool { return errors.Is(err, storage.ErrForeignRelease) }
 
-// wasRefused reports whether the status says so already for the present generation.
+// wasRefused reports whether the refusal of the current generation is already in the
+// status.
 func wasRefused(darkroom *v1alpha1.Darkroom) bool {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	return deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease && deployed.ObservedGeneration == darkroom.Generation
@@ -241,8 +243,8 @@ func isPaused(_ context.Context, resource *unstructured.Unstructured) (bool, err
 	return resource.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" && resource.GetDeletionTimestamp() == nil, nil
 }
 
-// reconcilePeriod is the resync period of a Darkroom: its annotation's if that is
-// a positive duration, else the operator's.
+// reconcilePeriod returns the resync period of a Darkroom: that of its annotation if it is
+// valid, else the operator's.
 func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Duration {
 	annotated, found := darkroom.Annotations[v1alpha1.AnnotationReconcilePeriod]
 	if !found {
@@ -258,8 +260,7 @@ func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Dur
 	return parsed
 }
 
-// spread adds up to a tenth to a period, so that Darkrooms that were reconciled together
-// are not reconciled together again.
+// spread adds jitter of up to a tenth to a period.
 func spread(period time.Duration) time.Duration {
 	if period <= 0 {
 		return 0

@@ -24,18 +24,18 @@ const EventOtherInstallation = "OtherInstallation"
 // DefaultInstallation is the name of an installation that was given none.
 const DefaultInstallation = "local"
 
-// installation keeps several installations of the operator in one cluster apart. The first
+// installation separates several installations of the operator in one cluster. The first
 // one that reconciles a Darkroom writes its name into the annotation
-// AnnotationInstallation, and the others leave the Darkroom alone from then on. Shards of
-// one installation share its name. Whoever changes the annotation moves the Darkroom: the
-// installation named then takes over what the other one made, as after a restart.
+// AnnotationInstallation, and the others ignore the Darkroom. Shards of one installation
+// share its name. Changing the annotation moves the Darkroom: the named installation takes
+// over the objects, as after a restart.
 type installation struct {
 	name     string
 	client   client.Client
 	recorder release.Recorder
 
 	mu sync.Mutex
-	// announced has the Darkrooms of others for which there was an event.
+	// announced are the Darkrooms of other installations that an event was recorded on.
 	announced map[types.NamespacedName]foreign
 }
 
@@ -54,9 +54,9 @@ func (i *installation) handles(darkroom *v1alpha1.Darkroom) bool {
 	return darkroom.Annotations[v1alpha1.AnnotationInstallation] == i.name
 }
 
-// claim reports whether this installation handles a Darkroom, and claims one that nobody
-// has claimed, together with the finalizer: that costs no more than the finalizer alone.
-// The error is errStale if the Darkroom is not as the cache shows it.
+// claim reports whether this installation handles a Darkroom. It claims a Darkroom without
+// a claim, in the request that adds the finalizer. The error is errStale if the Darkroom
+// differs from the cache.
 func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (bool, error) {
 	switch owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]; owner {
 	case i.name:
@@ -69,8 +69,8 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	}
 }
 
-// write writes the claim, and the finalizer unless the Darkroom is being deleted, if the
-// Darkroom still is as the cache shows it.
+// write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails
+// if the Darkroom differs from the cache.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	patch := []operation{
 		{"test", "/metadata/uid", string(darkroom.UID)},
@@ -99,21 +99,21 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 	return nil
 }
 
-// operation is one of a JSON patch.
+// operation is an operation of a JSON patch.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value,omitempty"`
 }
 
-// forget drops what is remembered of a Darkroom that is gone.
+// forget drops the state of a Darkroom that is gone.
 func (i *installation) forget(key types.NamespacedName) {
 	i.mu.Lock()
 	delete(i.announced, key)
 	i.mu.Unlock()
 }
 
-// announce records once that a Darkroom is left to another installation.
+// announce records once that another installation handles a Darkroom.
 func (i *installation) announce(darkroom *v1alpha1.Darkroom, owner string) {
 	now := foreign{darkroom.UID, owner}
 	i.mu.Lock()
@@ -126,6 +126,6 @@ func (i *installation) announce(darkroom *v1alpha1.Darkroom, owner string) {
 	i.recorder.Event(darkroom, false, EventOtherInstallation, fmt.Sprintf(
 		"Handled by the installation %q of the operator, not by %q. To move it: kubectl annotate darkroom %s -n %s %s=%s --overwrite",
 		owner, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name))
-	ctrl.Log.WithName("helm").Info("Leaving a Darkroom to another installation", "installation", owner,
+	ctrl.Log.WithName("helm").Info("Ignoring a Darkroom of another installation", "installation", owner,
 		"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
 }

@@ -26,12 +26,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// discoveryPeriod is the time between two questions to the cluster which optional kinds
-// it serves. Each costs one small request for each kind.
+// discoveryPeriod is the interval at which the cluster is asked which optional kinds it
+// serves, with one small request for each kind.
 const discoveryPeriod = time.Minute
 
-// optional is a kind that a cluster may lack. It comes and goes with its
-// CustomResourceDefinition, also while the operator runs.
+// optional is a kind that a cluster may lack. Its CustomResourceDefinition may be installed
+// and removed while the operator runs.
 type optional struct {
 	watched
 
@@ -70,9 +70,9 @@ type groupDiscovery interface {
 	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
 }
 
-// kinds follows the optional kinds: it caches and watches those that the cluster serves,
-// and stops when it no longer does. An informer of a kind that is not served would fail
-// for ever, and reads would wait for it. Managers that stand by follow them too.
+// kinds follows the optional kinds: it caches and watches those that the cluster serves. An
+// informer of a kind that is not served would never synchronize and would block reads.
+// Standby managers follow the kinds too.
 type kinds struct {
 	cache     cache.Cache
 	darkrooms client.Reader
@@ -81,8 +81,8 @@ type kinds struct {
 	index  func(context.Context, *optional) error
 	period time.Duration
 
-	// settled is closed when the kinds that were served at the start are cached.
-	settled chan struct{}
+	// synced is closed when the kinds that were served at the start are cached.
+	synced chan struct{}
 
 	mu       sync.RWMutex
 	followed map[schema.GroupVersionKind]*following
@@ -106,7 +106,7 @@ func newKinds(caches cache.Cache, darkrooms client.Reader, discovery groupDiscov
 	return &kinds{
 		cache: caches, darkrooms: darkrooms, discovery: discovery, period: period,
 		index:    func(context.Context, *optional) error { return nil },
-		settled:  make(chan struct{}),
+		synced:   make(chan struct{}),
 		followed: map[schema.GroupVersionKind]*following{},
 	}
 }
@@ -140,7 +140,7 @@ func (k *kinds) Start(ctx context.Context) error {
 	if err := k.look(ctx); err != nil {
 		return err
 	}
-	go k.settle(ctx)
+	go k.awaitSync(ctx)
 	ticker := time.NewTicker(k.period)
 	defer ticker.Stop()
 	for {
@@ -149,14 +149,14 @@ func (k *kinds) Start(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 			if err := k.look(ctx); err != nil {
-				log.Error(err, "Optional kinds were not discovered; those known are kept")
+				log.Error(err, "Optional kinds not discovered; keeping those known")
 			}
 		}
 	}
 }
 
-// settle closes settled when all that is followed by now is cached, or has gone again.
-func (k *kinds) settle(ctx context.Context) {
+// awaitSync closes synced when all kinds that are followed at the start are cached or gone.
+func (k *kinds) awaitSync(ctx context.Context) {
 	k.mu.RLock()
 	states := make([]*following, 0, len(k.followed))
 	for _, state := range k.followed {
@@ -170,10 +170,10 @@ func (k *kinds) settle(ctx context.Context) {
 			return
 		}
 	}
-	close(k.settled)
+	close(k.synced)
 }
 
-// look asks the cluster which of the kinds it serves, and begins or ends to follow them.
+// look asks the cluster which of the kinds it serves, and starts or stops to follow them.
 func (k *kinds) look(ctx context.Context) error {
 	var errs []error
 	for i := range optionalKinds {
@@ -205,10 +205,11 @@ func (k *kinds) isServed(ctx context.Context, kind *optional) (bool, error) {
 	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == kind.resource }), nil
 }
 
-// begin starts to cache a kind. When it is cached, the controllers watch it, and the
-// Darkrooms that need it are enqueued.
+// begin caches a kind. Once it is cached, the controllers watch it, and the Darkrooms that
+// need it are enqueued.
 func (k *kinds) begin(ctx context.Context, kind *optional) error {
-	// An informer that an earlier try left may have the indexes, which cannot be added twice.
+	// An informer of an earlier attempt may have the indexes already. They cannot be added
+	// twice.
 	if err := k.cache.RemoveInformer(ctx, kind.object()); err != nil {
 		return fmt.Errorf("cache %s: %w", kind.kind, err)
 	}
@@ -229,7 +230,7 @@ func (k *kinds) begin(ctx context.Context, kind *optional) error {
 		if !toolscache.WaitForCacheSync(state.ctx.Done(), informer.HasSynced) {
 			return
 		}
-		ctrl.LoggerFrom(ctx).Info("Watching an optional kind", "kind", kind.kind.String())
+		ctrl.LoggerFrom(ctx).Info("Watching optional kind", "kind", kind.kind.String())
 		k.mu.Lock()
 		state.cached = true
 		for _, feed := range k.feeds {
@@ -241,19 +242,19 @@ func (k *kinds) begin(ctx context.Context, kind *optional) error {
 	return nil
 }
 
-// end stops to cache a kind that is no longer served. All Darkrooms are enqueued: objects
-// of the kind, which are gone, may have kept hosts from others.
+// end removes the cache of a kind that is no longer served. All Darkrooms are enqueued,
+// because objects of the kind may have held hosts that others claim.
 func (k *kinds) end(ctx context.Context, kind *optional, state *following) error {
 	if state != nil {
-		ctrl.LoggerFrom(ctx).Info("The cluster no longer serves an optional kind", "kind", kind.kind.String())
+		ctrl.LoggerFrom(ctx).Info("Optional kind no longer served by the cluster", "kind", kind.kind.String())
 		k.mu.Lock()
 		delete(k.followed, kind.kind)
 		k.mu.Unlock()
 		state.cancel()
 		<-state.ended
 	}
-	// Also if it is not followed: an event source that was started while the kind went
-	// may have made an informer.
+	// Also if it is not followed: an event source that started while the kind was removed
+	// may have created an informer.
 	if err := k.cache.RemoveInformer(ctx, kind.object()); err != nil {
 		return fmt.Errorf("stop caching %s: %w", kind.kind, err)
 	}
@@ -263,11 +264,11 @@ func (k *kinds) end(ctx context.Context, kind *optional, state *following) error
 	return nil
 }
 
-// wake has the controllers that run reconcile some Darkrooms.
+// wake enqueues some Darkrooms in the running controllers.
 func (k *kinds) wake(ctx context.Context, which func(*v1alpha1.Darkroom) bool) {
 	list := &v1alpha1.DarkroomList{}
 	if err := k.darkrooms.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Darkrooms were not listed")
+		ctrl.LoggerFrom(ctx).Error(err, "Darkrooms not listed")
 		return
 	}
 	var keys []types.NamespacedName
@@ -312,11 +313,11 @@ func (f *feed) Start(_ context.Context, queue workqueue.TypedRateLimitingInterfa
 	return nil
 }
 
-// WaitForSync implements source.SyncingSource: a controller starts to work when the kinds
-// that are served are cached, or it would take them for missing.
+// WaitForSync implements source.SyncingSource: a controller starts once the served kinds
+// are cached, because objects that are not cached count as missing.
 func (f *feed) WaitForSync(ctx context.Context) error {
 	select {
-	case <-f.kinds.settled:
+	case <-f.kinds.synced:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("wait for the caches of optional kinds: %w", ctx.Err())
@@ -327,14 +328,14 @@ func (f *feed) WaitForSync(ctx context.Context) error {
 func (f *feed) watch(ctx context.Context, kind *optional) {
 	for _, events := range f.sources(kind) {
 		if err := events.Start(ctx, f.queue); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "An optional kind is not watched", "kind", kind.kind.String())
+			ctrl.LoggerFrom(ctx).Error(err, "Optional kind not watched", "kind", kind.kind.String())
 		}
 	}
 }
 
 // applier is a client whose Apply returns a NoKindMatchError for a kind that is no longer
-// served, as it does for one that never was. Clients remember the resource of a kind, and
-// the API server answers that there is no such URL.
+// served, as for one that never was. Without it the error is NotFound, because clients
+// cache the resource of a kind.
 type applier struct{ client.Client }
 
 // Apply implements client.Writer.
@@ -350,8 +351,8 @@ func (a applier) Apply(ctx context.Context, object runtime.ApplyConfiguration, o
 	return err
 }
 
-// scopes is a mapper for caches. They ask for the scope of each kind that they are
-// configured for when they are made, which may be before the cluster serves it.
+// scopes is a mapper for caches. A new cache asks for the scope of each configured kind,
+// possibly before the cluster serves it.
 type scopes struct {
 	meta.RESTMapper
 

@@ -19,7 +19,7 @@ var lifeOfAProcess = []string{
 	"Starting", "Stopping", "Shutdown", "All workers", "Wait completed", "Warming up", "Warmup",
 	"Reflector", "Listing and watching", "Caches populated", "Stopped", "error received after stop sequence was engaged",
 	"Serving metrics server", "starting server", "Unhandled Error",
-	"Watching an optional kind", "The cluster no longer serves an optional kind",
+	"Watching optional kind", "Optional kind no longer served by the cluster",
 }
 
 func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {

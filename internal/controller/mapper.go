@@ -10,11 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// mapper remembers what a RESTMapper has said. Caches that are limited to namespaces ask
-// at each read whether a kind has namespaces, and to work that out anew costs more than
-// all else about a Darkroom that has not changed. A kind keeps its resource and its scope
-// for as long as it is served; one that is no longer served answers each request with
-// the API's error NotFound.
+// mapper caches the answers of a RESTMapper. Caches that are limited to namespaces ask for
+// the scope of a kind at each read, which would cost more than the rest of a reconcile
+// without changes. A kind keeps its resource and scope while it is served; requests for one
+// that is no longer served fail with NotFound.
 type mapper struct {
 	meta.RESTMapper
 
@@ -22,7 +21,7 @@ type mapper struct {
 }
 
 // NewMapper returns the mapper of a cluster's kinds for CacheOptions and the manager. It
-// asks the cluster when it is first asked about a group.
+// discovers a group when it is first asked about it.
 func NewMapper(cluster *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
 	asking, err := apiutil.NewDynamicRESTMapper(cluster, httpClient)
 	if err != nil {

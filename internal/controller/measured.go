@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// measured makes action clients that count what they do.
+// measured returns action clients that count their operations.
 type measured struct {
 	helmclient.ActionClientGetter
 	metrics *metrics.Metrics
@@ -39,7 +39,7 @@ func (m measuredClient) Install(name, namespace string, chrt *chart.Chart, value
 	return installed, err
 }
 
-// Upgrade implements helmclient.ActionInterface. A dry run is no operation.
+// Upgrade implements helmclient.ActionInterface. A dry run is not counted.
 func (m measuredClient) Upgrade(name, namespace string, chrt *chart.Chart, values map[string]any, opts ...helmclient.UpgradeOption) (*helmrelease.Release, error) {
 	began := time.Now()
 	upgraded, err := m.ActionInterface.Upgrade(name, namespace, chrt, values, opts...)
@@ -67,8 +67,8 @@ func (m measuredClient) Uninstall(name string, opts ...helmclient.UninstallOptio
 	return answer, err
 }
 
-// Reconcile implements helmclient.ActionInterface. A look that finds all as it
-// should be is no operation; a repair is counted when its event is recorded.
+// Reconcile implements helmclient.ActionInterface. Only failures are counted here. A repair
+// is counted when its event is recorded.
 func (m measuredClient) Reconcile(deployed *helmrelease.Release) error {
 	err := m.ActionInterface.Reconcile(deployed)
 	if err != nil {
@@ -77,7 +77,7 @@ func (m measuredClient) Reconcile(deployed *helmrelease.Release) error {
 	return err
 }
 
-// countedEvents counts what only events tell of.
+// countedEvents counts the operations that are only visible as events.
 type countedEvents struct {
 	*recorder
 	metrics *metrics.Metrics

@@ -12,9 +12,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// wantedChanged lets through what changes what is wanted of a Darkroom: its
-// specification, its annotations and labels, its deletion. Status does not count.
-func wantedChanged() predicate.Predicate {
+// desiredChanged passes changes of the desired state of a Darkroom: its spec, annotations,
+// labels and deletion. It ignores the status.
+func desiredChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, after := e.ObjectOld, e.ObjectNew
@@ -23,12 +23,12 @@ func wantedChanged() predicate.Predicate {
 				!maps.Equal(before.GetLabels(), after.GetLabels()) ||
 				before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
 		},
-		// What is to be done for a Darkroom that is gone was done before it went.
+		// The finalizer has handled a Darkroom that is gone.
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
 }
 
-// helmReported lets through what the Helm reconciler says of a Darkroom.
+// helmReported passes reports of the Helm reconciler on a Darkroom.
 func helmReported() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
@@ -41,10 +41,9 @@ func helmReported() predicate.Predicate {
 	}
 }
 
-// objectTouched lets through objects of a release that were deleted or changed in more than
-// their status, and Deployments and routes that begin to serve, after which surplus objects
-// can be deleted. A new object is let through only if it is a revision of the release that
-// another Helm client made.
+// objectTouched passes objects of a release that were deleted or changed in more than their
+// status, and Deployments and routes that begin to serve, after which surplus objects can
+// be deleted. Of new objects it passes only revisions that another Helm client created.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return storage.WrittenByHand(e.Object) },
@@ -67,7 +66,7 @@ var helmConditions = []string{
 	v1alpha1.ConditionPreflight,
 }
 
-// helmPart is the part of a status that the Helm reconciler owns.
+// helmPart returns the fields of a status that the Helm reconciler owns.
 func helmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 	part := v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease}
 	for _, conditionType := range helmConditions {

@@ -1,7 +1,7 @@
 package controller
 
-// What the manager may do; controller-gen makes config/rbac from it, and
-// docs/security.md says why each line is there.
+// Permissions of the manager. controller-gen generates config/rbac from these markers, and
+// docs/security.md gives the reason for each.
 
 // The Darkrooms themselves. The finalizer is patched, the status applied.
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms,verbs=get;list;watch;patch
@@ -26,5 +26,6 @@ package controller
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
-// The one right that no Role can give, to ask who reads the metrics, stands in
-// config/rbac/metrics_auth_role.yaml: all of the above works as a Role too.
+// The permission to create TokenReviews and SubjectAccessReviews for the metrics endpoint
+// is in config/rbac/metrics_auth_role.yaml, because a Role cannot grant it. All permissions
+// above work in a Role.

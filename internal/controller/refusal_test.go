@@ -135,10 +135,10 @@ func TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults(t *testing.T) {
 	}
 }
 
-// TestWhatTheAPICannotCheckIsRefusedOnceAndHealsWhenMended uses the one thing
+// TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers uses the one thing
 // that the CRD's rules cannot express within their budget: the names of default
 // parameters.
-func TestWhatTheAPICannotCheckIsRefusedOnceAndHealsWhenMended(t *testing.T) {
+func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	operator := startOperator(t, namespace)

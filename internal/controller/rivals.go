@@ -40,8 +40,8 @@ func newLedger(ctx context.Context, mgr manager.Manager, kinds *kinds, baseDomai
 	return &claims.Ledger{Cache: cached, Live: mgr.GetAPIReader()}, nil
 }
 
-// watchRivals has a Darkroom looked at when somebody else begins or ends to claim
-// one of its hosts, or to be routed there by an Ingress.
+// watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or
+// an Ingress with the host, is added or removed.
 func watchRivals(controller *ctrl.Builder, cached claims.Cache) {
 	for _, object := range []client.Object{&v1alpha1.Darkroom{}, &networkingv1.Ingress{}} {
 		controller.Watches(object, rivals(cached), builder.WithPredicates(hostsChanged(cached)))
@@ -53,7 +53,7 @@ func rivals(cached claims.Cache) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Rivals were not found", "namespace", object.GetNamespace(), "name", object.GetName())
+			ctrl.LoggerFrom(ctx).Error(err, "Rivals not listed", "namespace", object.GetNamespace(), "name", object.GetName())
 		}
 		return requestsFor(keys)
 	})
@@ -75,7 +75,7 @@ func feedOptional(mgr manager.Manager, controller *ctrl.Builder, kinds *kinds, c
 	}))
 }
 
-// hostsChanged lets through what begins or ends to claim or carry a host.
+// hostsChanged passes objects that gain or lose a host.
 func hostsChanged(cached claims.Cache) predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -84,8 +84,8 @@ func hostsChanged(cached claims.Cache) predicate.Predicate {
 	}
 }
 
-// wakeBy is a source of requests that come from calls of a function, which is
-// there once the controller has started.
+// wakeBy is a source of requests by calls of a function, which is set once the controller
+// has started.
 func wakeBy(wake *func([]types.NamespacedName)) source.Source {
 	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		*wake = func(keys []types.NamespacedName) {

@@ -33,32 +33,32 @@ const HelmFieldManager = "darkroom-helm"
 // the manifest that they quote.
 const maxMessageLength = 4096
 
-// errStale says that a Darkroom was written after the cache saw it.
-var errStale = errors.New("the Darkroom has changed in the meantime")
+// errStale is returned if a Darkroom was written after the cached version.
+var errStale = errors.New("the Darkroom has changed since it was read")
 
-// session is one reconcile of one Darkroom, in the three roles that the Helm reconciler of
-// helm-operator-plugins needs: its client, its values translator and its source of action
-// clients. That reconciler reads Darkrooms unstructured, and writes back whole objects and a
-// whole status, without the fields of others. Here its reads return the typed Darkroom from
-// the cache, its update of finalizers becomes a patch of nothing else, and its status is
-// kept, to be applied once at the end.
+// session is one reconcile of one Darkroom. It serves the Helm reconciler of
+// helm-operator-plugins as its client, its values translator and its source of action
+// clients. That reconciler reads Darkrooms as unstructured objects, and writes back whole
+// objects and a whole status, without the fields of others. Here reads return the typed
+// Darkroom from the cache, an update of finalizers becomes a patch of the finalizers only,
+// and the status is held and applied once at the end.
 type session struct {
 	client.Client
 	parts *helmReconciler
 
 	// darkroom is the resource as the cache had it at the start.
 	darkroom *v1alpha1.Darkroom
-	// status is the status that the Helm reconciler wants to write; nil if none.
+	// status is the status that the Helm reconciler wrote; nil if none.
 	status *v1alpha1.DarkroomStatus
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
 	// being deleted, and released when no other finalizer was left either.
 	uninstalled, released bool
-	// judgement is the outcome of its claims; nil if the reconcile did not get so far.
+	// judgement is the decision on its claims; nil before the translation.
 	judgement *claims.Judgement
 }
 
-// Get implements client.Reader. To the Helm reconciler an uninstalled Darkroom is gone: it
-// would otherwise wait for the finalizers of others.
+// Get implements client.Reader. For the Helm reconciler an uninstalled Darkroom is gone;
+// otherwise it would wait for the finalizers of others.
 func (s *session) Get(ctx context.Context, key types.NamespacedName, object client.Object, opts ...client.GetOption) error {
 	out, ok := object.(*unstructured.Unstructured)
 	if !ok || out.GroupVersionKind() != v1alpha1.GroupVersionKind || key != keyOf(s.darkroom) {
@@ -67,8 +67,8 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	if s.uninstalled {
 		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), key.Name)
 	}
-	// Of the status it gets its own part: converting the rest would cost allocations at each
-	// reconcile, and nothing reads it.
+	// It gets only its own part of the status. Nothing reads the rest, and converting it
+	// would cost allocations in each reconcile.
 	shown := *s.darkroom
 	shown.Status = helmPart(shown.Status)
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&shown)
@@ -81,8 +81,8 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 }
 
 // Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or
-// remove its finalizer. The patch tests that UID and finalizers are as they were read, so it
-// neither fails because the status changed nor reverts what others did.
+// remove its finalizer. The patch tests UID and finalizers. It neither fails because the
+// status changed nor reverts changes by others.
 func (s *session) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
 	if object.GetObjectKind().GroupVersionKind() != v1alpha1.GroupVersionKind {
 		return s.Client.Update(ctx, object, opts...)
@@ -145,9 +145,9 @@ func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...cli
 	return nil
 }
 
-// Translate implements the values translator of the Helm reconciler. It adds to the pure
-// translation what only the cluster knows: the hosts that belong to others, and the state of
-// the referenced Secret.
+// Translate implements the values translator of the Helm reconciler. It passes the state of
+// the cluster to the translation: the hosts that belong to others, and the version of the
+// referenced Secret.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
 	vals, judgement, err := s.parts.translator.translate(ctx, s.darkroom)
 	s.judgement = judgement
@@ -159,9 +159,8 @@ func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmcli
 	return measured{s.parts.releases, s.parts.metrics}.ActionClientFor(ctx, s.darkroom)
 }
 
-// report applies the status of the Helm reconciler, with the generation that it refers to,
-// unless the resource has it already. A reconcile that succeeded without a new status
-// confirms the one before.
+// report applies the status of the Helm reconciler with its generation, unless the resource
+// has it already. A successful reconcile without a new status confirms the previous one.
 func (s *session) report(ctx context.Context, cause error, now time.Time) error {
 	if s.released {
 		return nil
@@ -170,11 +169,11 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	part := current
 	switch {
 	case errors.Is(cause, release.ErrHeld):
-		// Nothing was tried, so the last attempt still counts.
+		// Nothing was attempted, so the previous result still applies.
 	case s.status != nil:
 		part = *s.status
 	case cause != nil:
-		// It failed before it had a status: the present one is of an earlier time.
+		// It failed before it had a status, so the existing one is outdated.
 		return nil
 	}
 	part.Conditions = s.conditions(part.Conditions, cause)
@@ -208,7 +207,7 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	return nil
 }
 
-// conditions adds to the conditions of the Helm reconciler those for which it has none.
+// conditions adds conditions to those of the Helm reconciler.
 func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1alpha1.Condition {
 	isOurs := func(condition v1alpha1.Condition) bool {
 		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionPreflight
@@ -241,7 +240,7 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 	return conditions
 }
 
-// preflightCondition says why a change is held back.
+// preflightCondition returns the condition Preflight of a change that is held back.
 func preflightCondition(verdict preflight.Verdict) v1alpha1.Condition {
 	condition := v1alpha1.Condition{
 		Type: v1alpha1.ConditionPreflight, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPreflightRunning,
@@ -252,13 +251,13 @@ func preflightCondition(verdict preflight.Verdict) v1alpha1.Condition {
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, verdict.Reason, verdict.Message
 	case verdict.State == preflight.Waiting:
 		condition.Reason = v1alpha1.ReasonPreflightWaiting
-		condition.Message = "The change waits for its preflight check: the operator runs as many as --max-preflights allows."
+		condition.Message = "Waiting for a preflight check: the limit of the operator (--max-preflights) is reached."
 	}
 	return condition
 }
 
-// helmApplyConfiguration has the Helm reconciler's fields and no others: encoding the whole
-// status would claim its zero values too.
+// helmApplyConfiguration contains only the fields of the Helm reconciler. Encoding the
+// whole status would claim its zero values too.
 func helmApplyConfiguration(darkroom *v1alpha1.Darkroom, part v1alpha1.DarkroomStatus) (*unstructured.Unstructured, error) {
 	status := map[string]any{}
 	raw, err := json.Marshal(struct {

@@ -46,39 +46,40 @@ const (
 
 // Options are the settings of the controllers.
 type Options struct {
-	// Chart is what releases are made of.
+	// Chart is the chart of the releases.
 	Chart *chart.Chart
-	// Values are the operator's additions to every Darkroom.
+	// Values are the operator's settings for every Darkroom.
 	Values values.Options
-	// Namespaces are those that the manager's caches are limited to; none means all.
+	// Namespaces are the namespaces that the caches are limited to; none means all.
 	Namespaces []string
-	// MaxConcurrentReconciles is how many Darkrooms each controller handles at one time.
+	// MaxConcurrentReconciles is the maximum number of concurrent reconciles of each
+	// controller.
 	MaxConcurrentReconciles int
-	// ReconcilePeriod is the time between two looks at an unchanged Darkroom; 0
-	// means that only changes are looked at.
+	// ReconcilePeriod is the resync period; 0 disables the resync.
 	ReconcilePeriod time.Duration
-	// VerifyPeriod is the time between two verifications of a release past the
-	// caches; 0 means never.
+	// VerifyPeriod is the interval at which releases are verified against the API server
+	// instead of the caches; 0 means never.
 	VerifyPeriod time.Duration
-	// MaxHistory is how many revisions are kept of each release; 0 keeps all.
+	// MaxHistory is the maximum number of revisions stored for each release; 0 means no
+	// limit.
 	MaxHistory int
-	// DiscoveryPeriod is the time between two questions to the cluster which optional
-	// kinds it serves; 0 means a minute.
+	// DiscoveryPeriod is the interval at which optional kinds are discovered; 0 means a
+	// minute.
 	DiscoveryPeriod time.Duration
 	// Probe requests the image of a target from the Service of a Darkroom; nil turns
 	// probes off.
 	Probe func(context.Context, types.NamespacedName, probe.Target) probe.Outcome
-	// ProbeConcurrency is the number of probes at one time.
+	// ProbeConcurrency is the maximum number of concurrent probes.
 	ProbeConcurrency int
 	// ProbePod requests the image of a target from one pod; nil means that changes are
 	// applied without a preflight check.
 	ProbePod func(context.Context, *corev1.Pod, probe.Target) probe.Outcome
-	// MaxPreflights is the number of preflight pods at one time; at least 1.
+	// MaxPreflights is the maximum number of concurrent preflight checks; at least 1.
 	MaxPreflights int
-	// Version is the operator's own.
+	// Version is the version of the operator.
 	Version string
-	// Installation is the name of the installation that the operator belongs to; empty means
-	// DefaultInstallation. Operators that split one fleet by labels share it.
+	// Installation is the name of the operator's installation; empty means
+	// DefaultInstallation. Shards share it.
 	Installation string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
 	Metrics prometheus.Registerer
@@ -117,7 +118,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	return nil
 }
 
-// parts are what the controllers are made of.
+// parts are the components of the controllers.
 type parts struct {
 	helm       *helmReconciler
 	translator *translator
@@ -125,7 +126,7 @@ type parts struct {
 	kinds      *kinds
 }
 
-// assemble makes the parts, and lays the defaults under the options.
+// assemble creates the parts and sets the defaults of the options.
 func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*parts, error) {
 	if err := render.CheckChart(options.Chart); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}
 	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
-		return nil, fmt.Errorf("make Kubernetes client: %w", err)
+		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
 	capabilities, err := render.NewCapabilities(clientset.Discovery())
 	if err != nil {
@@ -191,8 +192,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
-// indexOwner adds the index by which the objects of a Darkroom are found in the caches
-// without going through those of all.
+// indexOwner adds the index of objects by the Darkroom that they belong to.
 func indexOwner(ctx context.Context, indexer client.FieldIndexer, kind watched) error {
 	if err := indexer.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
 		return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
@@ -200,8 +200,8 @@ func indexOwner(ctx context.Context, indexer client.FieldIndexer, kind watched) 
 	return nil
 }
 
-// newMetrics makes the operator's metrics, and registers them if there is a registry. It
-// sets the fields of the metrics of each Darkroom, but for the probes.
+// newMetrics creates the operator's metrics and registers them if there is a registry. It
+// sets the fields of the metrics of each Darkroom, except those of probes.
 func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) {
 	leads := func() bool {
 		select {
@@ -234,7 +234,7 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, conc
 			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
 		}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(wantedChanged()))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged()))
 	for _, kind := range watchedKinds() {
 		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
 	}
@@ -270,7 +270,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(predicate.Or(wantedChanged(), helmReported())))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(predicate.Or(desiredChanged(), helmReported())))
 	for _, kind := range watchedKinds() {
 		if kind.typed != nil {
 			controller.Owns(kind.object())

@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// stoppable is a reconciler that a stop of the operator ends in silence: what waits
-// for its turn then is not begun, and what breaks off is no error. The next operator
-// looks at every Darkroom, and recovers what was left half done.
+// stoppable is a reconciler that ends silently when the operator stops: queued requests are
+// not started, and an interrupted reconcile is not an error. The next operator reconciles
+// every Darkroom and recovers interrupted operations.
 type stoppable struct {
 	reconcile.Reconciler
 }
@@ -22,13 +22,13 @@ func (s stoppable) Reconcile(ctx context.Context, request reconcile.Request) (re
 	}
 	result, err := s.Reconciler.Reconcile(ctx, request)
 	if brokenOff(ctx, err) {
-		ctrl.LoggerFrom(ctx).V(1).Info("Broken off: the operator stops", "cause", err.Error())
+		ctrl.LoggerFrom(ctx).V(1).Info("Interrupted because the operator stops", "cause", err.Error())
 		return reconcile.Result{}, nil
 	}
 	return result, err
 }
 
-// brokenOff tells whether an error comes of the operator's stop.
+// brokenOff reports whether an error was caused by the stop of the operator.
 func brokenOff(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled)
 }

@@ -37,9 +37,9 @@ import (
 
 const (
 	baseDomain = "darkroom.example.com"
-	// patience is for how long a test waits for what should take a second or less:
+	// waitTimeout bounds the wait for states that should take a second or less:
 	// machines that run tests are shared.
-	patience = 60 * time.Second
+	waitTimeout = 60 * time.Second
 )
 
 // cluster is the API server that all tests of this package share; each test has a
@@ -260,14 +260,14 @@ func startWithPhotos(t testing.TB, changes ...func(*v1alpha1.Darkroom)) (*operat
 // eventually waits until a check finds nothing wrong.
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitTimeout)
 	for {
 		err := check(t.Context())
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: still not after %s: %v", what, patience, err)
+			t.Fatalf("%s: still not after %s: %v", what, waitTimeout, err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

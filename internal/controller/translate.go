@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// translator adds to the pure translation what only the cluster knows: which hosts belong
-// to others, and which state the referenced Secret is in.
+// translator passes the state of the cluster to the pure translation: the hosts that belong
+// to others, and the version of the referenced Secret.
 type translator struct {
 	values      *values.Translator
 	claims      *claims.Ledger
@@ -20,8 +20,8 @@ type translator struct {
 }
 
 // translate returns the chart values of a Darkroom, and the judgement on its claims, which
-// is to be settled when its objects were written; nil if it could
-// not be made. It was undone already if the Darkroom cannot be translated.
+// is committed once its objects are written. It is nil if there is none. If the Darkroom
+// cannot be translated, it is undone already.
 func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom) (chartutil.Values, *claims.Judgement, error) {
 	version, err := t.credentials.version(ctx, darkroom)
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	if err != nil {
 		return nil, nil, err
 	}
-	vals, err := t.values.ValuesUnder(darkroom, values.Circumstances{
+	vals, err := t.values.ValuesIn(darkroom, values.ClusterState{
 		RefusedHosts:       judgement.RefusedHosts(),
 		CredentialsVersion: version,
 	})
@@ -41,14 +41,14 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	return vals, judgement, err
 }
 
-// settleClaims frees the hosts that a Darkroom dropped in the reconcile that ended just now,
-// and deletes what is stored of the credentials of one that is being deleted.
-func (r *helmReconciler) settleClaims(ctx context.Context, s *session, failed bool) error {
+// commitClaims releases the hosts that a Darkroom dropped in this reconcile. It deletes the
+// stored state of credentials of a Darkroom that is being deleted.
+func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bool) error {
 	switch {
 	case s.uninstalled:
 		return errors.Join(r.translator.claims.Forget(ctx, keyOf(s.darkroom), false), r.translator.credentials.discard(ctx, s.darkroom))
 	case s.darkroom.DeletionTimestamp != nil:
 		return r.translator.claims.Forget(ctx, keyOf(s.darkroom), true)
 	}
-	return r.translator.claims.Settle(ctx, s.judgement, failed)
+	return r.translator.claims.Commit(ctx, s.judgement, failed)
 }

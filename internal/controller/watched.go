@@ -30,12 +30,12 @@ import (
 // watched is a kind of object that belongs to Darkrooms.
 type watched struct {
 	kind schema.GroupVersionKind
-	// typed is set for kinds whose content the status controller reads. Of the
-	// others only metadata is cached; of Secrets in particular never the data.
+	// typed is set for kinds that are cached in full, because the status controller reads
+	// them. Of the others, in particular Secrets, only metadata is cached.
 	typed client.Object
 }
 
-// object returns an empty object, as the caches hold this kind.
+// object returns an empty object of the cached type of this kind.
 func (w watched) object() client.Object {
 	if w.typed != nil {
 		return w.typed.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
@@ -45,7 +45,7 @@ func (w watched) object() client.Object {
 	return metadata
 }
 
-// list returns an empty list of this kind, as the caches fill it.
+// list returns an empty list of the cached type of this kind.
 func (w watched) list() client.ObjectList {
 	switch w.typed.(type) {
 	case *appsv1.Deployment:
@@ -60,9 +60,9 @@ func (w watched) list() client.ObjectList {
 	return metadata
 }
 
-// watchedKinds returns the kinds that Darkrooms are made of and that every cluster has.
-// Those that a cluster may lack are in optionalKinds; while they are not cached, their
-// objects are verified by applying them.
+// watchedKinds returns the kinds of managed objects that every cluster serves. Kinds that a
+// cluster may lack are in optionalKinds; while they are not cached, their objects are
+// verified by applying them.
 func watchedKinds() []watched {
 	return []watched{
 		{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), typed: &appsv1.Deployment{}},
@@ -77,10 +77,10 @@ func watchedKinds() []watched {
 	}
 }
 
-// CacheOptions limits the caches: to some namespaces (none means all), to the
-// Darkrooms that a selector takes (nil means all), and to objects that carry the
-// Darkroom label. Managed fields are dropped where nothing reads them. Only what is
-// watched can be read: a read of another kind fails and starts no watch.
+// CacheOptions limits the caches to some namespaces (none means all), to the Darkrooms that
+// a selector matches (nil means all), and to objects with the Darkroom label. Managed
+// fields are dropped where nothing reads them. Only watched kinds can be read: a read of
+// another kind fails and does not start a watch.
 func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
 	kinds := watchedKinds()
 	for _, kind := range optionalKinds {
@@ -93,14 +93,14 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 	options := cache.Options{
 		Mapper:           newScopes(mapper),
 		DefaultTransform: withoutManagedFields,
-		// A read of an optional kind that has just gone would otherwise wait for ever.
+		// A read of an optional kind that was just removed would otherwise block forever.
 		ReaderFailOnMissingInformer: true,
 		ByObject:                    map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
 	}
 	for _, kind := range kinds {
 		limits := cache.ByObject{Label: labels.NewSelector().Add(*belongs)}
 		if kind.typed == nil {
-			// Metadata is only looked at.
+			// Metadata is only read.
 			limits.UnsafeDisableDeepCopy = ptr.To(true)
 		}
 		if _, isDeployment := kind.typed.(*appsv1.Deployment); isDeployment {
@@ -112,8 +112,8 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 	return options, nil
 }
 
-// withoutManagedFields drops an object's managed fields, but where only they tell a
-// change of the specification from one of the status.
+// withoutManagedFields drops the managed fields of an object, unless they are needed to
+// distinguish changes of the spec from changes of the status.
 func withoutManagedFields(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil || metadata.GetManagedFields() == nil {
@@ -127,8 +127,8 @@ func withoutManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// withoutPodSpec keeps of a Deployment's pods only their images and ServiceAccount: the
-// rest is most of its memory, and nothing reads it. Nor are its managed fields kept.
+// withoutPodSpec drops the managed fields of a Deployment and its pod spec, except images
+// and ServiceAccount. They are most of its memory, and nothing reads them.
 func withoutPodSpec(object any) (any, error) {
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		var images []corev1.Container
@@ -154,8 +154,8 @@ func namespaceConfigs(namespaces []string) map[string]cache.Config {
 	return configs
 }
 
-// liveLookup finds objects of the watched kinds in the caches, which are not copied:
-// they are only looked at. Of the optional kinds it finds those that are cached.
+// liveLookup finds objects of the watched kinds, and of the cached optional kinds, without
+// copying them.
 func liveLookup(caches client.Reader, kinds *kinds) release.LiveLookup {
 	prototypes := map[schema.GroupKind]watched{}
 	for _, kind := range watchedKinds() {
@@ -177,9 +177,8 @@ func liveLookup(caches client.Reader, kinds *kinds) release.LiveLookup {
 	}
 }
 
-// ownedLookup lists the objects of a Darkroom of the watched kinds in the caches, which are
-// not copied: they are only looked at. The state of its credentials is not part of the
-// release.
+// ownedLookup lists the objects of a Darkroom of the watched kinds without copying them.
+// The state of its credentials is not part of the release.
 func ownedLookup(caches client.Reader, kinds *kinds) release.OwnedLookup {
 	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
 		found := map[schema.GroupVersionKind][]metav1.Object{}

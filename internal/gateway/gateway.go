@@ -1,4 +1,4 @@
-// Package gateway reads from an HTTPRoute what its Gateways have said of it.
+// Package gateway reads the status that Gateways report on an HTTPRoute.
 package gateway
 
 import (
@@ -10,16 +10,16 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// Verdict is what a Gateway has said of the present generation of a route. Of several, the
-// greatest is what there is to report.
+// Verdict is the status of the current generation of a route at a Gateway. Of several, the
+// greatest is reported.
 type Verdict int
 
 const (
 	// Accepted means that Accepted and ResolvedRefs are True.
 	Accepted Verdict = iota
-	// Awaiting means that it has said nothing yet, or only of an earlier generation.
+	// Awaiting means that there is no status yet, or only one of an earlier generation.
 	Awaiting
-	// Unresolved means that the route is accepted, and a reference of it leads nowhere.
+	// Unresolved means that the route is accepted, but ResolvedRefs is not True.
 	Unresolved
 	// Refused means that Accepted is False.
 	Refused
@@ -43,8 +43,8 @@ func (p Parent) String() string {
 	return gateway
 }
 
-// ParentOf returns the Gateway that a route in a namespace references; false if that is
-// something else.
+// ParentOf returns the Gateway that a route in a namespace references; false if the
+// reference is of another kind.
 func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 	return Parent{
 		Namespace: string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))),
@@ -54,10 +54,10 @@ func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 	}, ptr.Deref(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName && ptr.Deref(ref.Kind, "Gateway") == "Gateway"
 }
 
-// Judge returns what a Gateway has said of the present generation of a route, and the
-// condition that it follows from; nil if there is none. What it said of an earlier one does
-// not count. Of several controllers that speak for one Gateway, the most favourable counts:
-// a Gateway has one controller, and the others are of the past.
+// Judge returns the verdict of a Gateway on the current generation of a route, and the
+// condition that it follows from; nil if there is none. If several controllers report on
+// one Gateway, the most favourable verdict counts: a Gateway has one controller, so the
+// others are stale.
 func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
 	best, why := Awaiting, (*metav1.Condition)(nil)
 	if route == nil {

@@ -69,7 +69,7 @@ func (d *Darkrooms) observe(ctx context.Context) []observation {
 	if d.Leads == nil || !d.Leads() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, scrapePatience)
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
 	list := &v1alpha1.DarkroomList{}
 	if err := d.Cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// scrapePatience bounds the count of a scrape; ten thousand Darkrooms take a few
+// scrapeTimeout bounds the count in a scrape; ten thousand Darkrooms take a few
 // milliseconds.
-const scrapePatience = 5 * time.Second
+const scrapeTimeout = 5 * time.Second
 
 var (
 	darkroomsDesc = prometheus.NewDesc(namespace+"_darkrooms",
@@ -31,8 +31,8 @@ var (
 type Fleet struct {
 	// Darkrooms lists them from a cache.
 	Darkrooms client.Reader
-	// Leads tells whether this process is the one that handles them. One that stands
-	// by sees the same Darkrooms, and sums over all would count them twice.
+	// Leads reports whether this process is the leader. A standby process has the same
+	// Darkrooms in its cache, and sums over all processes would count them twice.
 	Leads func() bool
 	// Installation is the name of the operator's installation. Darkrooms of others are only
 	// counted.
@@ -46,13 +46,13 @@ func (*Fleet) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. It tells nothing where the process does
-// not lead, or its cache is not filled yet.
+// Collect implements prometheus.Collector. It reports nothing if the process is not the
+// leader or its cache is not synchronized yet.
 func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	if !f.Leads() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), scrapePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	list := &v1alpha1.DarkroomList{}
 	if err := f.Darkrooms.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
@@ -82,7 +82,7 @@ type tally struct {
 	others                        int
 }
 
-// count goes once over Darkrooms, which it only reads.
+// count counts Darkrooms in one pass, without changing them.
 func count(darkrooms []v1alpha1.Darkroom, installation string) tally {
 	t := tally{kinds: map[kind]int{}}
 	for i := range darkrooms {
@@ -114,7 +114,7 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) tally {
 	return t
 }
 
-// handled reports whether an installation handles a Darkroom, or may yet claim it.
+// handled reports whether an installation handles a Darkroom, or may still claim it.
 func handled(darkroom *v1alpha1.Darkroom, installation string) bool {
 	claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
 	return claimed == "" || claimed == installation

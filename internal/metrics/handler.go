@@ -8,7 +8,7 @@ import (
 )
 
 // Handler serves the metrics of another handler, followed by those of each Darkroom. The
-// response is in the text format, whatever formats the request prefers.
+// response is always in the text format; the Accept header is ignored.
 func (d *Darkrooms) Handler(process http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		inner := request.Clone(request.Context())

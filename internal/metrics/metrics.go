@@ -1,6 +1,6 @@
-// Package metrics holds what the operator tells Prometheus about Darkrooms, beside
-// what controller-runtime tells about controllers and requests. docs/metrics.md
-// explains each metric; a test keeps the two alike.
+// Package metrics defines the operator's Prometheus metrics about Darkrooms. Those about
+// controllers and requests come from controller-runtime. docs/metrics.md explains each
+// metric, and a test compares it with this package.
 package metrics
 
 import (
@@ -90,7 +90,7 @@ const (
 	failure = "failure"
 )
 
-// Operated counts an operation that began at a time and has just ended.
+// Operated counts an operation that has just ended, with its start time.
 func (m *Metrics) Operated(operation string, began time.Time, err error) {
 	result := success
 	if err != nil {
@@ -100,17 +100,17 @@ func (m *Metrics) Operated(operation string, began time.Time, err error) {
 	m.seconds.WithLabelValues(operation).Observe(time.Since(began).Seconds())
 }
 
-// Repaired counts a repair of what somebody changed.
+// Repaired counts a repair of an object that another client changed.
 func (m *Metrics) Repaired() {
 	m.repairs.Inc()
 	m.operations.WithLabelValues(Repair, success).Inc()
 }
 
-// RepairFailed counts a repair that was tried, or that could not be judged.
+// RepairFailed counts a failed repair.
 func (m *Metrics) RepairFailed() { m.operations.WithLabelValues(Repair, failure).Inc() }
 
-// Recovered counts a release that was found pending.
+// Recovered counts the recovery of a pending release.
 func (m *Metrics) Recovered() { m.recoveries.Inc() }
 
-// Reconciled takes note that a Darkroom was reconciled without an error.
+// Reconciled records the time of a successful reconcile.
 func (m *Metrics) Reconciled(now time.Time) { m.lastSuccess.Set(float64(now.UnixMilli()) / 1000) }

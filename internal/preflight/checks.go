@@ -42,8 +42,8 @@ const (
 // Verdict is what is known of a change.
 type Verdict struct {
 	State State
-	// Reason and Message tell why the check failed, and are kept while it is repeated; empty
-	// if it has not failed.
+	// Reason and Message explain why the check failed, and are kept while it is repeated;
+	// empty if it has not failed.
 	Reason, Message string
 	// Retry is when a check that failed is repeated; zero otherwise.
 	Retry time.Time

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// pollPeriod is the time between two looks at the Deployment, which is cached.
+	// pollPeriod is the interval at which the Deployment is read from the cache.
 	pollPeriod = 250 * time.Millisecond
-	// diagnosePeriod is the time between two looks at a pod that is not ready.
+	// diagnosePeriod is the interval at which pods that are not ready are listed.
 	diagnosePeriod = 5 * time.Second
-	// settleTime is the time in which the cache shows the Deployment, and in which what
-	// keeps its pod from being created or started may pass.
+	// settleTime is the time in which the cache must show the Deployment, and in which
+	// causes that prevent its pod from being created or started may pass.
 	settleTime = 10 * time.Second
 	// probePause is the time between two requests for the image.
 	probePause = 2 * time.Second
@@ -32,8 +32,8 @@ const (
 	removeTimeout = 10 * time.Second
 )
 
-// run checks a change and removes what it created, except when the operator ends: the next
-// one goes on with it.
+// run checks a change and removes the objects that it created, unless the operator stops:
+// the next operator continues the check.
 func (c *Checks) run(ctx context.Context, change Change) probe.Outcome {
 	started, err := change.Start(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *Checks) ready(ctx context.Context, started Identity) (*corev1.Pod, prob
 			}
 		}
 		if !c.sleep(ctx, pollPeriod) {
-			return nil, probe.Outcome{} // nobody waits for it
+			return nil, probe.Outcome{} // nothing waits for it
 		}
 	}
 }

@@ -58,7 +58,7 @@ func Name(deployment, id string) string {
 	return strings.Join([]string{deployment, component, id}, "-")
 }
 
-// endAtOnce has a pod end without a pause: nobody is connected to it.
+// endAtOnce removes the shutdown delay of the pod. No client is connected to it.
 func endAtOnce(template map[string]any) {
 	spec, found, err := unstructured.NestedMap(template, "spec")
 	if err != nil || !found {

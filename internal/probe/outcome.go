@@ -11,10 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Outcome is the result of one probe. Outcomes are comparable, and alike for alike
-// causes: they hold neither times nor addresses. Of the response they hold the HTTP
-// status and the content type, never the body, which could be that of an internal
-// service that the source points to.
+// Outcome is the result of one probe. Outcomes are comparable, and alike for alike causes:
+// they hold neither times nor addresses. They hold the HTTP status and the content type of
+// the response, but never its body: a source may point to an internal service.
 type Outcome struct {
 	// Reason is v1alpha1.ReasonImageServed, or the reason why not.
 	Reason string

@@ -13,11 +13,10 @@ import (
 )
 
 const (
-	// jitter is the greatest part of a period by which a probe is early, so that
-	// Darkrooms that came at one time are not probed at one time for ever.
+	// jitter is the maximum fraction of a period that is subtracted at random, to spread
+	// out probes.
 	jitter = 0.1
-	// pendingPeriod is the longest time between two probes of a Darkroom of which
-	// nothing is known yet.
+	// pendingPeriod is the maximum interval between probes of a Darkroom without a result.
 	pendingPeriod = 5 * time.Second
 )
 
@@ -107,7 +106,7 @@ func New(options Options) *Prober {
 	}
 }
 
-// NeedLeaderElection has only the leader probe.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader probes.
 func (*Prober) NeedLeaderElection() bool { return true }
 
 // Set probes a Darkroom from now on. The same target again changes nothing; a changed
@@ -298,7 +297,8 @@ func (e *entry) record(outcome Outcome, duration time.Duration) (changed bool) {
 		e.result = Result{metav1.ConditionTrue, outcome}
 	default:
 		e.failures++
-		// What is False already changes its reason only when that lasts too.
+		// A result that is False changes its reason only after as many failures for the new
+		// one.
 		count := e.failures
 		if before.Status == metav1.ConditionFalse {
 			count = e.alike

@@ -37,7 +37,7 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 		v1alpha1.GoogleCloudStorage: "Darkroom could not read the object, or it is not an image that Darkroom can process: check source.bucket and the " +
 			"credentials, that the pods can reach storage.googleapis.com, and that the object is a JPEG, PNG or WebP image.",
 		v1alpha1.CloudFront: "Darkroom could not fetch the image, or what it fetched is not an image that it can process: check source.host and " +
-			"source.secureProtocol, that the image exists, that the pods can reach the distribution, and that the image is a JPEG, PNG or WebP image.",
+			"source.secureProtocol, that the pods can reach the distribution, and that the image exists and is a JPEG, PNG or WebP image.",
 		anySource: "Darkroom could not fetch or process the image: check spec.source.",
 	},
 	v1alpha1.ReasonSourceRedirected: {

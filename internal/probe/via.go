@@ -38,11 +38,10 @@ func (v Via) Validate() error {
 	return fmt.Errorf("must be %s, %s or %s", ViaService, ViaAPIServer, ViaOff)
 }
 
-// ErrOff is returned where a client is asked for that would send no probes.
+// ErrOff is returned by NewClientVia for ViaOff.
 var ErrOff = errors.New("probes are turned off")
 
-// NewClientVia returns the client of a way. Config, of which only ViaAPIServer makes
-// use, is how to reach the Kubernetes API server.
+// NewClientVia returns the client of a way. Config is used by ViaAPIServer only.
 func NewClientVia(via Via, config *rest.Config) (*Client, error) {
 	if err := via.Validate(); err != nil {
 		return nil, err
@@ -55,11 +54,11 @@ func NewClientVia(via Via, config *rest.Config) (*Client, error) {
 	}
 	transport, err := rest.TransportFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect probes to the API server: %w", err)
+		return nil, fmt.Errorf("create client of probes: %w", err)
 	}
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect probes to the API server: %w", err)
+		return nil, fmt.Errorf("create client of probes: %w", err)
 	}
 	return &Client{http: newHTTPClient(transport), base: base}, nil
 }

@@ -20,10 +20,10 @@ func (c *actionClient) adopts() bool {
 		c.darkroom.GetAnnotations()[v1alpha1.AnnotationAdoptRelease] == c.key.Name
 }
 
-// adopt makes a release of the plain chart the Darkroom's own: first the objects of its
-// deployed revision, then its revisions, so that an interrupted adoption is repeated. From
-// then on the release is upgraded as any other, and what the new revision does not contain
-// is surplus.
+// adopt takes over a release of the plain chart: first the objects of its deployed
+// revision, then its revisions, so that an interrupted adoption is repeated. After that the
+// release is upgraded like any other, and objects that the new revision does not contain
+// are surplus.
 func (c *actionClient) adopt() error {
 	deployed, err := c.Store.Foreign(c.ctx, c.darkroom, c.Chart.Name())
 	if err != nil {
@@ -45,8 +45,8 @@ func (c *actionClient) adopt() error {
 	return nil
 }
 
-// adoptObject makes an object the Darkroom's if it is of the release that is adopted, and
-// has no controller.
+// adoptObject takes over an object that belongs to the adopted release and has no
+// controller.
 func (c *actionClient) adoptObject(object *unstructured.Unstructured) error {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(object.GroupVersionKind())

@@ -23,13 +23,13 @@ import (
 // FieldManager owns the fields that the release sets in its objects.
 const FieldManager = "darkroom-operator"
 
-// ErrForeignObject says that an object of the release's name and kind exists and does not
-// belong to the Darkroom. It is never changed.
+// ErrForeignObject is returned if an object of the same name and kind exists and does not
+// belong to the Darkroom. That object is never changed.
 var ErrForeignObject = errors.New("exists and does not belong to this Darkroom")
 
-// errContended says that an object was written by others between all attempts to restore
+// errContended is returned if other clients wrote an object between all attempts to restore
 // it.
-var errContended = errors.New("is being written by others at this moment")
+var errContended = errors.New("is being written by other clients")
 
 const (
 	// applyParallelism bounds the concurrent writes for one release.
@@ -63,7 +63,7 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 		return err != nil || uid != ""
 	}
 	for _, wave := range manifest.Waves(objects, exists) {
-		// An error does not cancel the other writes: they are needed all the same.
+		// An error does not cancel the other writes, because they are needed anyway.
 		var group errgroup.Group
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
@@ -95,7 +95,7 @@ func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*
 		if !apierrors.IsConflict(err) {
 			return nil, err
 		}
-		// The object is not what the cache shows, or was written in between.
+		// The cache is stale, or the object was written in between.
 		if uid, err = a.liveUID(ctx, object); err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (a *applier) putOnce(ctx context.Context, object *unstructured.Unstructured
 	}
 	live, err := a.write(ctx, object, uid)
 	if apierrors.IsInvalid(err) && uid != "" {
-		// Perhaps because of what others added.
+		// Additions by others may be the cause.
 		live, err = a.writeOverAdditions(ctx, object, uid, err)
 	}
 	if err != nil || uid == "" {
@@ -124,8 +124,8 @@ func (a *applier) putOnce(ctx context.Context, object *unstructured.Unstructured
 	return a.write(ctx, object, uid)
 }
 
-// writeOverAdditions removes what others added to an object before it is written; refused
-// is the error of writing it as it is.
+// writeOverAdditions removes the additions by others to an object before it is written;
+// refused is the error of the write without that.
 func (a *applier) writeOverAdditions(ctx context.Context, object *unstructured.Unstructured, uid types.UID, refused error) (*unstructured.Unstructured, error) {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(object.GroupVersionKind())
@@ -237,8 +237,7 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 	return true, nil
 }
 
-// remove deletes an object if it still has the UID by which it is known to be the
-// Darkroom's.
+// remove deletes an object if it still has the UID that identifies it as the Darkroom's.
 func (a *applier) remove(ctx context.Context, object owned) error {
 	target := &metav1.PartialObjectMetadata{}
 	target.SetGroupVersionKind(object.Kind.GroupVersion().WithKind(object.Kind.Kind))

@@ -21,7 +21,7 @@ func Changed(before, after metav1.Object) bool {
 }
 
 // BeginsToServe reports whether a change of an object is the end of a roll-out, or the
-// acceptance of a route. What was kept for the time until then can be removed.
+// acceptance of a route. Objects that were kept until then can be removed.
 func BeginsToServe(before, after client.Object) bool {
 	old, wasDeployment := before.(*appsv1.Deployment)
 	now, isDeployment := after.(*appsv1.Deployment)

@@ -131,9 +131,9 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 	err = c.applier().apply(c.ctx, objects)
 	if err == nil {
 		desired := manifest.Keys(objects)
-		c.memory.Settle(c.key, digest.Identity(next.Manifest), desired)
-		// What has to wait for the roll-out is removed by a later reconcile, when the caches
-		// show what was applied.
+		c.memory.MarkInSync(c.key, digest.Identity(next.Manifest), desired)
+		// Objects that have to wait for the rollout are removed by a later reconcile, once
+		// the caches show the apply.
 		_, err = c.removeSurplus(desired)
 	}
 	if err != nil {
@@ -167,7 +167,8 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 	if description == "" {
 		description = message
 	}
-	// In this order, so that an operator that dies in between does not leave two deployed.
+	// In this order, so that there are never two deployed revisions, even if the operator
+	// dies in between.
 	for _, earlier := range history {
 		if earlier.Info.Status != helmrelease.StatusDeployed {
 			continue

@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// ErrHeld says that a change is not applied because its pod has not served an image.
+// ErrHeld is returned if a change is not applied because its pod has not served an image.
 var ErrHeld = errors.New("the change is held back until a pod of it serves the image of spec.probe")
 
 // change is a change of a release that has to pass a preflight check.
@@ -123,9 +123,9 @@ type pilot struct {
 	uid      types.UID
 }
 
-// start creates the Deployment. What its pod reads is created first: configuration and
-// credentials have names that tell their content, so no other pod reads them. A
-// ServiceAccount that exists stays as it is.
+// start creates the Deployment, after the objects that its pod reads. The names of
+// configuration and credentials contain a hash of their content, so no other pod reads
+// them. An existing ServiceAccount is not changed.
 func (p *pilot) start(ctx context.Context) (preflight.Identity, error) {
 	started := preflight.Identity{NamespacedName: client.ObjectKeyFromObject(p.workload)}
 	for _, object := range p.objects {
@@ -147,15 +147,15 @@ func (p *pilot) start(ctx context.Context) (preflight.Identity, error) {
 	case err == nil:
 		p.uid = live.GetUID()
 	case apierrors.IsConflict(err):
-		// An operator that was killed left it behind.
+		// Left behind by an operator that was killed.
 		p.uid, err = p.applier().liveUID(ctx, p.workload)
 	}
 	started.UID = p.uid
 	return started, err
 }
 
-// remove deletes the Deployment. Of what its pod reads, the release takes what it needs, and
-// the rest is surplus.
+// remove deletes the Deployment. Of the objects that its pod reads, those that the release
+// does not use are surplus.
 func (p *pilot) remove(ctx context.Context) error {
 	return p.applier().remove(ctx, owned{Kind: deployments, Name: p.workload.GetName(), UID: p.uid})
 }

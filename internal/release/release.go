@@ -33,7 +33,7 @@ const (
 	EventUpgraded = "Upgraded"
 	// EventRepaired: objects that were deleted or changed were restored.
 	EventRepaired = "Repaired"
-	// EventContested: an object is changed by another writer again and again.
+	// EventContested: an object is changed repeatedly by another writer.
 	EventContested = "Contested"
 	// EventRecovered: an interrupted operation is retried.
 	EventRecovered = "Recovered"
@@ -54,7 +54,7 @@ const pendingTimeout = 2 * time.Minute
 // Darkroom once at a time.
 const descriptionPending = "Under way by the Darkroom Operator"
 
-// ErrBusy says that another Helm client is changing the release at this moment.
+// ErrBusy is returned while another Helm client is changing the release.
 var ErrBusy = errors.New("is being changed by another Helm client")
 
 // Recorder records an event on a Darkroom.
@@ -104,7 +104,7 @@ type Config struct {
 	VerifyPeriod time.Duration
 }
 
-// Clients makes an action client for each Darkroom.
+// Clients creates an action client for each Darkroom.
 type Clients struct {
 	Config
 	memory *drift.Memory
@@ -113,7 +113,7 @@ type Clients struct {
 	uids map[types.NamespacedName]types.UID
 }
 
-// New returns a maker of action clients.
+// New returns Clients with a configuration.
 func New(config Config) *Clients {
 	return &Clients{Config: config, memory: drift.New(config.Clock), uids: map[types.NamespacedName]types.UID{}}
 }
@@ -125,7 +125,7 @@ func (c *Clients) ActionClientFor(ctx context.Context, darkroom client.Object) (
 	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key}, nil
 }
 
-// identify forgets what is remembered of an earlier Darkroom of the same name.
+// identify drops the state of an earlier Darkroom of the same name.
 func (c *Clients) identify(key types.NamespacedName, uid types.UID) {
 	c.mu.Lock()
 	before, known := c.uids[key]
@@ -136,7 +136,7 @@ func (c *Clients) identify(key types.NamespacedName, uid types.UID) {
 	}
 }
 
-// Forget drops what is remembered of a Darkroom that is gone.
+// Forget drops the state of a Darkroom that is gone.
 func (c *Clients) Forget(key types.NamespacedName) {
 	c.mu.Lock()
 	delete(c.uids, key)
@@ -159,8 +159,8 @@ func (c *Clients) Contests(key types.NamespacedName) []drift.Contest {
 	return c.memory.Contests(key)
 }
 
-// Held returns what is known of a change of a Darkroom that is held back; found is false if
-// none is.
+// Held returns the verdict on a change of a Darkroom that is held back; found is false if
+// there is none.
 func (c *Clients) Held(key types.NamespacedName) (verdict preflight.Verdict, found bool) {
 	if c.Preflight == nil {
 		return preflight.Verdict{}, false
@@ -215,7 +215,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	return c.last, err
 }
 
-// current is Get, each time anew.
+// current is Get without its cached result.
 func (c *actionClient) current() (*helmrelease.Release, error) {
 	last, err := c.Store.Last(c.ctx, c.darkroom)
 	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
@@ -278,19 +278,18 @@ func (c *actionClient) applier() *applier {
 	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: c.memory, darkroom: c.darkroom, key: c.key}
 }
 
-// record returns what is remembered of the release, as it is stored; nil if it is not
-// settled.
+// record returns the encoded record of the release; nil unless the release is in sync.
 func (c *actionClient) record() []byte {
-	out, settled := c.memory.Record(c.key)
-	if !settled {
+	out, inSync := c.memory.Record(c.key)
+	if !inSync {
 		return nil
 	}
 	out.Source = c.Renderer.Source(c.key, out.Manifest)
 	return out.Encode()
 }
 
-// recall remembers what was recorded of the release, if nothing is remembered of it. A
-// record that cannot be decoded is ignored.
+// recall loads the stored record of the release into an empty memory. It ignores a record
+// that cannot be decoded.
 func (c *actionClient) recall() {
 	raw := c.Store.TakeRecord(c.key)
 	if len(raw) == 0 {

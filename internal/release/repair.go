@@ -21,12 +21,12 @@ import (
 // removes surplus ones. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	verifying := c.memory.Expire(c.key, c.VerifyPeriod)
-	desired, settled, err := c.settled(release.Manifest)
+	desired, inSync, err := c.inSync(release.Manifest)
 	if err != nil {
 		return err
 	}
 	c.Renderer.Compact(c.key)
-	if settled {
+	if inSync {
 		return c.tidyUp(desired)
 	}
 	stored, err := c.Store.Read(c.ctx, c.darkroom)
@@ -54,7 +54,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	}
 	if len(errs) == 0 {
 		desired = manifest.Keys(objects)
-		c.memory.Settle(c.key, release.Manifest, desired)
+		c.memory.MarkInSync(c.key, release.Manifest, desired)
 		errs = append(errs, c.tidyUp(desired))
 		if verifying {
 			errs = append(errs, c.refreshRecord())
@@ -66,8 +66,8 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	return errors.Join(errs...)
 }
 
-// refreshRecord stores what is remembered of a release that was verified, unless that is
-// stored already.
+// refreshRecord stores the record of a release that was verified, unless it is stored
+// already.
 func (c *actionClient) refreshRecord() error {
 	if err := c.Store.Record(c.ctx, c.darkroom, c.record(), drift.Same); err != nil {
 		return fmt.Errorf("release %s: record what was applied: %w", c.key, err)
@@ -75,10 +75,10 @@ func (c *actionClient) refreshRecord() error {
 	return nil
 }
 
-// settled reports whether all objects of a manifest are known to be as they should be, or
-// are not to be restored now, and returns their keys.
-func (c *actionClient) settled(identity string) ([]manifest.Key, bool, error) {
-	desired, known := c.memory.Settled(c.key, identity)
+// inSync reports whether no object of a manifest has to be restored now, and returns the
+// keys of the objects.
+func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
+	desired, known := c.memory.InSync(c.key, identity)
 	if !known {
 		return nil, false, nil
 	}
@@ -132,7 +132,8 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	changed := missing
 	switch {
 	case live != nil && !(traced && trace.NewerThan(live)):
-		// What others may add makes an object look different, and the apply changes nothing.
+		// Permitted additions by others make an object differ, and the apply changes
+		// nothing.
 		changed = changed || drift.Differ(live, now)
 	case traced:
 		changed = changed || trace.Differs(now)
@@ -143,8 +144,8 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	return changed, nil
 }
 
-// stillThere looks past the cache for an object that was applied and that the cache does
-// not show. It reports whether the object is missing.
+// stillThere asks the API server for an object that was applied and that the cache does not
+// show. It reports whether the object is missing.
 func (c *actionClient) stillThere(object *unstructured.Unstructured, trace drift.Trace) (metav1.Object, bool, error) {
 	existing := &metav1.PartialObjectMetadata{}
 	existing.SetGroupVersionKind(object.GroupVersionKind())
@@ -176,7 +177,7 @@ func ContestMessage(contest drift.Contest) string {
 	if contest.Writer != "" {
 		writer = fmt.Sprintf("field manager %q", contest.Writer)
 	}
-	return fmt.Sprintf("%s is changed again and again by %s and was restored %d times; restoring it is suspended until %s. "+
+	return fmt.Sprintf("%s is changed repeatedly by %s and was restored %d times; restoring it is suspended until %s. "+
 		"Configure that writer to ignore the object, or pause the Darkroom.",
 		contest.Object, writer, contest.Repairs, contest.Until.UTC().Format("15:04:05 MST"))
 }

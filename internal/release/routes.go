@@ -43,7 +43,7 @@ func (c *actionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]
 	return needed, nil
 }
 
-// isReplaced reports whether a surplus route with some hosts is of no use any more.
+// isReplaced reports whether a surplus route with some hosts is no longer needed.
 func (c *actionClient) isReplaced(desired []manifest.Key, hosts []string) (bool, error) {
 	for _, key := range desired {
 		if !isRoute(key.GroupKind) {
@@ -82,9 +82,8 @@ func hostsOf(route metav1.Object) []string {
 	return hosts
 }
 
-// isAccepted reports whether a route serves, as far as its kind tells: an HTTPRoute was
-// accepted, in its present generation, by each of its Gateways; for an Ingress nothing
-// says so.
+// isAccepted reports whether a route is accepted: an HTTPRoute by each of its Gateways in
+// its current generation. An Ingress has no acceptance status and counts as accepted.
 func isAccepted(route metav1.Object) bool {
 	typed, ok := route.(*gatewayv1.HTTPRoute)
 	if !ok {

@@ -16,11 +16,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// Whatever a Darkroom owns and its release does not contain is surplus, and is deleted:
-// objects of earlier and of failed revisions alike, whether or not Helm's history still
-// has them. What serves requests stays until its replacement does (see keepers), so that a
-// roll-out that is stuck, or an operator that dies on the way, takes nothing from the pods
-// that serve.
+// Objects that a Darkroom owns and its release does not contain are surplus and are
+// deleted, including those of failed revisions and of revisions that are no longer in
+// Helm's history. Objects that serve requests stay until their replacement does (see
+// keepers), so that neither a stuck rollout nor a killed operator affects running pods.
 
 var deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
 
@@ -39,7 +38,7 @@ func (o owned) String() string    { return o.key().String() }
 func compareOwned(a, b owned) int { return strings.Compare(a.String(), b.String()) }
 
 // inventory returns all objects that belong to the Darkroom besides Helm's Secrets: those
-// that the caches show, and those that were applied so lately that they do not.
+// in the caches, and recently applied ones that the caches do not show yet.
 func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
 	cached, err := c.Owned(c.ctx, c.darkroom)
 	if err != nil {
@@ -69,8 +68,8 @@ func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
 	return found, nil
 }
 
-// removeSurplus deletes the surplus objects that nothing needs any more. It costs no
-// request while there is nothing to do, and reports whether nothing is left.
+// removeSurplus deletes the surplus objects that are no longer needed, and reports whether
+// none is left. It sends no request if there are none.
 func (c *actionClient) removeSurplus(desired []manifest.Key) (bool, error) {
 	if c.memory.Tidy(c.key) {
 		return true, nil
@@ -97,7 +96,7 @@ func (c *actionClient) removeSurplus(desired []manifest.Key) (bool, error) {
 	return !kept, nil
 }
 
-// tidyUp is removeSurplus, and remembers that nothing is left.
+// tidyUp is removeSurplus, and records in the memory that nothing is left.
 func (c *actionClient) tidyUp(desired []manifest.Key) error {
 	done, err := c.removeSurplus(desired)
 	if done {
@@ -106,8 +105,8 @@ func (c *actionClient) tidyUp(desired []manifest.Key) error {
 	return err
 }
 
-// neededStill returns a function that reports whether a surplus object is needed by what
-// serves at this moment.
+// neededStill returns a function that reports whether a surplus object is needed by pods or
+// routes that serve.
 func (c *actionClient) neededStill(desired []manifest.Key, surplus []owned) (func(owned) bool, error) {
 	rolledOut, err := c.rolledOut(desired)
 	if err != nil {

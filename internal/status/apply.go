@@ -26,8 +26,8 @@ var ownConditions = []string{
 	v1alpha1.ConditionStalled,
 }
 
-// withTransitionTimes sets when each condition came to its status: the time the
-// resource has already, or now where the status changes.
+// withTransitionTimes sets the transition time of each condition: now if its status
+// changes, else the time that the resource has already.
 func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time) {
 	for i := range conditions {
 		before := v1alpha1.FindCondition(current, conditions[i].Type)
@@ -39,7 +39,7 @@ func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time
 	}
 }
 
-// owned returns the part of a status that this package writes.
+// owned returns the fields of a status that this package writes.
 func owned(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 	status.DeployedRelease = nil
 	status.Conditions = slices.Clone(status.Conditions)
@@ -52,12 +52,12 @@ func owned(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 	return status
 }
 
-// changed tells whether a report says something that the resource does not say yet.
+// changed reports whether a report differs from the status of the resource.
 func changed(report, current v1alpha1.DarkroomStatus) bool {
 	return !equality.Semantic.DeepEqual(owned(report), owned(current))
 }
 
-// applyConfiguration is the server-side apply of a report.
+// applyConfiguration returns the apply configuration of a report.
 func applyConfiguration(darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
 	if err != nil {
@@ -67,7 +67,7 @@ func applyConfiguration(darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomSta
 	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
 	out.SetNamespace(darkroom.Namespace)
 	out.SetName(darkroom.Name)
-	// The UID keeps the report off a Darkroom made anew under the same name.
+	// With the UID, the report cannot be applied to a recreated Darkroom of the same name.
 	out.SetUID(darkroom.UID)
 	return out, nil
 }

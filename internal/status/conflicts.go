@@ -30,8 +30,8 @@ func refusedHosts(refused []claims.Refusal) []string {
 	return hosts
 }
 
-// conflictMessage says of each refused host who has it. Darkrooms of other
-// namespaces are not named: their names may tell one tenant about another.
+// conflictMessage names the owner of each refused host. Darkrooms of other namespaces are
+// not named, because their names could disclose something about another tenant.
 func conflictMessage(namespace string, refused []claims.Refusal) string {
 	sentences := make([]string, len(refused))
 	for i, refusal := range refused {
@@ -40,7 +40,7 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
 		}
 		if refusal.Leaving {
-			sentences[i] = fmt.Sprintf("Host %s waits for %s to release it.", refusal.Host, owner)
+			sentences[i] = fmt.Sprintf("Host %s is still in use by %s: waiting for it to be released.", refusal.Host, owner)
 			continue
 		}
 		sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.", refusal.Host, owner)
@@ -48,14 +48,14 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 	return strings.Join(sentences, " ")
 }
 
-// domainChange is what an event says.
+// domainChange is an event about a host.
 type domainChange struct {
 	warning         bool
 	reason, message string
 }
 
-// domainChanges compares a report with the status before, for the hosts that the
-// Darkroom asks for now.
+// domainChanges compares a report with the previous status, for the hosts that the Darkroom
+// claims now.
 func domainChanges(before, after v1alpha1.DarkroomStatus, hosts []string) []domainChange {
 	conflictBefore, conflictAfter := conflictOf(before), conflictOf(after)
 	if conflictBefore == conflictAfter {
@@ -76,12 +76,12 @@ func domainChanges(before, after v1alpha1.DarkroomStatus, hosts []string) []doma
 		}
 	}
 	if len(gained) > 0 {
-		changes = append(changes, domainChange{false, EventDomainGained, "Belongs to this Darkroom now: " + strings.Join(gained, ", ")})
+		changes = append(changes, domainChange{false, EventDomainGained, "Now assigned to this Darkroom: " + strings.Join(gained, ", ")})
 	}
 	return changes
 }
 
-// conflictOf is the message of a conflict over domains; empty where there is none.
+// conflictOf returns the message of a domain conflict; empty if there is none.
 func conflictOf(status v1alpha1.DarkroomStatus) string {
 	condition := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
 	if condition == nil || condition.Reason != v1alpha1.ReasonDomainConflict {
@@ -90,7 +90,7 @@ func conflictOf(status v1alpha1.DarkroomStatus) string {
 	return condition.Message
 }
 
-// mentions tells whether the message of a conflict is about a host.
+// mentions reports whether the message of a conflict is about a host.
 func mentions(message, host string) bool {
 	return slices.Contains(strings.Fields(message), host)
 }

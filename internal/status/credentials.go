@@ -10,9 +10,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// determineCredentials says whether the referenced Secret and its keys are there;
-// nil where none is referenced. A missing key is known from a pod that cannot start
-// without it: this controller reads no data of Secrets.
+// determineCredentials returns the condition CredentialsReady; nil if no Secret is
+// referenced. The controller does not read Secrets: it learns of a missing key from a pod
+// that cannot start.
 func determineCredentials(o Observation) *v1alpha1.Condition {
 	if o.Secret.Name == "" {
 		return nil
@@ -35,8 +35,8 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 	return condition
 }
 
-// missingKey is the key that a pod misses in the Secret, in the kubelet's words. It may be
-// the pod of a change that is held back.
+// missingKey returns the key that the kubelet reports as missing in the Secret. The pod may
+// be that of a change that is held back.
 func missingKey(o Observation, keys []string) string {
 	message := ""
 	if held := reported(o.Darkroom, v1alpha1.ConditionPreflight); held != nil {
@@ -52,7 +52,7 @@ func missingKey(o Observation, keys []string) string {
 	return ""
 }
 
-// quoted is "the key "a"", or "the keys "a" and "b"".
+// quoted returns "the key "a"", or "the keys "a" and "b"".
 func quoted(keys []string) string {
 	if len(keys) == 1 {
 		return fmt.Sprintf("the key %q", keys[0])

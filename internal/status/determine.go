@@ -16,46 +16,46 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// containerName is the chart's name for the container that serves images.
+// containerName is the name of Darkroom's container in the chart.
 const containerName = "darkroom"
 
-// Observation is all that a report follows from. What is missing is nil.
+// Observation is the input of a report. Missing objects are nil.
 type Observation struct {
 	Darkroom   *v1alpha1.Darkroom
 	Deployment *appsv1.Deployment
 	Ingress    *networkingv1.Ingress
 	Route      *gatewayv1.HTTPRoute
-	// Hosts are those that the resource asks for.
+	// Hosts are those that the resource claims.
 	Hosts []string
 	// Refused are those of them that belong to other Darkrooms.
 	Refused []claims.Refusal
-	// Secret is the one that the resource references.
+	// Secret is the referenced Secret.
 	Secret Secret
-	// Problem is what keeps the pods from being ready, as far as it is known.
+	// Problem is the known cause of pods that are not ready.
 	Problem *Problem
-	// Unseen is set while the cache shows the Deployment as it was before the last
-	// apply: what it says of its pods is of the past.
+	// Unseen is set while the cached Deployment is older than the last apply, so that its
+	// status is stale.
 	Unseen bool
 	// Now is the time of the observation.
 	Now time.Time
-	// Probe is what the prober found; nil if probes are turned off.
+	// Probe is the result of the prober; nil if probes are turned off.
 	Probe *probe.Result
 }
 
-// Secret is what is known of a referenced Secret.
+// Secret is the state of a referenced Secret.
 type Secret struct {
-	// Name is empty where none is referenced.
+	// Name is empty if none is referenced.
 	Name string
-	// Found tells that it exists.
+	// Found is set if it exists.
 	Found bool
 }
 
-// Problem is a cause in a word and in a sentence.
+// Problem is a cause: a reason and a message.
 type Problem struct {
 	Reason, Message string
 }
 
-// verdict is the answer to: is it ready, and why (not)?
+// verdict is the decision whether a Darkroom is ready, with the reason.
 type verdict struct {
 	phase   v1alpha1.Phase
 	ready   metav1.ConditionStatus
@@ -106,8 +106,8 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 	return report
 }
 
-// determineVerdict goes from what stands above all (deletion, pause) over what
-// the Helm reconciler found to what the pods do.
+// determineVerdict checks deletion and pause first, then the conditions of the Helm
+// reconciler, then the pods.
 func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1alpha1.Condition) verdict {
 	darkroom := o.Darkroom
 	if darkroom.DeletionTimestamp != nil {
@@ -153,8 +153,8 @@ func isPaused(darkroom *v1alpha1.Darkroom) bool {
 	return darkroom.Annotations[v1alpha1.AnnotationPaused] == "true"
 }
 
-// reported returns a condition of the Helm reconciler if it speaks of the present
-// generation, else nil.
+// reported returns a condition of the Helm reconciler if it is of the current generation,
+// else nil.
 func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condition {
 	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, conditionType)
 	if condition == nil || condition.ObservedGeneration < darkroom.Generation {
@@ -163,7 +163,8 @@ func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condi
 	return condition
 }
 
-// determineHeld judges a change that is held back until a pod of it serves an image.
+// determineHeld returns the verdict on a change that is held back until a pod of it serves
+// an image.
 func determineHeld(darkroom *v1alpha1.Darkroom) (verdict, bool) {
 	held := reported(darkroom, v1alpha1.ConditionPreflight)
 	switch {
@@ -172,14 +173,14 @@ func determineHeld(darkroom *v1alpha1.Darkroom) (verdict, bool) {
 	case held.Status == metav1.ConditionFalse:
 		return verdict{
 			v1alpha1.PhaseDegraded, metav1.ConditionFalse, held.Reason,
-			"The change is not applied, and the pods before it keep serving. " + held.Message,
+			"The change is not applied, and the previous pods keep serving. " + held.Message,
 		}, true
 	}
 	return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, held.Reason, held.Message}, true
 }
 
-// determineFailure reads the Helm reconciler's conditions, as far as they speak
-// of the resource as it is now.
+// determineFailure returns the verdict on a failure that the Helm reconciler reports for
+// the current generation.
 func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
 	failed := failureOf(darkroom)
 	if failed == nil {
@@ -195,7 +196,7 @@ func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
 	return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reason, failed.Message}, true
 }
 
-// failureOf returns the Helm reconciler's condition that says most of why the present
+// failureOf returns the Helm reconciler's condition that best explains why the current
 // generation failed; nil if it did not.
 func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 	for _, conditionType := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
@@ -206,8 +207,7 @@ func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 	return nil
 }
 
-// determineRollout judges the Deployment as `kubectl rollout status` does, and says
-// what is wrong where something is.
+// determineRollout follows `kubectl rollout status`, and adds the cause of a failure.
 func determineRollout(o Observation) verdict {
 	deployment, problem := o.Deployment, o.Problem
 	wanted := int32(1)
@@ -250,8 +250,8 @@ func determineRollout(o Observation) verdict {
 // once a roll-out has ended. Scaling does not change it.
 const reasonRolledOut = "NewReplicaSetAvailable"
 
-// determineZero judges a Deployment that asks for no pods. Where the Darkroom asks
-// for none that is the desired state, else somebody has scaled the Deployment itself.
+// determineZero returns the verdict on a Deployment with zero replicas: either the Darkroom
+// has zero replicas, or the Deployment was scaled directly.
 func determineZero(o Observation) verdict {
 	spec := &o.Darkroom.Spec
 	switch {
@@ -271,10 +271,9 @@ func determineZero(o Observation) verdict {
 	return verdict{v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."}
 }
 
-// lostPods reports whether fewer pods are ready than were before, as opposed to more
-// being asked for. The Deployment looks the same in both cases, so the last report
-// decides: fewer ready pods than it had are a loss, and a loss stays one until all
-// pods are ready again.
+// lostPods reports whether pods were lost, as opposed to more being requested. The
+// Deployment looks the same in both cases, so the previous report decides: fewer ready pods
+// than it had are a loss, until all pods are ready again.
 func lostPods(before v1alpha1.DarkroomStatus, ready, wanted int32) bool {
 	wasReady := v1alpha1.FindCondition(before.Conditions, v1alpha1.ConditionReady)
 	return ready < min(before.ReadyReplicas, wanted) ||
@@ -295,7 +294,7 @@ func isTrue(condition *appsv1.DeploymentCondition) bool {
 	return condition != nil && condition.Status == corev1.ConditionTrue
 }
 
-// versionOf is the tag, or else the digest, of the image that serves images.
+// versionOf returns the tag, or else the digest, of the container image.
 func versionOf(deployment *appsv1.Deployment) string {
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		if container.Name != containerName {

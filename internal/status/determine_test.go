@@ -577,13 +577,13 @@ func TestReport(t *testing.T) {
 		"a pod has a problem": {
 			Observation{
 				Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2, pods(3, 1, 2, 2)), Ingress: ingress(host),
-				Problem: &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot get image darkroom:v9"},
+				Problem: &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot pull image darkroom:v9"},
 			},
 			with(live, func(s *v1alpha1.DarkroomStatus) {
-				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseDegraded, "Pod photos-1 cannot get image darkroom:v9.", 3, 2
+				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseDegraded, "Pod photos-1 cannot pull image darkroom:v9.", 3, 2
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
-					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonImagePullFailed, Message: "Pod photos-1 cannot get image darkroom:v9."},
+					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonImagePullFailed, Message: "Pod photos-1 cannot pull image darkroom:v9."},
 					v1alpha1.ConditionStalled,
 				)
 			}),

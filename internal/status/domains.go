@@ -13,17 +13,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// domains are the hosts at which images are served, and what to report of them.
+// domains are the hosts at which images are served, with the condition DomainsReady.
 type domains struct {
 	hosts     []string
 	url       string
 	condition v1alpha1.Condition
 }
 
-// determineDomains reads the hosts off the live Ingress and the accepted HTTPRoute,
-// and compares them with those that the resource asks for. Nothing accepts an
-// Ingress: its rules count as they are. Of an HTTPRoute every Gateway that the
-// resource names must have accepted its present generation.
+// determineDomains compares the hosts of the live Ingress and of the accepted HTTPRoute
+// with those that the resource claims. An Ingress has no acceptance status, so its rules
+// count. The current generation of an HTTPRoute must be accepted by every Gateway that the
+// resource names.
 func determineDomains(o Observation) domains {
 	spec := &o.Darkroom.Spec
 	inIngress, inRoute := ingressHosts(o.Ingress), routeHosts(o.Route)
@@ -67,7 +67,7 @@ func determineDomains(o Observation) domains {
 	return domains{hosts: hosts, url: urlOf(hosts, o), condition: condition}
 }
 
-// wantsIngress reports whether a specification asks for an Ingress.
+// wantsIngress reports whether a Darkroom with this spec has an Ingress.
 func wantsIngress(spec *v1alpha1.DarkroomSpec) bool {
 	return spec.Gateway == nil || spec.Ingress != nil
 }
@@ -96,7 +96,7 @@ func routeHosts(route *gatewayv1.HTTPRoute) []string {
 	return hosts
 }
 
-// urlOf is the first host with its scheme; empty where there is none.
+// urlOf returns the URL of the first host; empty if there is none.
 func urlOf(hosts []string, o Observation) string {
 	if len(hosts) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// attachment is what there is to report of a route and all its Gateways.
+// attachment is the combined status of a route at all its Gateways.
 type attachment struct {
 	verdict gateway.Verdict
 	message string
@@ -20,9 +20,8 @@ type attachment struct {
 
 func (a attachment) is(verdict gateway.Verdict) bool { return a.verdict == verdict }
 
-// attachmentOf judges the route by every Gateway that the Darkroom names, so that a
-// route that the cache shows with earlier Gateways does not count. Without Gateways
-// there is nothing to wait for.
+// attachmentOf returns the attachment of the route to every Gateway that the Darkroom
+// names. The cached route may still have earlier Gateways, which do not count.
 func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) attachment {
 	var worst attachment
 	if darkroom.Spec.Gateway == nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Words of the kubelet for a container that waits for something it will hardly get.
+// Reasons of the kubelet for a waiting container that is unlikely to start.
 var (
 	imageReasons  = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
 	configReasons = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 )
 
-// DetermineProblem says what keeps pods from being ready; nil when nothing is
-// known to. Of several problems it takes the first of the newest pod, because that
-// one runs what was asked for last.
+// DetermineProblem returns the cause of pods that are not ready; nil if none is known. Of
+// several problems it returns the first one of the newest pod, which has the latest
+// template.
 func DetermineProblem(pods []corev1.Pod) *Problem {
 	pods = slices.Clone(pods)
 	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
@@ -44,7 +44,7 @@ func podProblem(pod *corev1.Pod) *Problem {
 		case slices.Contains(imageReasons, waiting.Reason):
 			return &Problem{
 				v1alpha1.ReasonImagePullFailed,
-				fmt.Sprintf("Pod %s cannot get image %s: %s: %s", pod.Name, container.Image, waiting.Reason, waiting.Message),
+				fmt.Sprintf("Pod %s cannot pull image %s: %s: %s", pod.Name, container.Image, waiting.Reason, waiting.Message),
 			}
 		case slices.Contains(configReasons, waiting.Reason):
 			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, crash(container, waiting.Message))}
@@ -52,17 +52,18 @@ func podProblem(pod *corev1.Pod) *Problem {
 	}
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason == corev1.PodReasonUnschedulable {
-			return &Problem{v1alpha1.ReasonUnschedulable, fmt.Sprintf("Pod %s finds no node: %s", pod.Name, condition.Message)}
+			return &Problem{v1alpha1.ReasonUnschedulable, fmt.Sprintf("Pod %s cannot be scheduled: %s", pod.Name, condition.Message)}
 		}
 	}
 	return nil
 }
 
-// crash adds how a container ended to the message that it waits to be restarted.
+// crash adds the exit code and reason of the last run to the message of a container that
+// waits for its restart.
 func crash(container corev1.ContainerStatus, message string) string {
 	ended := container.LastTerminationState.Terminated
 	if ended == nil {
 		return message
 	}
-	return fmt.Sprintf("it ended with code %d (%s); restarted %d times", ended.ExitCode, ended.Reason, container.RestartCount)
+	return fmt.Sprintf("exit code %d (%s), restarted %d times", ended.ExitCode, ended.Reason, container.RestartCount)
 }

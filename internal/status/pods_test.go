@@ -52,7 +52,7 @@ func TestProblemOfThePods(t *testing.T) {
 	gated.Status.Conditions[0].Reason = corev1.PodReasonSchedulingGated
 
 	imagePull := func(reason, message string) *Problem {
-		return &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot get image gojektech/darkroom:v9: " + reason + ": " + message}
+		return &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot pull image gojektech/darkroom:v9: " + reason + ": " + message}
 	}
 	failing := func(words string) *Problem { return &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: " + words} }
 	for name, test := range map[string]struct {
@@ -80,7 +80,7 @@ func TestProblemOfThePods(t *testing.T) {
 		},
 		"out of memory": {
 			pods: []corev1.Pod{pod("photos-1", 0, crashed(137, "OOMKilled", 3))},
-			want: failing("CrashLoopBackOff: it ended with code 137 (OOMKilled); restarted 3 times"),
+			want: failing("CrashLoopBackOff: exit code 137 (OOMKilled), restarted 3 times"),
 			why:  "how it ended says more than that it is started again later",
 		},
 		"a crash that nobody has recorded": {
@@ -92,7 +92,7 @@ func TestProblemOfThePods(t *testing.T) {
 		},
 		"no node": {
 			pods: []corev1.Pod{unschedulable("photos-1")},
-			want: &Problem{v1alpha1.ReasonUnschedulable, "Pod photos-1 finds no node: 0/3 nodes are available: 3 Insufficient memory."},
+			want: &Problem{v1alpha1.ReasonUnschedulable, "Pod photos-1 cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory."},
 		},
 		"not scheduled for another reason": {pods: []corev1.Pod{gated}},
 		"a pod that is deleted":            {pods: []corev1.Pod{deleted}},
@@ -103,11 +103,11 @@ func TestProblemOfThePods(t *testing.T) {
 		},
 		"an older pod where the newest has no problem": {
 			pods: []corev1.Pod{pod("photos-2", 3, running), pod("photos-1", 1, crashed(1, "Error", 9))},
-			want: failing("CrashLoopBackOff: it ended with code 1 (Error); restarted 9 times"),
+			want: failing("CrashLoopBackOff: exit code 1 (Error), restarted 9 times"),
 		},
 		"the deleted are passed over": {
 			pods: []corev1.Pod{deleted, pod("photos-1", 1, crashed(1, "Error", 9))},
-			want: failing("CrashLoopBackOff: it ended with code 1 (Error); restarted 9 times"),
+			want: failing("CrashLoopBackOff: exit code 1 (Error), restarted 9 times"),
 		},
 		"of two as old as each other, the first": {
 			pods: []corev1.Pod{pod("photos-1", 1, waiting("ErrImagePull", "not found")), pod("photos-0", 1, crashed(1, "Error", 9))},

@@ -12,12 +12,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
-// retryPatience is for how long a release that fails counts as being retried. Most
-// of what passes by itself, such as a webhook that restarts, has passed by then.
-const retryPatience = 30 * time.Second
+// retryPeriod is how long a failing release counts as being retried. Most transient
+// failures, such as the restart of a webhook, are over by then.
+const retryPeriod = 30 * time.Second
 
-// hopeless are reasons of a degraded Darkroom that somebody has to act on: waiting
-// does not help.
+// hopeless are the reasons of a degraded Darkroom that require action by a user.
 var hopeless = []string{
 	v1alpha1.ReasonImagePullFailed,
 	v1alpha1.ReasonPodsFailing,
@@ -38,9 +37,9 @@ var hopeless = []string{
 	v1alpha1.ReasonPreflightFailed,
 }
 
-// determineProgress returns the condition Reconciling while work is under way,
-// Stalled while there is no progress until somebody acts, and nil when there is
-// nothing to do. Both follow the conventions of kstatus: they are True or absent.
+// determineProgress returns the condition Reconciling during work, Stalled if progress
+// requires action by a user, and nil if there is nothing to do. By the conventions of
+// kstatus both are True or absent.
 func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 	conditionType := v1alpha1.ConditionReconciling
 	switch v.phase {
@@ -59,10 +58,9 @@ func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 	return &v1alpha1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message}
 }
 
-// isStalled reports whether a degraded Darkroom stays so until somebody acts. What
-// may pass by itself – a Secret that another controller creates, a node that is
-// added, a pod that is replaced – counts as stalled when the roll-out has exceeded
-// its deadline.
+// isStalled reports whether a degraded Darkroom requires action by a user. Failures that
+// may resolve themselves (another controller creates the Secret, a node is added, a pod is
+// replaced) count as stalled once the rollout has exceeded its deadline.
 func isStalled(o Observation, reason string) bool {
 	if slices.Contains(hopeless, reason) {
 		return true
@@ -74,12 +72,12 @@ func isStalled(o Observation, reason string) bool {
 	return progressing != nil && progressing.Status == corev1.ConditionFalse
 }
 
-// retriedFor is for how much longer the failure of a release counts as being
-// retried; 0 or less if it no longer does, or if there is none.
+// retriedFor returns how much longer a failed release counts as being retried; 0 or less if
+// it does not.
 func retriedFor(o Observation) time.Duration {
 	failed := failureOf(o.Darkroom)
 	if failed == nil {
 		return 0
 	}
-	return retryPatience - o.Now.Sub(failed.LastTransitionTime.Time)
+	return retryPeriod - o.Now.Sub(failed.LastTransitionTime.Time)
 }

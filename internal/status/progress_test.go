@@ -62,8 +62,8 @@ func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 			Observation{Darkroom: photos().Generation(3).Condition(failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues, "spec.version: Invalid", 2)).Obj()},
 			kstatus.InProgressStatus, "Reconciling",
 		},
-		"the upgrade has just failed":              {Observation{Darkroom: failing(retryPatience - time.Second).Obj()}, kstatus.InProgressStatus, "Reconciling"},
-		"the upgrade keeps failing":                {Observation{Darkroom: failing(retryPatience).Obj()}, kstatus.FailedStatus, "Stalled"},
+		"the upgrade has just failed":              {Observation{Darkroom: failing(retryPeriod - time.Second).Obj()}, kstatus.InProgressStatus, "Reconciling"},
+		"the upgrade keeps failing":                {Observation{Darkroom: failing(retryPeriod).Obj()}, kstatus.FailedStatus, "Stalled"},
 		"an image that cannot be pulled":           {Observation{Darkroom: photos().Obj(), Deployment: starting, Problem: problem(v1alpha1.ReasonImagePullFailed)}, kstatus.FailedStatus, "Stalled"},
 		"pods that crash":                          {Observation{Darkroom: photos().Obj(), Deployment: starting, Problem: problem(v1alpha1.ReasonPodsFailing)}, kstatus.FailedStatus, "Stalled"},
 		"no node, and one may be added":            {Observation{Darkroom: photos().Obj(), Deployment: starting, Problem: problem(v1alpha1.ReasonUnschedulable)}, kstatus.InProgressStatus, "Reconciling"},
@@ -126,7 +126,7 @@ func TestAFailureIsReportedAsStalledWhenRetriesHaveHadTheirTime(t *testing.T) {
 	failed := failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonInstallError, "quota", 2)
 	failed.LastTransitionTime = metav1.NewTime(noon.Add(-10 * time.Second))
 	o := Observation{Darkroom: photos().Condition(failed).Obj(), Now: noon}
-	if got := retriedFor(o); got != retryPatience-10*time.Second {
+	if got := retriedFor(o); got != retryPeriod-10*time.Second {
 		t.Errorf("it is looked at again after %s", got)
 	}
 	o.Darkroom = photos().Obj()

@@ -24,24 +24,24 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// Pods of a Darkroom that is not ready are looked at after some patience: most are
-// ready sooner, and cost no look. Then they are looked at again and again, the
-// longer nothing has happened the more seldom.
+// Pods of a Darkroom that is not ready are listed after a delay, because most are ready
+// sooner. They are listed again with exponential back-off while nothing changes.
 const (
 	podPatience    = 3 * time.Second
 	podPeriodLeast = 5 * time.Second
 	podPeriodMost  = time.Minute
 )
 
-// A report waits for that of the Helm controller, so that one write says what three
-// would. Mostly it comes within milliseconds; when many Darkrooms wait for their turn,
-// one write says so, and what happens until then is said now and then.
+// A report waits for that of the Helm controller, so that one write replaces three. Usually
+// it takes milliseconds. When the Helm controller is behind, the wait is reported, and
+// later changes at most once per behindPeriod.
 const (
-	// helmPatience is the wait for a change: the status speaks of the time before it.
-	helmPatience = 500 * time.Millisecond
-	// newPatience is the wait for a new Darkroom, of which nothing is said yet.
-	newPatience = 2 * time.Second
-	// behindPeriod is the least time between two reports while the Helm controller is
+	// helmTimeout is the longest wait for the report on a change.
+	helmTimeout = 500 * time.Millisecond
+	// newTimeout is the longest wait for the report on a new Darkroom, which has no status
+	// yet.
+	newTimeout = 2 * time.Second
+	// behindPeriod is the minimum time between two reports while the Helm controller is
 	// behind.
 	behindPeriod = 5 * time.Second
 )
@@ -68,13 +68,12 @@ type Reconciler struct {
 	Pods client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
-	// HasSecret tells whether a Secret exists.
+	// HasSecret reports whether a Secret exists.
 	HasSecret func(context.Context, types.NamespacedName) (bool, error)
-	// Shown reports whether a Deployment, as the cache has it, is as recent as the
-	// last apply for the Darkroom, so that what it says of its pods is of the present
-	// specification. Nil means that it always is. It is asked after the Helm
-	// conditions were read, and what they speak of must have been applied before: so
-	// no generation is Ready by the Deployment of an earlier one.
+	// Shown reports whether a cached Deployment is at least as new as the last apply for
+	// the Darkroom, so that its status is not stale. Nil means that it always is. It is
+	// called after the Helm conditions were read. An apply is recorded before it is
+	// reported, so no generation becomes Ready by the Deployment of an earlier one.
 	Shown func(*v1alpha1.Darkroom, *appsv1.Deployment) bool
 	// Recorder records events on Darkrooms.
 	Recorder Recorder
@@ -88,10 +87,10 @@ type Reconciler struct {
 	BaseDomain string
 	// Routes reports whether HTTPRoutes are cached, which may change; nil means never.
 	Routes func() bool
-	// Clock tells the time of transitions.
+	// Clock sets the time of transitions.
 	Clock clock.PassiveClock
 
-	// behind has the Darkrooms that the Helm controller is behind.
+	// behind holds the Darkrooms whose Helm report is due.
 	behind sync.Map // types.NamespacedName → turn
 }
 
@@ -155,7 +154,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return again, nil
 }
 
-// sooner returns a result with the earlier of two times; 0 or less means none.
+// sooner returns a result with the earlier of two requeue times; 0 or less means none.
 func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
 	if after > 0 && (result.RequeueAfter <= 0 || after < result.RequeueAfter) {
 		result.RequeueAfter = after
@@ -163,8 +162,8 @@ func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
 	return result
 }
 
-// forget drops what is kept of a Darkroom that is gone or handled by others, and ends
-// its probes.
+// forget drops the state of a Darkroom that is gone or handled by another installation, and
+// stops its probes.
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.behind.Delete(key)
 	if r.Source != nil {
@@ -172,7 +171,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	}
 }
 
-// waitForHelm tells how long to wait for the Helm controller's word on the present
+// waitForHelm returns how long to wait for the Helm controller's report on the current
 // generation of a Darkroom.
 func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	key := client.ObjectKeyFromObject(darkroom)
@@ -180,9 +179,9 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 		r.behind.Delete(key)
 		return 0
 	}
-	now, patience := r.Clock.Now(), helmPatience
+	now, timeout := r.Clock.Now(), helmTimeout
 	if darkroom.Status.Phase == "" {
-		patience = newPatience
+		timeout = newTimeout
 	}
 	if known, found := r.behind.Load(key); found {
 		if next, ok := known.(turn); ok && next.generation == darkroom.Generation {
@@ -193,8 +192,8 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 			return 0
 		}
 	}
-	r.behind.Store(key, turn{darkroom.Generation, now.Add(patience)})
-	return patience
+	r.behind.Store(key, turn{darkroom.Generation, now.Add(timeout)})
+	return timeout
 }
 
 // observe reads the live objects from the caches.
@@ -226,8 +225,8 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	return o, err
 }
 
-// probe has a Darkroom probed while it can be, and returns what is known so far. A
-// Deployment of the past neither begins nor ends probes.
+// probe starts or stops the probes of a Darkroom, and returns the last result. A stale
+// Deployment does neither.
 func (r *Reconciler) probe(o Observation) *probe.Result {
 	if r.Source == nil {
 		return nil
@@ -235,7 +234,7 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	key := client.ObjectKeyFromObject(o.Darkroom)
 	switch {
 	case o.Unseen, reported(o.Darkroom, v1alpha1.ConditionPreflight) != nil:
-		// The pods that serve are of the change before.
+		// The running pods are of the previous change.
 	case isProbed(o.Darkroom, o.Deployment):
 		r.Source.Set(key, targetOf(o.Darkroom, o.Deployment))
 	default:
@@ -245,8 +244,8 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	return &result
 }
 
-// get returns the object that has the Darkroom's name and is controlled by it, or
-// nil when there is none.
+// get returns the object that has the Darkroom's name and is controlled by it, or nil if
+// there is none.
 func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v1alpha1.Darkroom, object T) (T, error) {
 	var none T
 	if err := reader.Get(ctx, client.ObjectKeyFromObject(darkroom), object); err != nil {
@@ -258,12 +257,12 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 	return object, nil
 }
 
-// diagnose looks for what keeps pods from being ready, and says when to look again.
+// diagnose returns the cause of pods that are not ready, and when to list them again.
 func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Result, error) {
 	deployment := o.Deployment
 	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
 		determineRollout(*o).ready == metav1.ConditionTrue {
-		// Nothing is wrong, or there is no pod yet; the Deployment's next event tells.
+		// Nothing is wrong, or there is no pod yet; the Deployment's next event follows.
 		return reconcile.Result{}, nil
 	}
 	age := r.Clock.Since(lastProgress(deployment))
@@ -283,7 +282,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Re
 	return reconcile.Result{RequeueAfter: min(max(age/4, podPeriodLeast), podPeriodMost)}, nil
 }
 
-// lastProgress is when the Deployment last got anywhere.
+// lastProgress returns the time of the Deployment's last progress.
 func lastProgress(deployment *appsv1.Deployment) time.Time {
 	if progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing); progressing != nil {
 		return progressing.LastUpdateTime.Time

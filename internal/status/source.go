@@ -11,9 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// determineSource returns the condition SourceReady: what the prober found, once
-// there are pods that it can speak of, or what the preflight check of a change that is held
-// back found.
+// determineSource returns the condition SourceReady: the result of the prober if pods can
+// be probed, or that of the preflight check while a change is held back.
 func determineSource(o Observation) v1alpha1.Condition {
 	unknown := func(reason, message string) v1alpha1.Condition {
 		return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
@@ -55,9 +54,8 @@ func requireSource(ready verdict, source v1alpha1.Condition) verdict {
 	return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, source.Reason, source.Message}
 }
 
-// isProbed reports whether a Darkroom can be probed: all pods are of the present
-// template, and one of them is ready. The others may fail; the source is judged by
-// those that serve.
+// isProbed reports whether a Darkroom can be probed: all pods have the current template,
+// and one of them is ready. The others may fail; the source is judged by those that serve.
 func isProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 	if darkroom.Spec.Probe == nil || darkroom.DeletionTimestamp != nil || deployment == nil {
 		return false
@@ -70,8 +68,8 @@ func isProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 // revisionAnnotation is where the Deployment controller counts templates of pods.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// targetOf returns what to probe of a Darkroom that isProbed. Its revision is that of
-// the pods: what was found through other pods says nothing of these.
+// targetOf returns the target of the probes of a Darkroom that isProbed. Its revision is
+// that of the pods, because results of other pods do not apply to these.
 func targetOf(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) probe.Target {
 	target, _ := probe.TargetOf(darkroom)
 	target.Revision = string(deployment.UID) + "/" + deployment.Annotations[revisionAnnotation]

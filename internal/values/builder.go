@@ -22,7 +22,7 @@ var nameFormat = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 var specPath = field.NewPath("spec")
 
-// builder gathers chart values and every error on the way, and fails once, in build.
+// builder collects chart values and all errors, and fails once, in build.
 type builder struct {
 	values map[string]any
 	errs   field.ErrorList
@@ -32,7 +32,7 @@ func newBuilder() *builder {
 	return &builder{values: map[string]any{}}
 }
 
-// build returns the values, or an *InvalidError with all that was found wrong.
+// build returns the values, or an *InvalidError with all invalid fields.
 func (b *builder) build(name string) (chartutil.Values, error) {
 	if len(b.errs) > 0 {
 		return nil, &InvalidError{Name: name, Fields: b.errs}
@@ -90,7 +90,8 @@ func (b *builder) setPlain(value any, from *field.Path, path ...string) {
 	b.set(plain, path...)
 }
 
-// survivesYAML tells whether a plain value is the same after a way through YAML.
+// survivesYAML reports whether a plain value is the same after encoding and decoding as
+// YAML.
 func survivesYAML(plain any) bool {
 	raw, err := yaml.Marshal(plain)
 	if err != nil {
@@ -137,8 +138,8 @@ func duplicates[T any, K comparable](b *builder, path *field.Path, items []T, ke
 	}
 }
 
-// name makes every object carry the Darkroom's own name. Helm's convention
-// (release-chart) would give the Darkrooms "a" and "a-darkroom" one name.
+// name sets the name of every object to that of the Darkroom. Helm's convention
+// (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
 func (b *builder) name(name string) {
 	path := field.NewPath("metadata", "name")
 	switch {

@@ -17,30 +17,30 @@ import (
 const (
 	// redacted replaces a credential.
 	redacted = "[redacted]"
-	// shortestValue is the length in bytes from which on the value of an environment
-	// variable is taken for a secret.
+	// shortestValue is the minimum length in bytes of an environment variable's value that
+	// counts as a secret.
 	shortestValue = 4
-	// longValue is the length from which on a value is found within a longer word too. A
-	// shorter one has to stand alone, or messages would lose parts of ordinary words.
+	// longValue is the minimum length of a value that is also found within a longer word.
+	// Shorter values must be whole words, or messages would lose parts of ordinary words.
 	longValue = 8
 	// shortestPart is the least number of base64 characters that are searched for within
 	// longer base64 text.
 	shortestPart = 6
 )
 
-// words are values of environment variables that tell nobody anything, and that
-// messages are full of.
+// words are common values of environment variables that are not secrets and occur in many
+// messages.
 var words = []string{
 	"true", "false", "null", "none", "auto", "always", "never", "enabled", "disabled", "default", "local", "prometheus", "statsd",
 	"debug", "info", "warn", "warning", "error", "fatal", "panic", "http", "https", "json", "text",
 }
 
-// Redact removes the secrets of a Darkroom from a message, such as an error that repeats
-// what the API server refused: its inline keys, and the literal values of its environment
-// variables, of which nobody knows what they are. A secret is found as it is, quoted as in
-// Go or JSON, escaped as in a URL, and in base64, also as part of a longer text. Values
-// that are shorter than four bytes, numbers, durations, common words and the Darkroom's
-// own name and namespace are no secrets.
+// Redact removes the secrets of a Darkroom from a message, such as an error that quotes a
+// rejected object: its inline keys, and the literal values of its environment variables,
+// which may be secrets. A secret is found as it is, quoted as in Go or JSON, escaped as in
+// a URL, and in base64, also as part of a longer text. Values that are shorter than four
+// bytes, numbers, durations, common words and the Darkroom's own name and namespace are not
+// secrets.
 func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	var found []span
 	source := &darkroom.Spec.Source

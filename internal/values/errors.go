@@ -7,16 +7,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// InvalidError says that a Darkroom cannot be translated until somebody changes
-// it. It names every field that is wrong, never only the first.
+// InvalidError is returned for a Darkroom that cannot be translated until it is changed. It
+// lists all invalid fields.
 type InvalidError struct {
 	// Name is the Darkroom's name.
 	Name string
-	// Fields are the wrong fields, each with what to do about it.
+	// Fields are the errors of the invalid fields, each with a remedy.
 	Fields field.ErrorList
 }
 
-// Error joins the messages of all wrong fields.
+// Error joins the messages of all invalid fields.
 func (e *InvalidError) Error() string {
 	messages := make([]string, len(e.Fields))
 	for i, fieldErr := range e.Fields {

@@ -16,8 +16,8 @@ func Host(subDomain, baseDomain string) string {
 	return subDomain + "." + baseDomain
 }
 
-// hosts joins the sub-domains with the base domain; sorted, because the order
-// means nothing and must not change the release. Refused hosts are left out.
+// hosts appends the base domain to the sub-domains. The result is sorted, because their
+// order must not change the release. Refused hosts are omitted.
 func (b *builder) hosts(subDomains []string, baseDomain string, refused []string) {
 	path := specPath.Child("subDomains")
 	if len(subDomains) == 0 {
@@ -37,8 +37,7 @@ func (b *builder) hosts(subDomains []string, baseDomain string, refused []string
 		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
-	// Plain already: names of DNS need no way through JSON and YAML, which each look at
-	// an unchanged Darkroom would pay for.
+	// DNS names are plain already. Converting them would cost time in each reconcile.
 	served := []any{}
 	for _, host := range hosts {
 		if !slices.Contains(refused, host) {

@@ -19,10 +19,10 @@ var (
 	pullPolicies = []corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}
 )
 
-// image chooses repository, tag and digest. What the Darkroom names comes first,
-// then the operator's image, then the chart's. The tag and digest of the
-// operator's image belong to its repository: a Darkroom that names a repository
-// or a version of its own does not get them.
+// image chooses repository, tag and digest. The Darkroom's fields take precedence over the
+// operator's image, and that over the chart's. The tag and digest of the operator's image
+// belong to its repository: a Darkroom that names a repository or a version of its own does
+// not get them.
 func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	image := spec.Image
 	if image == nil {
@@ -67,7 +67,7 @@ type reference struct {
 	repository, tag, digest string
 }
 
-// valid tells whether the parts make a reference with a tag, a digest or both.
+// valid reports whether the parts are a valid reference with a tag, a digest or both.
 func (r reference) valid() bool {
 	return repositoryFormat.MatchString(r.repository) &&
 		(r.tag == "" || versionFormat.MatchString(r.tag)) &&

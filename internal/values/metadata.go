@@ -31,9 +31,8 @@ func reserved(key string) bool {
 
 const reservedDetail = "keys of helm.sh, deployments.example.com and their subdomains are reserved: Helm and the operator identify their objects by them; remove it"
 
-// annotations checks annotations of a rendered object. Values may be anything.
-// What the API server refuses is refused here too, where the field of the Darkroom can
-// be named.
+// annotations checks the keys of annotations of a rendered object. The API server would
+// reject them too, but would not name the field of the Darkroom.
 func (b *builder) annotations(path *field.Path, annotations map[string]string) {
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {

@@ -10,7 +10,7 @@ import (
 // DefaultBaseDomain is the base domain of an operator that was given none.
 const DefaultBaseDomain = "darkroom.example.com"
 
-// Options are what the operator's own settings add to every Darkroom.
+// Options are the operator's settings for every Darkroom.
 type Options struct {
 	// BaseDomain is appended to each sub-domain. Empty means DefaultBaseDomain.
 	BaseDomain string
@@ -26,7 +26,7 @@ type Options struct {
 	IngressAnnotations []string
 }
 
-// Validate tells which option is wrong, and how it should look.
+// Validate returns an error for an invalid option.
 func (o Options) Validate() error {
 	if o.BaseDomain != "" && (len(validation.IsDNS1123Subdomain(o.BaseDomain)) > 0 || !subDomainFormat.MatchString(o.BaseDomain)) {
 		return fmt.Errorf("base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined by dots",

@@ -42,18 +42,18 @@ func (t *Translator) Translate(_ context.Context, resource *unstructured.Unstruc
 	return t.Values(darkroom)
 }
 
-// ValuesUnder is Values with what the cluster adds.
-func (t *Translator) ValuesUnder(darkroom *v1alpha1.Darkroom, circumstances Circumstances) (chartutil.Values, error) {
+// ValuesIn is Values with the state of the cluster.
+func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (chartutil.Values, error) {
 	b := newBuilder()
 	b.name(darkroom.Name)
 	b.image(&darkroom.Spec, t.options)
 	b.source(&darkroom.Spec.Source)
-	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain, circumstances.RefusedHosts)
+	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain, state.RefusedHosts)
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources)
 	b.serving(&darkroom.Spec)
 	b.routing(&darkroom.Spec, t.options, t.ingressAnnotations)
-	b.podTemplate(&darkroom.Spec, circumstances.CredentialsVersion)
+	b.podTemplate(&darkroom.Spec, state.CredentialsVersion)
 	b.environment(&darkroom.Spec)
 	return b.build(darkroom.Name)
 }

@@ -41,8 +41,8 @@ type settings struct {
 	cluster    *rest.Config
 }
 
-// settle is the rest between two changes, so that one is not measured with the other.
-const settle = 300 * time.Millisecond
+// pause is the time between two changes, so that they are measured separately.
+const pause = 300 * time.Millisecond
 
 // figures are what is measured, by name.
 type figures map[string]float64
@@ -239,7 +239,7 @@ func (r *round) latencies(ctx context.Context) error {
 			return err
 		}
 		creates = append(creates, took)
-		if err := sleep(ctx, settle); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 
@@ -253,7 +253,7 @@ func (r *round) latencies(ctx context.Context) error {
 			return err
 		}
 		changes = append(changes, took)
-		if err := sleep(ctx, settle); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 

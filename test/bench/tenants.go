@@ -73,7 +73,7 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 		if errors.Is(err, errNotShown) {
 			break // the others would be no better
 		}
-		if err := sleep(ctx, settle); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return nil, err
 		}
 	}
@@ -171,7 +171,7 @@ func (t *trouble) untilHandled(ctx context.Context) error {
 		case time.Now().After(deadline):
 			return fmt.Errorf("%d Darkrooms of other tenants were not handled", left)
 		}
-		if err := sleep(ctx, settle); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -30,9 +30,9 @@ import (
 )
 
 const (
-	// patience is for how long the operator may take to mend a fault.
-	patience   = 3 * time.Minute
-	pollPeriod = 200 * time.Millisecond
+	// waitTimeout is for how long the operator may take to mend a fault.
+	waitTimeout = 3 * time.Minute
+	pollPeriod  = 200 * time.Millisecond
 )
 
 var (
@@ -150,7 +150,7 @@ func signal(t *testing.T, name string, signal syscall.Signal) {
 func eventually(t *testing.T, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	began := time.Now()
-	if err := (wait.Limits{Patience: patience, Period: pollPeriod}).Until(t.Context(), what, check); err != nil {
+	if err := (wait.Limits{Timeout: waitTimeout, Period: pollPeriod}).Until(t.Context(), what, check); err != nil {
 		t.Fatalf("%v\n%s", err, logTail())
 	}
 	return time.Since(began)

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience bounds every wait. It is long because machines that test are busy.
-const patience = 30 * time.Second
+// waitTimeout bounds every wait. It is long because machines that test are busy.
+const waitTimeout = 30 * time.Second
 
 type proxy struct {
 	t    *testing.T
@@ -140,7 +140,7 @@ func (p *proxy) wait() int {
 	select {
 	case <-p.exited:
 		return p.state.ExitCode()
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		p.t.Fatal("the process does not end")
 		return -1
 	}
@@ -150,7 +150,7 @@ func (p *proxy) waitUntil(what string, done func() bool) {
 	p.t.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(waitTimeout)
 	for !done() {
 		select {
 		case <-ticker.C:

@@ -23,7 +23,7 @@ type Block struct {
 	Text string
 }
 
-// Name is how stories call the block: docs/install.md#Helm/2.
+// Name is how scenarios call the block: docs/install.md#Helm/2.
 func (b Block) Name() string {
 	return fmt.Sprintf("%s#%s/%d", b.Page, b.Section, b.Number)
 }
@@ -108,7 +108,7 @@ func parse(page, text string) ([]Block, error) {
 	return blocks, nil
 }
 
-// find returns what a story means: a block, the commands of a section or of a page.
+// find returns a block, or the blocks of a section or page.
 func find(blocks []Block, name string) ([]Block, error) {
 	var found []Block
 	for _, block := range blocks {

@@ -15,15 +15,15 @@ func TestEveryBlockIsRunOrSaysWhyNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []string
-	for _, story := range Stories {
-		for _, step := range story.Steps {
+	for _, scenario := range Scenarios {
+		for _, step := range scenario.Steps {
 			read, ok := step.(Read)
 			if !ok {
 				continue
 			}
 			found, err := find(blocks, read.Name)
 			if err != nil {
-				t.Errorf("%s: %v", story.Name, err)
+				t.Errorf("%s: %v", scenario.Name, err)
 			}
 			for _, block := range found {
 				told = append(told, block.Name())
@@ -41,7 +41,7 @@ func TestEveryBlockIsRunOrSaysWhyNot(t *testing.T) {
 		case isTold && excused:
 			t.Errorf("%s is run: take it out of notRun", block)
 		case block.Commands() && !isTold && !excused:
-			t.Errorf("%s is in no story, and not in notRun: nobody runs it", block)
+			t.Errorf("%s is in no scenario, and not in notRun: it is never run", block)
 		}
 	}
 }

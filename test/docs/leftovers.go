@@ -12,26 +12,26 @@ import (
 const definition = "CustomResourceDefinition darkrooms.deployments.example.com"
 
 // nothingIsLeft waits until no object of the cluster speaks of Darkroom, in whatever
-// field, that did not do so before the story.
-func nothingIsLeft(ctx context.Context, s *Scene) error {
+// field, that did not do so before the scenario.
+func nothingIsLeft(ctx context.Context, s *Environment) error {
 	return s.onlyIsLeft(ctx, none)
 }
 
 // definitionIsLeft allows the CRD, which must be there.
-func definitionIsLeft(ctx context.Context, s *Scene) error {
+func definitionIsLeft(ctx context.Context, s *Environment) error {
 	return s.onlyIsLeft(ctx, none, definition)
 }
 
 // groupsRolesAreLeft overlooks the roles of an OperatorGroup, which the lifecycle manager
-// made for that before the story, and in which it leaves rules.
-func groupsRolesAreLeft(ctx context.Context, s *Scene) error {
+// made for that before the scenario, and in which it leaves rules.
+func groupsRolesAreLeft(ctx context.Context, s *Environment) error {
 	return s.onlyIsLeft(ctx, func(name string) bool { return strings.HasPrefix(name, "ClusterRole olm.og.") })
 }
 
 func none(string) bool { return false }
 
 // onlyIsLeft waits until what is left, besides what is overlooked, is what there should be.
-func (s *Scene) onlyIsLeft(ctx context.Context, overlooked func(string) bool, allowed ...string) error {
+func (s *Environment) onlyIsLeft(ctx context.Context, overlooked func(string) bool, allowed ...string) error {
 	return until(ctx, func(ctx context.Context) error {
 		left, err := s.speaking(ctx)
 		if err != nil {
@@ -46,7 +46,7 @@ func (s *Scene) onlyIsLeft(ctx context.Context, overlooked func(string) bool, al
 }
 
 // speaking are the objects that speak of Darkroom.
-func (s *Scene) speaking(ctx context.Context) ([]string, error) {
+func (s *Environment) speaking(ctx context.Context) ([]string, error) {
 	kinds, err := s.kubectl(ctx, "api-resources", "--verbs=list", "--output=name")
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// patience is for how long a block may take; some compile.
-	patience = 10 * time.Minute
+	// timeout bounds the run of a block. Some blocks compile.
+	timeout = 10 * time.Minute
 	// askPatience is for how long an answer is waited for.
 	askPatience = 3 * time.Minute
 	// pollPeriod is the time between two looks at the answer of a command.
@@ -84,7 +84,7 @@ func (s *Shell) run(ctx context.Context, commands string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.wait(ctx, patience, nil)
+	err = s.wait(ctx, timeout, nil)
 	said, readErr := os.ReadFile(output)
 	return string(said), errors.Join(err, readErr)
 }
@@ -149,8 +149,8 @@ func (s *Shell) typeIn(commands, otherwise string) (string, error) {
 
 // wait waits until what was typed has ended. An early end is brought about by the
 // function, which is called every now and then.
-func (s *Shell) wait(ctx context.Context, patience time.Duration, end func() bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not done after %s", patience))
+func (s *Shell) wait(ctx context.Context, timeout time.Duration, end func() bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done after %s", timeout))
 	defer cancel()
 	ticker := time.NewTicker(pollPeriod)
 	defer ticker.Stop()

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Step is one of a story.
+// Step is a step of a scenario.
 type Step interface {
-	// take takes the step, and says in the log what it was and how long it took.
-	take(ctx context.Context, t *testing.T, s *Scene) error
+	// take takes the step and logs its duration.
+	take(ctx context.Context, t *testing.T, s *Environment) error
 }
 
-// Read types the commands of a block, a section or a page as they are written.
+// Read runs the commands of a block, a section or a page as they are written.
 type Read struct{ Name string }
 
-func (r Read) take(ctx context.Context, t *testing.T, s *Scene) error {
+func (r Read) take(ctx context.Context, t *testing.T, s *Environment) error {
 	blocks, err := find(s.blocks, r.Name)
 	if err != nil {
 		return err
@@ -34,8 +34,8 @@ func (r Read) take(ctx context.Context, t *testing.T, s *Scene) error {
 	return nil
 }
 
-// follow does what a block says.
-func (s *Scene) follow(ctx context.Context, t *testing.T, block Block) error {
+// follow runs the commands of a block.
+func (s *Environment) follow(ctx context.Context, t *testing.T, block Block) error {
 	if block.Language != "console" {
 		said, err := s.shell.run(ctx, block.Text)
 		t.Logf("%s%s", block.Text, said)
@@ -53,8 +53,8 @@ func (s *Scene) follow(ctx context.Context, t *testing.T, block Block) error {
 	return nil
 }
 
-// Asides types the commands that stand within the sentences of a page, and that look at
-// something: those with a NAME to fill in are left out.
+// Asides runs the kubectl get commands in the text of a page, except those with a
+// placeholder.
 type Asides struct{ Page string }
 
 var (
@@ -62,7 +62,7 @@ var (
 	placeholder = regexp.MustCompile(`\b[A-Z]{4,}\b`)
 )
 
-func (a Asides) take(ctx context.Context, t *testing.T, s *Scene) error {
+func (a Asides) take(ctx context.Context, t *testing.T, s *Environment) error {
 	text, err := os.ReadFile(filepath.Join(s.Checkout, a.Page))
 	if err != nil {
 		return err
@@ -80,13 +80,13 @@ func (a Asides) take(ctx context.Context, t *testing.T, s *Scene) error {
 	return nil
 }
 
-// Do sees to what no document says, or looks whether what it says has happened.
+// Do prepares or checks something that the documents leave to their readers.
 type Do struct {
 	What string
-	Do   func(context.Context, *Scene) error
+	Do   func(context.Context, *Environment) error
 }
 
-func (d Do) take(ctx context.Context, t *testing.T, s *Scene) error {
+func (d Do) take(ctx context.Context, t *testing.T, s *Environment) error {
 	began := time.Now()
 	if err := d.Do(ctx, s); err != nil {
 		return fmt.Errorf("%s: %w", d.What, err)

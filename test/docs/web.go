@@ -54,7 +54,7 @@ spec:
 // ServeExample makes https://example.com/images/cat.jpg an image for the pods of the
 // cluster, and loads images of Darkroom's stand-in that trust its certificate. It is
 // served until the process ends.
-func (s *Scene) ServeExample(ctx context.Context, nodeIP string) error {
+func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "443"))
 	if err != nil {
 		return fmt.Errorf("serve images: %w", err)

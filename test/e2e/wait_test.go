@@ -22,7 +22,7 @@ const (
 
 // poll checks until nothing is wrong, patience ends, or the context does.
 func poll(ctx context.Context, what string, check func(context.Context) error) error {
-	return wait.Limits{Patience: patience, Period: pollPeriod}.Until(ctx, what, check)
+	return wait.Limits{Timeout: patience, Period: pollPeriod}.Until(ctx, what, check)
 }
 
 // eventually waits until a check finds nothing wrong, and returns for how long it
@@ -36,7 +36,7 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 func within(t *testing.T, limit time.Duration, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	started := time.Now()
-	err := wait.Limits{Patience: limit, Period: pollPeriod}.Until(t.Context(), what, func(ctx context.Context) error {
+	err := wait.Limits{Timeout: limit, Period: pollPeriod}.Until(t.Context(), what, func(ctx context.Context) error {
 		if err := theOperator.ended(); err != nil {
 			return wait.Permanent(err)
 		}

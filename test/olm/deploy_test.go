@@ -98,7 +98,7 @@ func TestHelm(t *testing.T) {
 		}
 	}
 	install := action.NewInstall(configuration)
-	install.ReleaseName, install.Namespace, install.CreateNamespace, install.Wait, install.Timeout = packageName, installNamespace, true, true, patience
+	install.ReleaseName, install.Namespace, install.CreateNamespace, install.Wait, install.Timeout = packageName, installNamespace, true, true, waitTimeout
 	if _, err := install.RunWithContext(t.Context(), previous, values(previousVersion)); err != nil {
 		t.Fatalf("helm install: %v: %s", err, podsOf(context.Background(), installNamespace))
 	}
@@ -108,7 +108,7 @@ func TestHelm(t *testing.T) {
 	before := darkroomPods(t, photos)
 
 	upgrade := action.NewUpgrade(configuration)
-	upgrade.Namespace, upgrade.Wait, upgrade.Timeout = installNamespace, true, patience
+	upgrade.Namespace, upgrade.Wait, upgrade.Timeout = installNamespace, true, waitTimeout
 	if _, err := upgrade.RunWithContext(t.Context(), packageName, chart, values(thisVersion)); err != nil {
 		t.Fatalf("helm upgrade: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestHelm(t *testing.T) {
 
 	emptyNamespace(t, "helm")
 	uninstall := action.NewUninstall(configuration)
-	uninstall.Wait, uninstall.Timeout = true, patience
+	uninstall.Wait, uninstall.Timeout = true, waitTimeout
 	if _, err := uninstall.Run(packageName); err != nil {
 		t.Fatalf("helm uninstall: %v", err)
 	}

@@ -23,21 +23,21 @@ const projectImages = "ghcr.io/darkroom-operator"
 
 var catalogLabels = map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}
 
-// tellDocuments does what docs/install.md says about a lifecycle manager that runs, as it
+// runDocuments does what docs/install.md says about a lifecycle manager that runs, as it
 // is written there; see test/docs.
-func tellDocuments(t *testing.T, setting docs.Setting) {
+func runDocuments(t *testing.T, setting docs.Setting) {
 	t.Helper()
 	checkout := filepath.Join(t.TempDir(), "darkroom-operator")
 	if err := docs.Checkout(t.Context(), repository, binaries, checkout); err != nil {
 		t.Fatal(err)
 	}
-	scene, err := docs.NewScene(checkout, binaries)
+	environment, err := docs.NewEnvironment(checkout, binaries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, story := range docs.Stories {
-		if story.Setting == setting {
-			t.Run(story.Name, func(t *testing.T) { scene.Tell(t, story) })
+	for _, scenario := range docs.Scenarios {
+		if scenario.Setting == setting {
+			t.Run(scenario.Name, func(t *testing.T) { environment.Run(t, scenario) })
 		}
 	}
 }
@@ -50,7 +50,7 @@ func followsDocuments(t *testing.T) {
 	host := startRegistry(t, authority)
 	pushAsPublished(t, authority, host)
 	mirrorForNode(t, authority, host)
-	tellDocuments(t, docs.OLM0)
+	runDocuments(t, docs.OLM0)
 }
 
 // pushAsPublished pushes bundle and catalog of the repository where a mirror of their

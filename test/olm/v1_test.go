@@ -85,7 +85,7 @@ func TestVersion1(t *testing.T) {
 	remove(t, clusterCatalog)
 
 	pushAsPublished(t, authority, host)
-	tellDocuments(t, docs.OLM1)
+	runDocuments(t, docs.OLM1)
 }
 
 // pushRelease pushes a bundle, and what its Dockerfile makes of it.

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// patience is for how long a test waits for what should take seconds: the machines
+	// waitTimeout bounds the wait for states that should take seconds: the machines
 	// are shared, and lifecycle managers retry after a while.
-	patience = 4 * time.Minute
+	waitTimeout = 4 * time.Minute
 	// pollPeriod is the time between two looks at what is waited for.
 	pollPeriod = 250 * time.Millisecond
 )
 
-// poll checks until nothing is wrong, patience ends, or the context does.
+// poll checks until nothing is wrong, waitTimeout ends, or the context does.
 func poll(ctx context.Context, what string, check func(context.Context) error) error {
-	return wait.Limits{Patience: patience, Period: pollPeriod}.Until(ctx, what, check)
+	return wait.Limits{Timeout: waitTimeout, Period: pollPeriod}.Until(ctx, what, check)
 }
 
 // eventually waits until a check finds nothing wrong.

@@ -194,7 +194,7 @@ const steps = [
       editor = await newcomer();
       await editor.getByLabel("Token").fill("not-a-token");
       await editor.getByRole("button", { name: "Sign in" }).click();
-      await editor.getByText("the cluster does not accept the token").waitFor();
+      await editor.getByText("the token is invalid or has expired").waitFor();
       await inspect(editor, "sign-in");
       await editor.context().close();
       editor = await person(env("EDITOR_TOKEN"));

@@ -90,7 +90,7 @@ export async function startStub(darkrooms) {
       return response.end(content);
     }
     if (!state.signedIn) {
-      return answer({ title: "Unauthorized", status: 401, detail: "the cluster does not accept the token" }, 401);
+      return answer({ title: "Unauthorized", status: 401, detail: "the token is invalid or has expired" }, 401);
     }
     if (told) {
       return answer(told[1].body, told[1].status);

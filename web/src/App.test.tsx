@@ -36,10 +36,10 @@ beforeEach(() => {
     const { method = "GET" } = init;
     if (path === "/session" && method === "POST") {
       good = typeof init.body === "string" && init.body.includes("good");
-      return reply(good ? 200 : 401, good ? {} : { title: "Unauthorized", status: 401, detail: "the cluster does not accept the token" });
+      return reply(good ? 200 : 401, good ? {} : { title: "Unauthorized", status: 401, detail: "the token is invalid or has expired" });
     }
     if (!good) {
-      return reply(401, { title: "Unauthorized", status: 401, detail: "the cluster does not accept the token" });
+      return reply(401, { title: "Unauthorized", status: 401, detail: "the token is invalid or has expired" });
     }
     switch (path.replace(/\?.*/, "")) {
       case "/session":

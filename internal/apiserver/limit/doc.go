@@ -1,6 +1,5 @@
-// Package limit divides what callers share: how often each may do something
-// (Rates), and how much of it at one time (Shares). Both are bounded in memory, and
-// know nothing of HTTP.
+// Package limit enforces limits per caller: on the rate of requests (Rates) and on the
+// number of concurrent ones (Shares). Both use bounded memory and are independent of HTTP.
 package limit
 
 import (

@@ -33,9 +33,9 @@ func NewRates(perSecond float64, burst int) *Rates {
 	return &Rates{perSecond: perSecond, burst: float64(burst), now: time.Now, buckets: lru.New(maxCallers)}
 }
 
-// reserve takes n tokens of a caller, and returns how long to wait until they are
-// there. It takes none if that is longer than patience.
-func (r *Rates) reserve(who string, n float64, patience time.Duration) (wait time.Duration, ok bool) {
+// reserve takes n tokens of a caller, and returns how long to wait for them. It takes none
+// if that is longer than timeout.
+func (r *Rates) reserve(who string, n float64, timeout time.Duration) (wait time.Duration, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -43,7 +43,7 @@ func (r *Rates) reserve(who string, n float64, patience time.Duration) (wait tim
 	if short := n - b.tokens; short > 0 {
 		wait = time.Duration(short / r.perSecond * float64(time.Second))
 	}
-	if wait > patience {
+	if wait > timeout {
 		return wait, false
 	}
 	b.tokens -= n
@@ -72,13 +72,13 @@ func (r *Rates) Take(who string) error {
 	return nil
 }
 
-// Wait takes a token of a caller as soon as there is one. It returns *Exceeded at once
-// if that takes longer than patience or than the context lasts.
-func (r *Rates) Wait(ctx context.Context, who string, patience time.Duration) error {
+// Wait takes a token of a caller as soon as there is one. It returns *Exceeded at once if
+// that takes longer than timeout or the context.
+func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
-		patience = max(min(patience, time.Until(deadline)), 0)
+		timeout = max(min(timeout, time.Until(deadline)), 0)
 	}
-	wait, ok := r.reserve(who, 1, patience)
+	wait, ok := r.reserve(who, 1, timeout)
 	if !ok {
 		return &Exceeded{RetryAfter: wait}
 	}

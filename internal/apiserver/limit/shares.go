@@ -6,41 +6,42 @@ import (
 	"time"
 )
 
-// Shares divides a number of places among callers, so that none of them can take all.
+// Shares limits concurrency: it divides a number of places among callers, so that none of
+// them can take all.
 type Shares struct {
-	places   chan struct{}
-	each     int
-	queue    int
-	patience time.Duration
+	places  chan struct{}
+	each    int
+	queue   int
+	timeout time.Duration
 
 	mu      sync.Mutex
 	callers map[string]*share
 }
 
-// share is what one caller has.
+// share is the share of one caller.
 type share struct {
 	places chan struct{}
-	// inside counts those who have a place, or wait for one.
+	// inside counts the requests that have or wait for a place.
 	inside int
 }
 
-// NewShares returns places for all callers together, of which each caller may have
-// some, and may wait with some more requests for at most patience.
-func NewShares(all, each, queue int, patience time.Duration) *Shares {
-	return &Shares{places: make(chan struct{}, all), each: each, queue: queue, patience: patience, callers: map[string]*share{}}
+// NewShares returns shares of all places. A caller gets at most each places, and may have
+// queue more requests that wait for at most timeout.
+func NewShares(all, each, queue int, timeout time.Duration) *Shares {
+	return &Shares{places: make(chan struct{}, all), each: each, queue: queue, timeout: timeout, callers: map[string]*share{}}
 }
 
-// Enter returns once the caller has a place; leave gives it back. The error is
-// *Exceeded, or that of the context.
+// Enter waits for a place; leave releases it. The error is *Exceeded, or that of the
+// context.
 //
-// A caller waits for a place of its own share first. So one with many requests never
-// has more than its share of those who wait for the places of all.
+// A caller waits for a place of its own share first, so that its requests never crowd the
+// common queue.
 func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error) {
 	own, err := s.join(who)
 	if err != nil {
 		return nil, err
 	}
-	late, stop := s.timeout()
+	late, stop := s.expiry()
 	defer stop()
 	for i, places := range []chan struct{}{own.places, s.places} {
 		if err := enter(ctx, places, late); err != nil {
@@ -58,9 +59,9 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	}), nil
 }
 
-// timeout returns a channel that is ready after patience.
-func (s *Shares) timeout() (late <-chan time.Time, stop func() bool) {
-	timer := time.NewTimer(s.patience)
+// expiry returns a channel that is ready after the timeout.
+func (s *Shares) expiry() (late <-chan time.Time, stop func() bool) {
+	timer := time.NewTimer(s.timeout)
 	return timer.C, timer.Stop
 }
 
@@ -99,7 +100,7 @@ func (s *Shares) join(who string) (*share, error) {
 	return own, nil
 }
 
-// part forgets a caller who has nothing left here.
+// part drops a caller without requests.
 func (s *Shares) part(who string, own *share) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package digest computes the digests by which releases, manifests and objects are
-// compared without keeping them.
+// Package digest computes digests of releases, manifests and objects, which are compared in
+// place of their content.
 package digest
 
 import (
@@ -51,7 +51,7 @@ func Of(value any) Digest {
 	return Sum(raw)
 }
 
-// Identity returns a short text that identifies a manifest.
+// Identity returns a short digest that identifies a manifest.
 func Identity(manifest string) string {
 	return fmt.Sprintf("sha256:%x", Sum([]byte(manifest)))
 }

@@ -28,15 +28,15 @@ type Memory struct {
 // release is what is remembered of one release.
 type release struct {
 	traces map[manifest.Key]Trace
-	// settled is the identity of the manifest whose objects were all found or made as
-	// they should be, and objects are their keys.
-	settled string
+	// inSync is the identity of the manifest whose objects were all applied or verified;
+	// objects are their keys.
+	inSync  string
 	objects []manifest.Key
-	// tidy is set when the Darkroom owns nothing besides the settled objects.
+	// tidy is set if the Darkroom owns no other objects.
 	tidy bool
-	// verifyAt is when all this is to be forgotten.
+	// verifyAt is when all this expires.
 	verifyAt time.Time
-	// brakes are those of objects that had to be restored lately.
+	// brakes are those of recently restored objects.
 	brakes map[manifest.Key]*brake
 }
 
@@ -62,7 +62,7 @@ func (m *Memory) Applied(key types.NamespacedName, desired *unstructured.Unstruc
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(key)
-	// The object may be of another manifest than the settled one.
+	// The object may be of another manifest.
 	known.objects = nil
 	known.traces[manifest.KeyOf(desired)] = Trace{
 		APIVersion:      desired.GetAPIVersion(),
@@ -83,21 +83,22 @@ func (m *Memory) of(key types.NamespacedName) *release {
 	return known
 }
 
-// Settle remembers that all objects of the manifest with an identity are as they should
-// be.
-func (m *Memory) Settle(key types.NamespacedName, identity string, objects []manifest.Key) {
+// MarkInSync records that all objects of the manifest with an identity were applied or
+// verified.
+func (m *Memory) MarkInSync(key types.NamespacedName, identity string, objects []manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(key)
-	known.settled, known.objects, known.tidy = identity, objects, false
+	known.inSync, known.objects, known.tidy = identity, objects, false
 }
 
-// Settled returns the objects of the manifest with an identity if it was settled.
-func (m *Memory) Settled(key types.NamespacedName, identity string) ([]manifest.Key, bool) {
+// InSync returns the objects of the manifest with an identity, and whether MarkInSync was
+// called for it.
+func (m *Memory) InSync(key types.NamespacedName, identity string) ([]manifest.Key, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.releases[key]
-	if known == nil || len(known.objects) == 0 || known.settled != identity {
+	if known == nil || len(known.objects) == 0 || known.inSync != identity {
 		return nil, false
 	}
 	return known.objects, true
@@ -134,14 +135,14 @@ func (m *Memory) Removed(key types.NamespacedName, object manifest.Key) {
 	}
 }
 
-// SetTidy remembers that the Darkroom owns nothing besides the settled objects.
+// SetTidy records that the Darkroom owns no objects besides those of MarkInSync.
 func (m *Memory) SetTidy(key types.NamespacedName) {
 	m.mu.Lock()
 	m.of(key).tidy = true
 	m.mu.Unlock()
 }
 
-// Tidy reports whether SetTidy was called since the last Settle.
+// Tidy reports whether SetTidy was called since the last MarkInSync.
 func (m *Memory) Tidy(key types.NamespacedName) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,8 +190,8 @@ func (t Trace) NewerThan(live metav1.Object) bool {
 	return err == nil && order <= 0
 }
 
-// Differs reports whether an object that was just applied looks different from what was
-// remembered, so that the apply changed something.
+// Differs reports whether an object that was just applied differs from its trace: then the
+// apply changed it.
 func (t Trace) Differs(now metav1.Object) bool {
 	return t.UID != now.GetUID() || t.state != stateOf(now)
 }

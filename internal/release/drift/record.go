@@ -76,15 +76,15 @@ func Same(a, b []byte) bool {
 	return reflect.DeepEqual(read[0], read[1])
 }
 
-// Record returns what is remembered of a release that is settled.
-func (m *Memory) Record(key types.NamespacedName) (_ Record, settled bool) {
+// Record returns the record of a release that is in sync.
+func (m *Memory) Record(key types.NamespacedName) (_ Record, inSync bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.releases[key]
 	if known == nil || len(known.objects) == 0 {
 		return Record{}, false
 	}
-	out := Record{Manifest: known.settled}
+	out := Record{Manifest: known.inSync}
 	for _, object := range known.objects {
 		trace := known.traces[object]
 		out.Objects = append(out.Objects, objectRecord{
@@ -109,7 +109,7 @@ func (m *Memory) Recall(key types.NamespacedName, recorded Record, period time.D
 		return
 	}
 	known := m.of(key)
-	known.settled = recorded.Manifest
+	known.inSync = recorded.Manifest
 	for _, object := range recorded.Objects {
 		version, err := schema.ParseGroupVersion(object.APIVersion)
 		if err != nil {

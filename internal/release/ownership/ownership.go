@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Annotations and the label by which Helm recognises the objects of a release.
+// Annotations and the label that Helm sets on the objects of a release.
 const (
 	LabelManagedBy             = "app.kubernetes.io/managed-by"
 	ManagedByHelm              = "Helm"

@@ -14,8 +14,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// capabilitiesPeriod is the time between two looks at what the cluster can do.
-// Helm looks before every action; a cluster's version changes a few times a year.
+// capabilitiesPeriod is the interval at which the capabilities of the cluster are
+// discovered. Helm discovers them before every action, but they change rarely.
 const capabilitiesPeriod = 10 * time.Minute
 
 // Capabilities knows the version and API groups of the cluster. Started by a
@@ -25,7 +25,7 @@ type Capabilities struct {
 	current   atomic.Pointer[chartutil.Capabilities]
 }
 
-// NewCapabilities asks the cluster once and returns its capabilities.
+// NewCapabilities discovers the capabilities of the cluster once.
 func NewCapabilities(client discovery.DiscoveryInterface) (*Capabilities, error) {
 	c := &Capabilities{discovery: client}
 	if err := c.refresh(); err != nil {
@@ -39,12 +39,12 @@ func (c *Capabilities) Get() *chartutil.Capabilities {
 	return c.current.Load()
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: a manager that stands by
-// keeps the capabilities fresh too, and takes over with those of today.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. A standby manager keeps the
+// capabilities fresh too, so that it can take over.
 func (c *Capabilities) NeedLeaderElection() bool { return false }
 
-// Start refreshes the capabilities until the context ends. An error keeps the
-// ones known and is tried again at the next turn.
+// Start refreshes the capabilities until the context ends. On an error it keeps the known
+// ones until the next refresh.
 func (c *Capabilities) Start(ctx context.Context) error {
 	ticker := time.NewTicker(capabilitiesPeriod)
 	defer ticker.Stop()
@@ -54,7 +54,7 @@ func (c *Capabilities) Start(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 			if err := c.refresh(); err != nil {
-				ctrl.LoggerFrom(ctx).Error(err, "Cluster capabilities were not refreshed")
+				ctrl.LoggerFrom(ctx).Error(err, "Cluster capabilities not refreshed")
 			}
 		}
 	}
@@ -63,11 +63,11 @@ func (c *Capabilities) Start(ctx context.Context) error {
 func (c *Capabilities) refresh() error {
 	version, err := c.discovery.ServerVersion()
 	if err != nil {
-		return fmt.Errorf("ask the cluster for its version: %w", err)
+		return fmt.Errorf("discover the version of the cluster: %w", err)
 	}
 	apiVersions, err := action.GetVersionSet(c.discovery)
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
-		return fmt.Errorf("ask the cluster for its API groups: %w", err)
+		return fmt.Errorf("discover the API groups of the cluster: %w", err)
 	}
 	slices.Sort(apiVersions)
 	next := &chartutil.Capabilities{

@@ -68,9 +68,9 @@ func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, val
 	return rendered, nil
 }
 
-// stored is what of a chart is kept with each release: what Helm's commands read of
-// it. The operator renders from the chart that it was built with; to encode
-// templates, schema and README with every revision would cost more than to render.
+// stored returns the parts of a chart that are stored with each release: those that Helm's
+// commands read. Encoding templates, schema and README with every revision would cost more
+// than rendering.
 func stored(chrt *chart.Chart) *chart.Chart {
 	return &chart.Chart{Metadata: chrt.Metadata, Values: chrt.Values}
 }

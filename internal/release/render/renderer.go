@@ -14,27 +14,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 )
 
-// Renderer renders releases and remembers the last result of each.
+// Renderer renders releases and caches the last result of each.
 type Renderer struct {
 	capabilities func() *chartutil.Capabilities
 
 	mu     sync.Mutex
 	last   map[types.NamespacedName]rendering
 	charts map[*chart.Chart]chartFacts
-	// digested are the capabilities that were digested last.
+	// digested are the capabilities whose digest was computed last.
 	digested       *chartutil.Capabilities
 	digestedDigest digest.Digest
 }
 
-// rendering is a release, and what it was rendered from.
+// rendering is a release with the digest of its inputs.
 type rendering struct {
 	source  digest.Digest
 	release *helmrelease.Release
-	// compact tells that the release is a summary.
+	// compact is set if the release is a summary.
 	compact bool
 }
 
-// chartFacts are what is found out about a chart once.
+// chartFacts are computed once for each chart.
 type chartFacts struct {
 	schema valueSchema
 	digest digest.Digest
@@ -50,8 +50,8 @@ func NewRenderer(capabilities func() *chartutil.Capabilities) *Renderer {
 	}
 }
 
-// Render returns a copy of the release that chart and values make. Parts below
-// the top level are shared and must not be changed.
+// Render returns the release of a chart with values. Parts below the top level are shared
+// and must not be changed.
 func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
 	rendered, err := r.render(chrt, key, values, false)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values ma
 	return revision.Copy(rendered.release), nil
 }
 
-// Preview returns the summary of what Render would return.
+// Preview returns the summary of the release that Render would return.
 func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
 	rendered, err := r.render(chrt, key, values, true)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 	return now, nil
 }
 
-// sourceOf digests what a rendering follows from: chart, capabilities and values, and
+// sourceOf returns a digest of the inputs of a rendering: chart, capabilities, values, and
 // this program, whose functions the templates call.
 func (r *Renderer) sourceOf(facts chartFacts, capabilities *chartutil.Capabilities, values []byte) digest.Digest {
 	r.mu.Lock()
@@ -130,8 +130,8 @@ func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
 	return facts, nil
 }
 
-// Compact keeps of a release that is deployed only what tells whether it still is
-// what is wanted.
+// Compact reduces the cached rendering of a deployed release to the fields needed for
+// change detection.
 func (r *Renderer) Compact(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,9 +142,8 @@ func (r *Renderer) Compact(key types.NamespacedName) {
 	r.last[key] = rendering{source: have.source, release: revision.Summary(have.release), compact: true}
 }
 
-// Source returns the digest of what a release with a manifest, given by its identity,
-// was rendered from; nil if that is not known, or the program has no identity by which
-// it would be known again.
+// Source returns the digest of the inputs of the rendering with a manifest, given by its
+// identity; nil if it is not known, or if the program has no build ID.
 func (r *Renderer) Source(key types.NamespacedName, manifest string) *digest.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,7 +154,7 @@ func (r *Renderer) Source(key types.NamespacedName, manifest string) *digest.Dig
 	return &have.source
 }
 
-// Recall remembers a rendering of another process, unless something is remembered.
+// Recall caches the recorded rendering of another process, unless the cache has one.
 func (r *Renderer) Recall(key types.NamespacedName, source *digest.Digest, manifest string) {
 	if source == nil || buildID() == "" {
 		return
@@ -170,7 +169,7 @@ func (r *Renderer) Recall(key types.NamespacedName, source *digest.Digest, manif
 	}}
 }
 
-// Forget drops what is remembered of a release.
+// Forget drops the cached rendering of a release.
 func (r *Renderer) Forget(key types.NamespacedName) {
 	r.mu.Lock()
 	delete(r.last, key)

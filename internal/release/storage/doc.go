@@ -3,7 +3,7 @@
 // `history`, `get manifest`, `rollback` and `uninstall` work on them.
 //
 // Only revisions that belong to the Darkroom are read, pruned and deleted; package
-// ownership defines which those are. Revisions of the same name that belong to somebody
-// else make every access fail with a *ForeignError before anything is written (store.go),
-// unless the Darkroom adopts them on purpose (adopt.go).
+// ownership defines which those are. Foreign revisions of the same name make every access
+// fail with a *ForeignError before anything is written (store.go), unless the Darkroom
+// adopts them (adopt.go).
 package storage

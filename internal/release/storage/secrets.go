@@ -28,7 +28,7 @@ const dataRecord = "applied"
 
 // errUnknownRevision is returned for the update of a revision that the Darkroom is not
 // known to own.
-var errUnknownRevision = errors.New("no revision of this Darkroom has that name")
+var errUnknownRevision = errors.New("this Darkroom has no revision of that name")
 
 // secretClient adds to the Secrets that Helm's driver writes what makes them a Darkroom's.
 // It also passes the context of the reconcile, where the driver passes
@@ -49,8 +49,8 @@ type secretClient struct {
 	resourceVersion string
 }
 
-// secretClient returns the client by which Helm's driver writes, so that releases are
-// encoded as Helm does.
+// secretClient returns the client that Helm's driver writes with. Releases are encoded by
+// the driver.
 func (s *Store) secretClient(ctx context.Context, darkroom client.Object) *secretClient {
 	return &secretClient{SecretInterface: s.secrets.Secrets(darkroom.GetNamespace()), ctx: ctx, darkroom: darkroom}
 }

@@ -92,7 +92,7 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 			return revision.Copy(last.release), nil
 		}
 	}
-	// The cache lags behind, or another client wrote: ask the API server.
+	// The cache is stale, or another client wrote: ask the API server.
 	release, err := s.Read(ctx, darkroom)
 	if err != nil {
 		return nil, err
@@ -100,9 +100,9 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 	return revision.Summary(release), nil
 }
 
-// isUnused reports whether no revision of a release's name exists, whoever it belongs to.
-// It may answer from the API server's cache, as a consistent list can take 100 ms: a release
-// that was created a moment ago has the first revision, which Create then conflicts with.
+// isUnused reports whether no revision of a release's name exists, including foreign ones.
+// The answer may come from the API server's cache, because a consistent list can take
+// 100 ms. Create fails for a release that is newer than the cache: its first revision exists.
 func (s *Store) isUnused(ctx context.Context, darkroom client.Object) (bool, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -182,7 +182,7 @@ func (s *Store) own(ctx context.Context, darkroom client.Object) ([]corev1.Secre
 	return list.Items, nil
 }
 
-// list returns all revisions of a release's name, whoever they belong to.
+// list returns all revisions of a release's name, including foreign ones.
 func (s *Store) list(ctx context.Context, darkroom client.Object) (*corev1.SecretList, error) {
 	list, err := s.secrets.Secrets(darkroom.GetNamespace()).List(ctx, metav1.ListOptions{
 		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + darkroom.GetName(),
@@ -226,7 +226,7 @@ func (s *Store) write(ctx context.Context, darkroom client.Object, release *helm
 		return err
 	}
 	if err := write(driver.NewSecrets(secrets), secretName(release), release); err != nil {
-		// The state of the Secret is unknown: the answer may have been lost.
+		// The state of the Secret is unknown, because the response may have been lost.
 		s.Forget(key)
 		return fmt.Errorf("store revision %d of release %s: %w", release.Version, key, err)
 	}

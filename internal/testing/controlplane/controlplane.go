@@ -1,6 +1,6 @@
-// Package controlplane starts a real kube-apiserver with its etcd for tests. It knows
-// the kinds that the operator works with, and has no controllers: nobody makes pods,
-// nobody collects garbage, and a namespace is never gone.
+// Package controlplane starts a real kube-apiserver with etcd for tests. It has the CRDs
+// that the operator needs, and no controllers: pods are not created, garbage is not
+// collected, and namespaces are never removed.
 package controlplane
 
 import (
@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Missing says why there is no control plane.
-const Missing = "KUBEBUILDER_ASSETS names no folder with kube-apiserver and etcd; `make test` sets it"
+// Missing is the reason to skip tests without a control plane.
+const Missing = "KUBEBUILDER_ASSETS is not set to a directory with kube-apiserver and etcd; `make test` sets it"
 
-// Available tells whether there are programs to start.
+// Available reports whether a control plane can be started.
 func Available() bool { return os.Getenv("KUBEBUILDER_ASSETS") != "" }
 
-// Start starts a control plane that knows Darkrooms, HTTPRoutes and more kinds. It
-// returns its administrator, who may ask as often as he likes, and a function that
-// ends it.
+// Start starts a control plane with the CRDs of Darkrooms, HTTPRoutes and more. It returns
+// the configuration of an administrator without rate limits, and a function that stops the
+// control plane.
 func Start(more ...*apiextensionsv1.CustomResourceDefinition) (administrator *rest.Config, stop func() error, err error) {
 	files, err := definitions()
 	if err != nil {
@@ -33,8 +33,7 @@ func Start(more ...*apiextensionsv1.CustomResourceDefinition) (administrator *re
 	return start(&envtest.Environment{CRDDirectoryPaths: files, CRDs: more})
 }
 
-// StartToMeasure starts a control plane that knows Darkrooms and no kinds of others.
-// What it returns is as of Start.
+// StartToMeasure is Start with the CRD of Darkrooms only.
 func StartToMeasure() (administrator *rest.Config, stop func() error, err error) {
 	files, err := definitions()
 	if err != nil {
@@ -95,7 +94,7 @@ func definitions() ([]string, error) {
 	}
 	folders := strings.Fields(string(out))
 	if len(folders) != 2 {
-		return nil, fmt.Errorf("find the modules that define kinds: they lie in %q", folders)
+		return nil, fmt.Errorf("find the modules that define kinds: found %q", folders)
 	}
 	return []string{
 		filepath.Join(folders[0], "config", "crd", "bases"),

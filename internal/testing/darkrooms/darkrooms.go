@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// DefaultBaseURL is the source of a Darkroom that was given none.
+// DefaultBaseURL is the default source of a Darkroom.
 const DefaultBaseURL = "https://pictures.example.org/assets"
 
 // Builder builds one Darkroom. Its methods change the builder and return it.
@@ -85,7 +85,7 @@ func (b *Builder) Finalizers(finalizers ...string) *Builder {
 	return b
 }
 
-// Paused sets the annotation that has the operator leave the Darkroom alone.
+// Paused sets the annotation that pauses the Darkroom.
 func (b *Builder) Paused() *Builder {
 	return b.Annotation(v1alpha1.AnnotationPaused, "true")
 }
@@ -218,14 +218,15 @@ func (b *Builder) Autoscaling(least, most int32) *Builder {
 	return b
 }
 
-// Request sets what each pod asks for of one resource. It panics at what is no quantity.
+// Request sets the request of each pod for one resource. It panics if the quantity is
+// invalid.
 func (b *Builder) Request(name corev1.ResourceName, quantity string) *Builder {
 	resources := b.resources()
 	resources.Requests = with(resources.Requests, name, quantity)
 	return b
 }
 
-// Limit sets what each pod may take of one resource. It panics at what is no quantity.
+// Limit sets the limit of each pod for one resource. It panics if the quantity is invalid.
 func (b *Builder) Limit(name corev1.ResourceName, quantity string) *Builder {
 	resources := b.resources()
 	resources.Limits = with(resources.Limits, name, quantity)

@@ -9,31 +9,31 @@ import (
 	"time"
 )
 
-// Permanent wraps an error that waiting does not cure: it ends the wait.
+// Permanent wraps an error that ends the wait at once.
 func Permanent(err error) error { return permanent{err} }
 
 type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// Limits say how patient a wait is.
+// Limits are the limits of a wait.
 type Limits struct {
-	// Patience is for how long to wait at the most.
-	Patience time.Duration
-	// Period is the time between two looks.
+	// Timeout is the longest time to wait.
+	Timeout time.Duration
+	// Period is the interval between checks.
 	Period time.Duration
 }
 
-// Until checks until nothing is wrong, patience ends, or the context does. The error
-// says what was waited for, and what was wrong at the last look.
+// Until repeats a check until it succeeds, the timeout expires or the context ends. The
+// error names the expected state and the error of the last check.
 func (l Limits) Until(ctx context.Context, what string, check func(context.Context) error) error {
-	deadline := time.NewTimer(l.Patience)
+	deadline := time.NewTimer(l.Timeout)
 	defer deadline.Stop()
 	ticker := time.NewTicker(l.Period)
 	defer ticker.Stop()
 	for {
-		// Checks get the context without the limit: the last one should tell what is
-		// wrong, not that its time is up.
+		// Checks get the context without the timeout, so that the last one returns its own
+		// error.
 		err := check(ctx)
 		var never permanent
 		switch {
@@ -46,7 +46,7 @@ func (l Limits) Until(ctx context.Context, what string, check func(context.Conte
 		case <-ctx.Done():
 			return fmt.Errorf("wait until %s: %w: %w", what, ctx.Err(), err)
 		case <-deadline.C:
-			return fmt.Errorf("wait until %s: still not after %s: %w", what, l.Patience, err)
+			return fmt.Errorf("wait until %s: still not after %s: %w", what, l.Timeout, err)
 		case <-ticker.C:
 		}
 	}

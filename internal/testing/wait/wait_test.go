@@ -14,7 +14,7 @@ var errWrong = errors.New("still wrong")
 
 func TestTheWaitEndsWhenNothingIsWrong(t *testing.T) {
 	looks := 0
-	err := wait.Limits{Patience: time.Minute, Period: time.Millisecond}.Until(t.Context(), "it is right", func(context.Context) error {
+	err := wait.Limits{Timeout: time.Minute, Period: time.Millisecond}.Until(t.Context(), "it is right", func(context.Context) error {
 		if looks++; looks < 3 {
 			return errWrong
 		}
@@ -27,7 +27,7 @@ func TestTheWaitEndsWhenNothingIsWrong(t *testing.T) {
 
 func TestWhatWaitingDoesNotCureEndsTheWait(t *testing.T) {
 	looks := 0
-	err := wait.Limits{Patience: time.Minute, Period: time.Millisecond}.Until(t.Context(), "it is right", func(context.Context) error {
+	err := wait.Limits{Timeout: time.Minute, Period: time.Millisecond}.Until(t.Context(), "it is right", func(context.Context) error {
 		looks++
 		return wait.Permanent(errWrong)
 	})
@@ -40,15 +40,15 @@ func TestTheErrorSaysWhatWasWrongInTheEnd(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for name, test := range map[string]struct {
-		ctx      context.Context
-		patience time.Duration
-		says     string
+		ctx     context.Context
+		timeout time.Duration
+		says    string
 	}{
-		"patience ends":    {t.Context(), time.Millisecond, "still not after 1ms"},
+		"timeout ends":     {t.Context(), time.Millisecond, "still not after 1ms"},
 		"the context ends": {ended, time.Minute, context.Canceled.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := wait.Limits{Patience: test.patience, Period: time.Hour}.Until(test.ctx, "it is right", func(context.Context) error { return errWrong })
+			err := wait.Limits{Timeout: test.timeout, Period: time.Hour}.Until(test.ctx, "it is right", func(context.Context) error { return errWrong })
 			if !errors.Is(err, errWrong) || !strings.Contains(err.Error(), "wait until it is right") || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("the error is %v", err)
 			}

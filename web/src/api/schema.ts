@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell what you may do in a namespace */
+        /** Get your permissions in a namespace */
         get: operations["mayI"];
         put?: never;
         post?: never;
@@ -48,12 +48,12 @@ export interface paths {
         };
         /** Get a Darkroom */
         get: operations["getDarkroom"];
-        /** Replace what is wanted of a Darkroom */
+        /** Replace a Darkroom */
         put: operations["replaceDarkroom"];
         post?: never;
         /**
-         * Delete a Darkroom and all that runs for it
-         * @description 204: it is gone. 202: it goes as soon as the operator has uninstalled it.
+         * Delete a Darkroom and all its objects
+         * @description 204: deleted. 202: the operator uninstalls the release first.
          */
         delete: operations["deleteDarkroom"];
         options?: never;
@@ -69,7 +69,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what happened to a Darkroom */
+        /** List the events of a Darkroom */
         get: operations["listEvents"];
         put?: never;
         post?: never;
@@ -106,12 +106,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show what the operator installs for a Darkroom, without its secrets */
+        /** Get the manifest of a Darkroom, without secrets */
         get: operations["getManifest"];
         put?: never;
         /**
-         * Show what the operator would install for a Darkroom as it is sent, without its secrets
-         * @description Stores nothing. What a PUT would keep of the Darkroom, if there is one, is kept here too.
+         * Render the manifest of a Darkroom, without secrets
+         * @description Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too.
          */
         post: operations["renderManifest"];
         delete?: never;
@@ -147,7 +147,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Foresee what becomes of a Darkroom as it is sent: manifests, hosts, Secrets, pods
+         * Review a change of a Darkroom: manifests, hosts, Secrets and pods
          * @description Stores nothing. Secrets are looked for with your own token; what you may not read is unknown.
          */
         post: operations["reviewDarkroom"];
@@ -165,7 +165,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the Darkrooms that you may watch
+         * Watch Darkrooms
          * @description Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.
          */
         get: operations["streamEvents"];
@@ -184,12 +184,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell who you are */
+        /** Get the current user */
         get: operations["whoAmI"];
         put?: never;
-        /** Keep a token in a cookie */
+        /** Sign in: store a token in a cookie */
         post: operations["signIn"];
-        /** Forget the token in the cookie */
+        /** Sign out: delete the cookie */
         delete: operations["signOut"];
         options?: never;
         head?: never;
@@ -203,7 +203,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell what forms need to know of the server */
+        /** Get the settings of the server */
         get: operations["getSettings"];
         put?: never;
         post?: never;
@@ -264,15 +264,15 @@ export interface components {
             secretKeyKey?: string;
         };
         Darkroom: {
-            /** @description Annotations, without what kubectl keeps there for itself */
+            /** @description Annotations, except kubectl.kubernetes.io/last-applied-configuration */
             annotations?: {
                 [key: string]: string;
             };
-            /** @description Lets an autoscaler own the number of pods */
+            /** @description Number of pods set by an autoscaler */
             autoscaling?: components["schemas"]["Autoscaling"];
             /**
              * Format: int64
-             * @description For how many seconds browsers may keep an image
+             * @description How long browsers may cache an image, in seconds
              */
             cacheTTLSeconds?: number;
             /** Format: date-time */
@@ -286,49 +286,49 @@ export interface components {
              * @description Set while the operator uninstalls
              */
             deletedAt?: string;
-            /** @description Further environment variables; literal values are write-only */
+            /** @description Additional environment variables; literal values are write-only */
             extraEnv?: components["schemas"]["EnvVar"][];
-            /** @description Sources of further environment variables */
+            /** @description Sources of additional environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
-            /** @description Routes by an HTTPRoute, in place of an Ingress unless ingress is set too */
+            /** @description Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
             /**
              * Format: int64
-             * @description Counts the changes of what is wanted
+             * @description Number of the current desired state
              */
             generation?: number;
-            /** @description Which image runs, and how it is pulled */
+            /** @description Container image, and how it is pulled */
             image?: components["schemas"]["Image"];
-            /** @description Configures the Ingress; beside gateway, the hosts are routed by both */
+            /** @description Configuration of the Ingress; with gateway, the hosts are routed by both */
             ingress?: components["schemas"]["Ingress"];
             labels?: {
                 [key: string]: string;
             };
-            /** @description Least severity that Darkroom logs: debug, info, warn, error, fatal or panic */
+            /** @description Minimum severity of log messages: debug, info, warn, error, fatal or panic */
             logLevel?: string;
             /** @description Whether the pods serve metrics */
             metrics?: components["schemas"]["Metrics"];
             /** @description Name, unique in its namespace */
             name: string;
             namespace: string;
-            /** @description Restricts the traffic of the pods */
+            /** @description Restrictions on the traffic of the pods */
             networkPolicy?: components["schemas"]["NetworkPolicy"];
-            /** @description Added to the pods */
+            /** @description Additional settings of the pods */
             podTemplate?: components["schemas"]["PodTemplate"];
             /** @description Image that the operator requests at intervals; Ready depends on it */
             probe?: components["schemas"]["Probe"];
             /**
              * Format: int32
-             * @description Number of pods; not used under autoscaling
+             * @description Number of pods; ignored under autoscaling
              */
             replicas?: number;
-            /** @description Changes with each write; the ETag is this in quotes */
+            /** @description Version of the Darkroom, which changes with each write; the ETag is this value in quotes */
             resourceVersion?: string;
             /** @description CPU and memory of each pod */
             resources?: components["schemas"]["ResourceRequirements"];
-            /** @description Where the original images come from */
+            /** @description Source of the original images */
             source: components["schemas"]["Source"];
-            /** @description What the operator found */
+            /** @description Observed state */
             status: components["schemas"]["Status"];
             /**
              * @description Names at which images are served: <subDomain>.<base domain>
@@ -337,63 +337,63 @@ export interface components {
              *     ]
              */
             subDomains: string[];
-            /** @description Tells a Darkroom from an earlier one of the same name */
+            /** @description Distinguishes a Darkroom from an earlier one of the same name */
             uid?: string;
-            /** @description Darkroom release to run, for example 0.4.2; empty means the operator's default */
+            /** @description Version of Darkroom to run, for example 0.4.2; empty means the operator's default */
             version?: string;
         };
         DarkroomInput: {
-            /** @description Left out in PUT, they stay as they are */
+            /** @description Unchanged if omitted in PUT */
             annotations?: {
                 [key: string]: string;
             };
-            /** @description Lets an autoscaler own the number of pods */
+            /** @description Number of pods set by an autoscaler */
             autoscaling?: components["schemas"]["Autoscaling"];
             /**
              * Format: int64
-             * @description For how many seconds browsers may keep an image
+             * @description How long browsers may cache an image, in seconds
              */
             cacheTTLSeconds?: number;
             /** @description URL parameters added to every request for an image */
             defaultParams?: {
                 [key: string]: string;
             };
-            /** @description Further environment variables. One without value and valueFrom keeps the literal value that it has */
+            /** @description Additional environment variables. A variable without value and valueFrom keeps its literal value */
             extraEnv?: components["schemas"]["EnvVarInput"][];
-            /** @description Sources of further environment variables */
+            /** @description Sources of additional environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
-            /** @description Routes by an HTTPRoute, in place of an Ingress unless ingress is set too */
+            /** @description Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
-            /** @description Which image runs, and how it is pulled */
+            /** @description Container image, and how it is pulled */
             image?: components["schemas"]["Image"];
-            /** @description Configures the Ingress; beside gateway, the hosts are routed by both */
+            /** @description Configuration of the Ingress; with gateway, the hosts are routed by both */
             ingress?: components["schemas"]["Ingress"];
-            /** @description Left out in PUT, they stay as they are */
+            /** @description Unchanged if omitted in PUT */
             labels?: {
                 [key: string]: string;
             };
-            /** @description Least severity that Darkroom logs: debug, info, warn, error, fatal or panic */
+            /** @description Minimum severity of log messages: debug, info, warn, error, fatal or panic */
             logLevel?: string;
             /** @description Whether the pods serve metrics */
             metrics?: components["schemas"]["Metrics"];
-            /** @description Name; in PUT and PATCH that of the path, if given */
+            /** @description Name; if set in PUT and PATCH, it must match the path */
             name?: string;
-            /** @description Namespace; in POST default if left out, in PUT and PATCH that of the path, if given */
+            /** @description Namespace; in POST it defaults to default; if set in PUT and PATCH, it must match the path */
             namespace?: string;
-            /** @description Restricts the traffic of the pods */
+            /** @description Restrictions on the traffic of the pods */
             networkPolicy?: components["schemas"]["NetworkPolicy"];
-            /** @description Added to the pods */
+            /** @description Additional settings of the pods */
             podTemplate?: components["schemas"]["PodTemplate"];
             /** @description Image that the operator requests at intervals; Ready depends on it */
             probe?: components["schemas"]["Probe"];
             /**
              * Format: int32
-             * @description Number of pods; not used under autoscaling
+             * @description Number of pods; ignored under autoscaling
              */
             replicas?: number;
             /** @description CPU and memory of each pod */
             resources?: components["schemas"]["ResourceRequirements"];
-            /** @description Where the original images come from */
+            /** @description Source of the original images */
             source: components["schemas"]["SourceInput"];
             /**
              * @description Names at which images are served: <subDomain>.<base domain>
@@ -402,11 +402,11 @@ export interface components {
              *     ]
              */
             subDomains: string[];
-            /** @description Darkroom release to run, for example 0.4.2; empty means the operator's default */
+            /** @description Version of Darkroom to run, for example 0.4.2; empty means the operator's default */
             version?: string;
         };
         DarkroomList: {
-            /** @description Set if there may be more: the parameter continue of the next request */
+            /** @description Set if there may be more items: the parameter continue of the next request */
             continue?: string;
             items: components["schemas"]["Darkroom"][];
         };
@@ -417,7 +417,7 @@ export interface components {
         };
         EnvVar: {
             name: string;
-            /** @description Where the value comes from; absent means a literal value, which is not shown */
+            /** @description Source of the value; absent means a literal value, which is not shown */
             valueFrom?: components["schemas"]["EnvVarSource"];
         };
         EnvVarInput: {
@@ -436,7 +436,7 @@ export interface components {
         Event: {
             /**
              * Format: int32
-             * @description How often it happened
+             * @description Number of occurrences
              */
             count: number;
             /** Format: date-time */
@@ -444,9 +444,9 @@ export interface components {
             /** Format: date-time */
             lastSeen?: string;
             message: string;
-            /** @description What happened, in a word */
+            /** @description Machine-readable reason */
             reason: string;
-            /** @description Who says so */
+            /** @description Component that reported the event */
             reporter?: string;
             /** @description Normal or Warning */
             type: string;
@@ -455,9 +455,9 @@ export interface components {
             items: components["schemas"]["Event"][];
         };
         FieldProblem: {
-            /** @description Where, for example body.source.baseUrl or query.limit */
+            /** @description Path of the field, for example body.source.baseUrl or query.limit */
             location?: string;
-            /** @description What, and what to do about it */
+            /** @description Cause and remedy */
             message: string;
         };
         FileKeySelector: {
@@ -481,7 +481,7 @@ export interface components {
             /** @description namespace/name of the Darkroom that has it, if the caller may get that one */
             owner?: string;
             /**
-             * @description free: nobody else claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it
+             * @description free: no other Darkroom claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it
              * @enum {string}
              */
             state: "free" | "own" | "taken";
@@ -563,14 +563,14 @@ export interface components {
         Pod: {
             image?: string;
             ip?: string;
-            /** @description The same in a sentence */
+            /** @description Explanation of the reason */
             message?: string;
             name: string;
             node?: string;
             /** @description Pending, Running, Succeeded, Failed or Unknown */
             phase: string;
             ready: boolean;
-            /** @description Why it does not run, for example ImagePullBackOff */
+            /** @description Why it is not running, for example ImagePullBackOff */
             reason?: string;
             /** Format: int32 */
             restarts: number;
@@ -626,16 +626,16 @@ export interface components {
             timeoutSeconds?: number;
         };
         Problem: {
-            /** @description What went wrong this time, and what to do about it */
+            /** @description Cause and remedy */
             detail: string;
-            /** @description The bad fields, one by one */
+            /** @description Invalid fields */
             errors?: components["schemas"]["FieldProblem"][];
             /**
              * Format: int64
              * @description The HTTP status
              */
             status: number;
-            /** @description The status in words */
+            /** @description Text of the HTTP status */
             title: string;
         };
         ResourceClaim: {
@@ -686,7 +686,7 @@ export interface components {
         ServerSettings: {
             /** @description Images are served at <subDomain>.<base domain> */
             baseDomain: string;
-            /** @description Release that runs where a Darkroom names none */
+            /** @description Default version of Darkroom */
             darkroomVersion: string;
             /** @description Namespaces that are served; none means all */
             namespaces: string[];
@@ -699,14 +699,14 @@ export interface components {
         };
         Source: {
             /**
-             * @description WebFolder: where the images are
+             * @description WebFolder: base URL of the images
              * @example https://example.com/images
              */
             baseUrl?: string;
             /** @description S3, GoogleCloudStorage: the bucket */
             bucket?: string;
             /**
-             * @description Where the credentials are; they themselves are never shown
+             * @description Where the credentials are stored; they are never shown
              * @enum {string}
              */
             credentials?: "inline" | "secretRef";
@@ -720,16 +720,16 @@ export interface components {
             pathPrefix?: string;
             /** @description S3: the bucket's region */
             region?: string;
-            /** @description CloudFront: fetch over HTTPS; unset means true */
+            /** @description CloudFront: use HTTPS; unset means true */
             secureProtocol?: boolean;
             /** @description WebFolder (default), S3, GoogleCloudStorage or CloudFront */
             type?: string;
         };
         SourceInput: {
-            /** @description S3: access key. Left out with secretKey, inline keys stay as they are */
+            /** @description S3: access key. Inline keys are unchanged if both are omitted */
             accessKey?: string;
             /**
-             * @description WebFolder: where the images are
+             * @description WebFolder: base URL of the images
              * @example https://example.com/images
              */
             baseUrl?: string;
@@ -745,9 +745,9 @@ export interface components {
             pathPrefix?: string;
             /** @description S3: the bucket's region */
             region?: string;
-            /** @description S3: secret key; prefer credentialsSecretRef */
+            /** @description S3: secret key; use credentialsSecretRef instead where possible */
             secretKey?: string;
-            /** @description CloudFront: fetch over HTTPS; unset means true */
+            /** @description CloudFront: use HTTPS; unset means true */
             secureProtocol?: boolean;
             /** @description WebFolder (default), S3, GoogleCloudStorage or CloudFront */
             type?: string;
@@ -758,14 +758,14 @@ export interface components {
             conditions?: components["schemas"]["Condition"][];
             /** @description Hosts at which images are served */
             domains: string[];
-            /** @description Why, in a sentence */
+            /** @description Explanation of the phase */
             message?: string;
             /**
              * Format: int64
-             * @description Generation that this status speaks of
+             * @description Generation that this status describes
              */
             observedGeneration?: number;
-            /** @description Pending, Deploying, Ready, Idle, Degraded, Failed, Terminating or Paused; absent until the operator has seen the Darkroom */
+            /** @description Pending, Deploying, Ready, Idle, Degraded, Failed, Terminating or Paused; absent before the first reconcile */
             phase?: string;
             /** Format: int32 */
             readyReplicas: number;
@@ -773,9 +773,9 @@ export interface components {
             release?: string;
             /** Format: int32 */
             replicas: number;
-            /** @description First of the domains with its scheme */
+            /** @description URL of the first domain */
             url?: string;
-            /** @description Release that runs */
+            /** @description Version that runs */
             version?: string;
         };
         Toleration: {
@@ -902,13 +902,13 @@ export interface operations {
     listDarkrooms: {
         parameters: {
             query?: {
-                /** @description Only Darkrooms of this namespace; none means all namespaces that you may list */
+                /** @description Only Darkrooms of this namespace; empty means all namespaces that you may list */
                 namespace?: string;
                 /** @description Only Darkrooms with these labels, for example team=a,tier!=test */
                 labelSelector?: string;
-                /** @description Most Darkrooms in one answer. A page may be shorter, and still not the last */
+                /** @description Maximum number of items in the response. A page may have fewer items without being the last */
                 limit?: number;
-                /** @description What the last answer had in its field continue */
+                /** @description Field continue of the previous response */
                 continue?: string;
             };
             header?: never;
@@ -1385,7 +1385,7 @@ export interface operations {
                 dryRun?: "All";
             };
             header?: {
-                /** @description ETag of the version that is deleted; none means whichever there is */
+                /** @description ETag of the version to delete; empty means any version */
                 "If-Match"?: string;
             };
             path: {

@@ -74,7 +74,7 @@ export function findingOf(condition: Condition, all: readonly Condition[] = []):
   }
   const [ifTrue, ifFalse] = meaning.tones;
   if (status === "False") {
-    // SourceReady has the verdict on the change then, while the pods before it keep serving.
+    // SourceReady has the verdict on the change then, while the previous pods keep serving.
     const held = type === "SourceReady" && all.some((other) => other.type === "Preflight" && other.status === "False");
     return { title: held ? "The change does not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
   }

@@ -87,8 +87,8 @@ func (g *group) replace(p *process.Process) (*process.Process, error) {
 	return next, nil
 }
 
-// settle ends the start: from now on programs are started again.
-func (g *group) settle() {
+// markStarted marks the end of the start. From now on programs that exit are restarted.
+func (g *group) markStarted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.steady = true

@@ -88,7 +88,7 @@ func (s *supervisor) run(ctx context.Context, o Options) (err error) {
 		}
 		return err
 	}
-	s.group.settle()
+	s.group.markStarted()
 	if err := s.describe(); err != nil {
 		return err
 	}

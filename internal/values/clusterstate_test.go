@@ -22,7 +22,7 @@ func TestRefusedHostsAreLeftOut(t *testing.T) {
 		{[]string{"b.example.net"}, []any{"a.example.net", "c.example.net"}},
 		{[]string{"a.example.net", "b.example.net", "c.example.net"}, []any{}},
 	} {
-		values, err := translator.ValuesUnder(darkroom, Circumstances{RefusedHosts: test.refused})
+		values, err := translator.ValuesIn(darkroom, ClusterState{RefusedHosts: test.refused})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestAnotherVersionOfTheSecretMakesOtherPods(t *testing.T) {
 	}
 	template := v1alpha1.PodTemplate{Annotations: map[string]string{"example.com/note": "mine", annotationCredentials: "forged"}}
 	annotations := func(darkroom *v1alpha1.Darkroom, version string) any {
-		values, err := translator.ValuesUnder(darkroom, Circumstances{CredentialsVersion: version})
+		values, err := translator.ValuesIn(darkroom, ClusterState{CredentialsVersion: version})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,13 +10,14 @@ import (
 // value changes when the data that the pods read does, and so the pods are rolled.
 const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
-// Circumstances are what the cluster adds to a Darkroom. The zero value adds
-// nothing, as for a preview.
-type Circumstances struct {
-	// RefusedHosts belong to other Darkrooms, and are not routed to this one.
+// ClusterState is the input of the translation that only the cluster knows. The zero value
+// is that of a preview.
+type ClusterState struct {
+	// RefusedHosts belong to other Darkrooms and are not routed to this one.
 	RefusedHosts []string
-	// CredentialsVersion is the version of the referenced Secret at which its data
-	// last changed. It must disclose nothing of the data: pods are public. Empty means that no Secret is referenced, or that nothing is known of it.
+	// CredentialsVersion is the version of the referenced Secret at which its data last
+	// changed. It must disclose nothing of the data: pods are public. Empty if no Secret is
+	// referenced or its version is not known.
 	CredentialsVersion string
 }
 
@@ -24,7 +25,7 @@ type Circumstances struct {
 // chart's defaults, in the plain types of JSON. The error is an *InvalidError
 // that names every wrong field.
 func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, error) {
-	return t.ValuesUnder(darkroom, Circumstances{})
+	return t.ValuesIn(darkroom, ClusterState{})
 }
 
 // CredentialsSecret is the name of the Secret that the pods of a Darkroom read
@@ -56,8 +57,8 @@ func CredentialsKeys(source *v1alpha1.Source) []string {
 	return nil
 }
 
-// CredentialsVersion reads back from the annotations of pods what
-// Circumstances.CredentialsVersion they were made with.
+// CredentialsVersion returns the ClusterState.CredentialsVersion that pods were created
+// with, from their annotations.
 func CredentialsVersion(podAnnotations map[string]string) string {
 	return podAnnotations[annotationCredentials]
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestStories tells the stories of a setting: DOCS=machine, or DOCS=node inside
-// `cluster exec --node real`. See `make test-docs`.
-func TestStories(t *testing.T) {
+// TestScenarios runs the scenarios of a setting: DOCS=machine, or DOCS=node inside `cluster
+// exec --node real`. See `make test-docs`.
+func TestScenarios(t *testing.T) {
 	bin, setting := os.Getenv("BIN_DIR"), Setting(os.Getenv("DOCS"))
 	if bin == "" || setting == "" {
 		t.Fatal("BIN_DIR and DOCS are not set: run `make test-docs`")
@@ -20,18 +20,18 @@ func TestStories(t *testing.T) {
 	if err := Checkout(t.Context(), repository, bin, checkout); err != nil {
 		t.Fatal(err)
 	}
-	scene, err := NewScene(checkout, bin)
+	environment, err := NewEnvironment(checkout, bin)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if setting == Node {
-		if err := scene.ServeExample(t.Context(), nodeAddress(t)); err != nil {
+		if err := environment.ServeExample(t.Context(), nodeAddress(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, story := range Stories {
-		if story.Setting == setting {
-			t.Run(story.Name, func(t *testing.T) { scene.Tell(t, story) })
+	for _, scenario := range Scenarios {
+		if scenario.Setting == setting {
+			t.Run(scenario.Name, func(t *testing.T) { environment.Run(t, scenario) })
 		}
 	}
 }

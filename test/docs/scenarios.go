@@ -1,6 +1,6 @@
 package docs
 
-// Setting is where a story takes place.
+// Setting is where a scenario takes place.
 type Setting string
 
 const (
@@ -14,8 +14,8 @@ const (
 	OLM1 Setting = "olm1"
 )
 
-// Story is an order in which a reader may go through the documents.
-type Story struct {
+// Scenario is an order in which a reader may go through the documents.
+type Scenario struct {
 	Name    string
 	Setting Setting
 	Steps   []Step
@@ -32,22 +32,22 @@ const (
 	quick      = first + "#A first Darkroom in five minutes"
 )
 
-// Stories are told in this order.
-var Stories = []Story{
-	{"ADemonstration", Machine, []Step{
+// Scenarios run in this order.
+var Scenarios = []Scenario{
+	{"QuickStart", Machine, []Step{
 		Read{readme + "#Quick start"},
 	}},
-	{"ALookAtWhatWouldBeInstalled", Machine, []Step{
+	{"PreviewOfTheInstallation", Machine, []Step{
 		Read{install + "#Previewing the installation"},
 		Do{"darkroom.yaml", writeManifest},
 		Read{readme + "#Installing/2"},
 	}},
 
-	{"TheImageWithoutAnEngine", Node, []Step{
+	{"ImageWithoutContainerEngine", Node, []Step{
 		Read{installing + "/2"},
 		Do{"push bin/image.tar", push},
 	}},
-	{"TheReadme", Node, []Step{
+	{"Readme", Node, []Step{
 		Read{readme + "#Installing/1"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
@@ -70,18 +70,18 @@ var Stories = []Story{
 		Do{"remove the namespace", removePhotos},
 		Do{"nothing is left", nothingIsLeft},
 	}},
-	{"TheChartAlone", Node, []Step{
+	{"ChartOnly", Node, []Step{
 		Read{readme + "#Installing/3"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
-	{"KubectlAndKeepTheDefinition", Node, []Step{
+	{"KubectlKeepingTheCRD", Node, []Step{
 		Read{install + "#kubectl/1"},
 		Read{install + "#kubectl/3"},
 		Do{"the CRD is left", definitionIsLeft},
 		Read{install + "#kubectl/4"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
-	{"KustomizeAndTheRESTAPI", Node, []Step{
+	{"KustomizeAndRESTAPI", Node, []Step{
 		Read{install + "#kustomize/1"},
 		Read{restAPI},
 		Read{install + "#kustomize/2"},
@@ -96,7 +96,7 @@ var Stories = []Story{
 		Do{"remove the namespace", removePhotos},
 		Do{"nothing is left", nothingIsLeft},
 	}},
-	{"TheOperatorGoesFirst", Node, []Step{
+	{"OperatorRemovedFirst", Node, []Step{
 		Read{install + "#kubectl/1"},
 		Read{quick + "/1"},
 		Do{"remove the operator", removeOperator},
@@ -107,14 +107,14 @@ var Stories = []Story{
 		Do{"nothing is left", nothingIsLeft},
 	}},
 
-	{"TheLifecycleManager", OLM0, []Step{
+	{"OLMv0", OLM0, []Step{
 		Read{install + "#OLM v0/1"},
 		Read{quick + "/1"},
 		Read{install + "#OLM v0/2"},
 		Do{"remove the namespace", removePhotos},
 		Do{"nothing is left", groupsRolesAreLeft},
 	}},
-	{"TheLifecycleManagerOfVersion1", OLM1, []Step{
+	{"OLMv1", OLM1, []Step{
 		Read{install + "#OLM v1/1"},
 		Read{install + "#OLM v1/2"},
 		Read{quick + "/1"},
@@ -124,10 +124,10 @@ var Stories = []Story{
 	}},
 }
 
-// notRun are the blocks that no story has, and why.
+// notRun lists the blocks that are not part of a scenario, with the reason.
 var notRun = map[string]string{
 	installing + "/1":                     "needs a container engine and a registry: make test-images runs its targets",
-	"docs/page.md#Work on it/1":           "the targets are steps of .ci/run; the last command is a server for a browser",
+	"docs/page.md#Development/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/release.md#Making a release/1":  "needs a published release",
 	"docs/release.md#Testing a release/1": "a job of its own in ci.yaml, and steps of .ci/run",
 }

@@ -13,13 +13,13 @@ import (
 )
 
 // push makes an image available to the cluster under its name, as a registry would.
-func push(ctx context.Context, s *Scene) error {
+func push(ctx context.Context, s *Environment) error {
 	_, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", filepath.Join(s.Checkout, "bin", "image.tar"))
 	return err
 }
 
 // manifest is the Darkroom that the README explains.
-func (s *Scene) manifest() (string, error) {
+func (s *Environment) manifest() (string, error) {
 	blocks, err := find(s.blocks, readme+"#A Darkroom explained/1")
 	if err != nil {
 		return "", err
@@ -27,7 +27,7 @@ func (s *Scene) manifest() (string, error) {
 	return blocks[0].Text, nil
 }
 
-func writeManifest(_ context.Context, s *Scene) error {
+func writeManifest(_ context.Context, s *Environment) error {
 	text, err := s.manifest()
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func writeManifest(_ context.Context, s *Scene) error {
 }
 
 // writeBadManifest leaves out where the images are.
-func writeBadManifest(_ context.Context, s *Scene) error {
+func writeBadManifest(_ context.Context, s *Environment) error {
 	text, err := s.manifest()
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func writeBadManifest(_ context.Context, s *Scene) error {
 
 // applyReadme applies the README's Darkroom, which wants the host of the first Darkroom:
 // that one must have gone.
-func applyReadme(ctx context.Context, s *Scene) error {
+func applyReadme(ctx context.Context, s *Environment) error {
 	text, err := s.manifest()
 	if err == nil {
 		_, err = s.command(ctx, text, "kubectl", "apply", "--filename=-")
@@ -64,7 +64,7 @@ func applyReadme(ctx context.Context, s *Scene) error {
 }
 
 // hostServes asks for an image at the host of the first Darkroom, through the Ingress.
-func hostServes(ctx context.Context, s *Scene) error {
+func hostServes(ctx context.Context, s *Environment) error {
 	return until(ctx, func(ctx context.Context) error {
 		host, err := s.kubectl(ctx, "--namespace=photos", "get", "darkroom", "photos", "--output=jsonpath={.status.domains[0]}")
 		if err != nil {
@@ -88,7 +88,7 @@ func hostServes(ctx context.Context, s *Scene) error {
 }
 
 // catIsSmall checks the image that was fetched.
-func catIsSmall(_ context.Context, s *Scene) error {
+func catIsSmall(_ context.Context, s *Environment) error {
 	file, err := os.Open(filepath.Join(s.Checkout, "cat.jpg"))
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func isSmall(img io.Reader) error {
 }
 
 // removeOperator removes the operator, and nothing else; which no document advises.
-func removeOperator(ctx context.Context, s *Scene) error {
+func removeOperator(ctx context.Context, s *Environment) error {
 	for _, args := range [][]string{
 		{"delete", "namespace", "darkroom-system"},
 		{"delete", "clusterrole,clusterrolebinding", "--selector=app.kubernetes.io/name=darkroom-operator"},
@@ -121,7 +121,7 @@ func removeOperator(ctx context.Context, s *Scene) error {
 }
 
 // removePhotos removes the namespace that the documents' Darkrooms are in.
-func removePhotos(ctx context.Context, s *Scene) error {
+func removePhotos(ctx context.Context, s *Environment) error {
 	_, err := s.kubectl(ctx, "delete", "namespace", "photos")
 	return err
 }

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Scene is what a story takes place in.
-type Scene struct {
-	// Checkout is a clean one of the repository.
+// Environment is the checkout, programs and shell that a scenario runs in.
+type Environment struct {
+	// Checkout is the path of a clean checkout of the repository.
 	Checkout string
 	// Bin has the programs that were built before, and Helm.
 	Bin string
@@ -23,7 +23,7 @@ type Scene struct {
 	environment []string
 	blocks      []Block
 	shell       *Shell
-	// before are the objects that spoke of Darkroom before the story.
+	// before are the objects that mentioned Darkroom before the scenario.
 	before []string
 }
 
@@ -54,21 +54,21 @@ func Checkout(ctx context.Context, repository, bin, folder string) error {
 	return nil
 }
 
-// NewScene reads the documents of a checkout.
-func NewScene(checkout, bin string) (*Scene, error) {
+// NewEnvironment reads the documents of a checkout.
+func NewEnvironment(checkout, bin string) (*Environment, error) {
 	blocks, err := Blocks(checkout)
 	if err != nil {
 		return nil, err
 	}
 	path := strings.Join([]string{filepath.Join(checkout, "bin", "k8s"), filepath.Join(bin, "tools"), os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return &Scene{
+	return &Environment{
 		Checkout: checkout, Bin: bin, blocks: blocks,
 		environment: append(os.Environ(), "PATH="+path, "GOFLAGS=-buildvcs=false", "MAKEFLAGS=", "MAKELEVEL="),
 	}, nil
 }
 
-// Tell tells a story.
-func (s *Scene) Tell(t *testing.T, story Story) {
+// Run runs a scenario.
+func (s *Environment) Run(t *testing.T, scenario Scenario) {
 	t.Helper()
 	shell, err := startShell(s.Checkout, s.environment)
 	if err != nil {
@@ -80,12 +80,12 @@ func (s *Scene) Tell(t *testing.T, story Story) {
 		}
 	}()
 	s.shell = shell
-	if story.Setting != Machine {
+	if scenario.Setting != Machine {
 		if s.before, err = s.speaking(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, step := range story.Steps {
+	for _, step := range scenario.Steps {
 		if err := step.take(t.Context(), t, s); err != nil {
 			t.Fatal(err)
 		}
@@ -93,8 +93,8 @@ func (s *Scene) Tell(t *testing.T, story Story) {
 }
 
 // command runs a program in the checkout, as the shell would, and returns what it writes.
-func (s *Scene) command(ctx context.Context, input string, program string, args ...string) (string, error) {
-	// Looked up in the story's PATH.
+func (s *Environment) command(ctx context.Context, input string, program string, args ...string) (string, error) {
+	// Looked up in the scenario's PATH.
 	command := exec.CommandContext(ctx, "/usr/bin/env", append([]string{program}, args...)...)
 	command.Dir, command.Env, command.Stdin = s.Checkout, s.environment, strings.NewReader(input)
 	var complaints bytes.Buffer
@@ -106,13 +106,13 @@ func (s *Scene) command(ctx context.Context, input string, program string, args 
 	return string(out), nil
 }
 
-func (s *Scene) kubectl(ctx context.Context, args ...string) (string, error) {
+func (s *Environment) kubectl(ctx context.Context, args ...string) (string, error) {
 	return s.command(ctx, "", "kubectl", args...)
 }
 
 // until waits until a check finds nothing wrong.
 func until(ctx context.Context, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, checkPatience, fmt.Errorf("still not after %s", checkPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("still not after %s", checkTimeout))
 	defer cancel()
 	ticker := time.NewTicker(4 * pollPeriod)
 	defer ticker.Stop()
@@ -122,7 +122,8 @@ func until(ctx context.Context, check func(context.Context) error) error {
 		if err == nil {
 			return nil
 		}
-		// A look that the end of patience broke off says less than the one before.
+		// An error of a check that was interrupted by the timeout is less useful than the
+		// previous one.
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}
@@ -134,5 +135,5 @@ func until(ctx context.Context, check func(context.Context) error) error {
 	}
 }
 
-// checkPatience is for how long a state that should come about is waited for.
-const checkPatience = time.Minute
+// checkTimeout bounds the wait for an expected state.
+const checkTimeout = time.Minute
