@@ -1,0 +1,28 @@
+package manifest_test
+
+import (
+	"fmt"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+func ExampleWaves() {
+	objects, err := manifest.Parse(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: photos}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: photos}
+`, "team-a")
+	if err != nil {
+		panic(err)
+	}
+	for _, wave := range manifest.Waves(objects) {
+		fmt.Println(manifest.Keys(wave))
+	}
+	// Output:
+	// [ConfigMap photos]
+	// [Deployment photos]
+}
