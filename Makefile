@@ -180,6 +180,7 @@ audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm au
 .PHONY: e2e
 e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux).
 	@test -d test/e2e || { echo "there is no test/e2e"; exit 1; }
+	@$(CLUSTER) build traefik
 	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
 

@@ -76,13 +76,17 @@ func installDefinitions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find the Gateway API: %w", withStderr(err))
 	}
-	route, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(gatewayAPI)),
-		"config", "crd", "standard", "gateway.networking.k8s.io_httproutes.yaml"))
-	if err != nil {
-		return fmt.Errorf("read the CRD of HTTPRoute: %w", err)
+	documents := [][]byte{built, []byte(serviceMonitorDefinition)}
+	// The operator needs httproutes, Traefik all of them.
+	for _, plural := range []string{"gatewayclasses", "gateways", "grpcroutes", "httproutes", "referencegrants"} {
+		definition, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(gatewayAPI)),
+			"config", "crd", "standard", "gateway.networking.k8s.io_"+plural+".yaml"))
+		if err != nil {
+			return fmt.Errorf("read a CRD of the Gateway API: %w", err)
+		}
+		documents = append(documents, definition)
 	}
-	documents := bytes.Join([][]byte{built, route, []byte(serviceMonitorDefinition)}, []byte("\n---\n"))
-	objects, err := manifests.Decode(documents)
+	objects, err := manifests.Decode(bytes.Join(documents, []byte("\n---\n")))
 	if err != nil {
 		return err
 	}

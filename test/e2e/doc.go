@@ -9,6 +9,9 @@
 // from the servers of test/sources, which run as pods. `make e2e` builds all of it,
 // starts a cluster for the tests, and stops it afterwards.
 //
+// Requests enter through the cluster's ingress controller, skipper, and through Gateways
+// of Traefik, which runs as a process under a ServiceAccount of its own.
+//
 // main_test.go tells what is set up once; operator_test.go starts, stops and kills
 // the operator; each other file holds the tests of one concern. Tests that need the
 // machine for themselves (load, kills, idleness) run one after the other, before

@@ -27,16 +27,26 @@ const (
 	requestPatience = 10 * time.Second
 )
 
-// front is a client of the ingress controller.
+// front is a client of the ingress controller and of the Gateways.
 var front = &http.Client{
 	Timeout: requestPatience,
 	// Redirects are findings, not errands.
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// throughIngress asks for a path of a host at the ingress controller.
+// throughIngress requests a path of a host from the ingress controller.
 func throughIngress(ctx context.Context, host, path string) (status int, body []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ingressURL+path, nil)
+	return through(ctx, ingressURL, host, path)
+}
+
+// throughGateway requests a path of a host from the Gateways.
+func throughGateway(ctx context.Context, host, path string) (status int, body []byte, err error) {
+	return through(ctx, gatewayURL, host, path)
+}
+
+// through requests a path of a host from the server at a URL.
+func through(ctx context.Context, url, host, path string) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+path, nil)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -55,14 +65,19 @@ func throughService(ctx context.Context, darkroom *v1alpha1.Darkroom, path strin
 	return clientset.CoreV1().Services(darkroom.Namespace).ProxyGet("http", darkroom.Name, "http", path, params).DoRaw(ctx)
 }
 
-// serves returns an error unless a host answers with the image at a width; 0
-// means the original.
+// serves returns an error unless a host answers through the Ingress with the image at a
+// width; 0 means the original.
 func serves(ctx context.Context, host string, width int) error {
+	return servesThrough(ctx, ingressURL, host, width)
+}
+
+// servesThrough is serves for requests to the server at a URL.
+func servesThrough(ctx context.Context, url, host string, width int) error {
 	path := imagePath
 	if width > 0 {
 		path += "?w=" + strconv.Itoa(width)
 	}
-	status, body, err := throughIngress(ctx, host, path)
+	status, body, err := through(ctx, url, host, path)
 	if err != nil {
 		return err
 	}
@@ -96,9 +111,15 @@ func isImage(data []byte, width int) error {
 // through the Ingress.
 func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
+	waitServingThrough(t, ingressURL, darkroom)
+}
+
+// waitServingThrough is waitServing for requests to the server at a URL.
+func waitServingThrough(t *testing.T, url string, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
 	for _, subDomain := range darkroom.Spec.SubDomains {
 		host := subDomain + "." + baseDomain
-		eventually(t, host+" serves", func(ctx context.Context) error { return serves(ctx, host, 90) })
+		eventually(t, host+" serves at "+url, func(ctx context.Context) error { return servesThrough(ctx, url, host, 90) })
 	}
 }
 

@@ -9,10 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
@@ -24,7 +20,7 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 	darkroom := newDarkroom(namespace, "kinds").
 		Source(theSources.s3Inline(accessKey, secretKey)).
 		Autoscaling(2, 3).
-		Gateway("public").
+		Spec(routedBy("public")).
 		Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true}
 			spec.Metrics = &v1alpha1.Metrics{Enabled: true, ServiceMonitor: true}
@@ -36,12 +32,8 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 		"ServiceAccount kinds", "ServiceMonitor kinds",
 	}
 	waitOwned(t, darkroom, wanted)
-	waitSaying(t, darkroom, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)
-	accept(t, darkroom)
 	waitReady(t, darkroom)
-	if want := []string{hostOf(darkroom)}; !slices.Equal(darkroom.Status.Domains, want) {
-		t.Errorf("status.domains are %q, want those of the HTTPRoute: %q", darkroom.Status.Domains, want)
-	}
+	waitServingThrough(t, gatewayURL, darkroom)
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy, d.Spec.Metrics = nil, nil, nil, nil
@@ -52,30 +44,6 @@ func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 	})
 	waitReady(t, darkroom)
 	waitServing(t, darkroom)
-}
-
-// accept plays the part of the Gateways that the HTTPRoute of a Darkroom names: the
-// cluster has none.
-func accept(t *testing.T, darkroom *v1alpha1.Darkroom) {
-	t.Helper()
-	eventually(t, "the HTTPRoute of "+darkroom.Name+" is accepted", func(ctx context.Context) error {
-		route := &gatewayv1.HTTPRoute{}
-		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), route); err != nil {
-			return err
-		}
-		route.Status.Parents = nil
-		for _, ref := range route.Spec.ParentRefs {
-			status := gatewayv1.RouteParentStatus{ParentRef: ref, ControllerName: "example.com/gateways"}
-			for _, conditionType := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
-				status.Conditions = append(status.Conditions, metav1.Condition{
-					Type: string(conditionType), Status: metav1.ConditionTrue, Reason: string(conditionType),
-					ObservedGeneration: route.Generation, LastTransitionTime: metav1.Now(),
-				})
-			}
-			route.Status.Parents = append(route.Status.Parents, status)
-		}
-		return kube.Status().Update(ctx, route)
-	})
 }
 
 // contentHash ends the names of the ConfigMap, the Secret and the Service that leads nowhere.

@@ -19,9 +19,10 @@ const (
 	resizeEvery = 10
 )
 
-// load is a steady, bounded load of requests for an image through the Ingress.
+// load is a steady, bounded load of requests for an image.
 type load struct {
-	host    string
+	// next returns the host of the next request and the URL of the server it is sent to.
+	next    func() (url, host string)
 	started time.Time
 	stop    chan struct{}
 	clients sync.WaitGroup
@@ -34,8 +35,13 @@ type load struct {
 	reported int
 }
 
+// startLoad starts a load of one host through the Ingress.
 func startLoad(host string) *load {
-	l := &load{host: host, started: time.Now(), stop: make(chan struct{})}
+	return startLoadOf(func() (string, string) { return ingressURL, host })
+}
+
+func startLoadOf(next func() (url, host string)) *load {
+	l := &load{next: next, started: time.Now(), stop: make(chan struct{})}
 	for range loadClients {
 		l.clients.Go(l.client)
 	}
@@ -57,7 +63,8 @@ func (l *load) client() {
 			width = 60
 		}
 		started := time.Now()
-		err := serves(context.Background(), l.host, width)
+		url, host := l.next()
+		err := servesThrough(context.Background(), url, host, width)
 		l.record(started, err)
 	}
 }

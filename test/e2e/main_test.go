@@ -41,6 +41,8 @@ var (
 	binaries string
 	// ingressURL is where the ingress controller listens.
 	ingressURL string
+	// gatewayURL is where the Gateways listen.
+	gatewayURL string
 
 	// admin may do everything in the cluster.
 	admin     *rest.Config
@@ -118,6 +120,9 @@ func setUp(ctx context.Context, dir string) error {
 		return err
 	}
 	if err := installDefinitions(ctx); err != nil {
+		return err
+	}
+	if err := startGateways(ctx, dir); err != nil {
 		return err
 	}
 	kubeconfig, err := operatorKubeconfig(ctx, dir)

@@ -150,8 +150,8 @@ func waitHosts(t *testing.T, darkroom *v1alpha1.Darkroom) {
 
 // Not parallel: a machine that is busy elsewhere would be measured.
 //
-// The node has no router for HTTPRoutes, so none is ever accepted: all requests go
-// through the Ingress, which must serve for as long.
+// The Gateway does not exist, so the route is never accepted: all requests go through the
+// Ingress.
 func TestTheIngressServesUntilTheRouteOfTheGatewayIsAccepted(t *testing.T) {
 	darkroom := newDarkroom(newNamespace(t), "moved").Replicas(2).Obj()
 	create(t, darkroom)

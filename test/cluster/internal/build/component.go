@@ -87,6 +87,8 @@ var components = []Component{
 	kubernetes("kube-proxy", realOnly),
 	{Name: "coredns", Module: "coredns", Requires: "github.com/coredns/coredns", Package: ".", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
+	// In no group: only tests that need a Gateway build and start it.
+	{Name: "traefik", Module: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "."},
 	downloaded("opm", "opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
 	downloaded("olm", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
 	downloaded("catalog", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),

@@ -1,0 +1,130 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
+)
+
+// gatewayNamespace is the namespace of the Gateways.
+const gatewayNamespace = "gateways"
+
+// gatewayObjects are the permissions of Traefik and its Gateways: "public" accepts the
+// routes of all namespaces, "private" those of its own.
+const gatewayObjects = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: gateways}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: traefik, namespace: gateways}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: traefik}
+rules:
+- apiGroups: [""]
+  resources: [namespaces, secrets, services]
+  verbs: [list, watch]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list, watch]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [gatewayclasses, gateways, grpcroutes, httproutes, referencegrants]
+  verbs: [list, watch]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [gatewayclasses/status, gateways/status, grpcroutes/status, httproutes/status]
+  verbs: [update]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: traefik}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: traefik}
+subjects:
+- {kind: ServiceAccount, name: traefik, namespace: gateways}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: traefik}
+spec: {controllerName: traefik.io/gateway-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: public, namespace: gateways}
+spec:
+  gatewayClassName: traefik
+  listeners:
+  - {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: private, namespace: gateways}
+spec:
+  gatewayClassName: traefik
+  listeners:
+  - {name: http, port: 80, protocol: HTTP, hostname: "*.private.example", allowedRoutes: {namespaces: {from: Same}}}
+`
+
+// startGateways starts Traefik, which logs to dir, and waits until it serves the Gateways.
+// Traefik ends with this process.
+func startGateways(ctx context.Context, dir string) error {
+	objects, err := manifests.Decode([]byte(gatewayObjects))
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := applyObject(ctx, object); err != nil {
+			return err
+		}
+	}
+	kubeconfig, err := kubeconfigOf(ctx, gatewayNamespace, "traefik", filepath.Join(dir, "traefik.kubeconfig"))
+	if err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(dir, "traefik.log"))
+	if err != nil {
+		return fmt.Errorf("create the log of traefik: %w", err)
+	}
+	defer log.Close()
+	process := exec.Command("traefik", "-address", address)
+	process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
+	process.Stdout, process.Stderr = log, log
+	if err := child.Start(process); err != nil {
+		return fmt.Errorf("start traefik: %w", err)
+	}
+	gatewayURL = "http://" + address
+	return poll(ctx, "the Gateway is programmed", func(ctx context.Context) error {
+		public := &gatewayv1.Gateway{}
+		if err := kube.Get(ctx, client.ObjectKey{Namespace: gatewayNamespace, Name: "public"}, public); err != nil {
+			return err
+		}
+		if !meta.IsStatusConditionTrue(public.Status.Conditions, string(gatewayv1.GatewayConditionProgrammed)) {
+			return fmt.Errorf("its conditions are %+v", public.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// routedBy routes the hosts of a Darkroom by a Gateway.
+func routedBy(name string) func(*v1alpha1.DarkroomSpec) {
+	return func(spec *v1alpha1.DarkroomSpec) {
+		spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: name, Namespace: gatewayNamespace}}}
+	}
+}
