@@ -27,6 +27,7 @@ for overlay in default with-apiserver; do
   printf 'resources:\n- ../../%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n' "$folder" "$base" "$version" > "$work/kustomization.yaml"
   bin/tools/kustomize build "$work" > "$files/$name.yaml"
 done
+bin/tools/kustomize build config/monitoring > "$files/monitoring.yaml"
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$files/crd.yaml"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bundle.tar.gz" bundle bundle.Dockerfile catalog
 # The charts as `helm package` packs them: a folder that is named like the chart.
