@@ -87,13 +87,13 @@ var components = []Component{
 	kubernetes("kube-proxy", realOnly),
 	{Name: "coredns", Module: "coredns", Requires: "github.com/coredns/coredns", Package: ".", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
-	downloaded("opm", "opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
-	downloaded("olm", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
-	downloaded("catalog", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
-	downloaded("cpb", "olm", "github.com/operator-framework/operator-lifecycle-manager", "").at("./util/cpb"),
-	downloaded("grpc-health-probe", "grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "").at("."),
-	downloaded("operator-controller", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
-	downloaded("catalogd", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
+	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
+	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("cpb", "github.com/operator-framework/operator-lifecycle-manager", "").at("./util/cpb"),
+	downloaded("grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "").at("."),
+	downloaded("operator-controller", "github.com/operator-framework/operator-controller", imageTags),
+	downloaded("catalogd", "github.com/operator-framework/operator-controller", imageTags),
 }
 
 // imageTags leave out of the image libraries what needs C.
@@ -101,9 +101,9 @@ const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 
 // downloaded is a program of the Operator Lifecycle Manager, or one that its images
 // have, built by its own go.mod.
-func downloaded(name, module, requires, tags string) Component {
+func downloaded(name, requires, tags string) Component {
 	return Component{
-		Name: name, Module: module, Requires: requires, Package: "./cmd/" + name,
+		Name: name, Module: "olm", Requires: requires, Package: "./cmd/" + name,
 		InDownload: true, Tags: tags, Groups: []string{GroupOLM},
 	}
 }
