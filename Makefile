@@ -44,7 +44,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
-TEST_MODULES := test/darkroom test/sources test/cluster test/olm test/prometheus
+TEST_MODULES := test/olm test/prometheus
 MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load

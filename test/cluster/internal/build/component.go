@@ -11,7 +11,7 @@ type Component struct {
 	// Name is the name of the binary.
 	Name string
 	// Module is the folder under modules/ whose go.mod pins the version. Empty
-	// means a package of this tool's own module.
+	// means a package of this tool.
 	Module string
 	// Requires is the module path whose version is the component's version.
 	Requires string
