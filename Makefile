@@ -45,7 +45,7 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
 TEST_MODULES := test/olm test/prometheus
-MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/operator-sdk
+MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -434,6 +434,7 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER) ## Build all tools.
 
+$(GOLANGCI_LINT): tool-flags = -ldflags '-s -w'
 # `helm template` renders for the Kubernetes version of its libraries.
 $(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
 	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37'
@@ -441,16 +442,13 @@ $(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.versio
 tool-package.controller-gen = sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-package.kustomize = sigs.k8s.io/kustomize/kustomize/v5
 tool-package.actionlint = github.com/rhysd/actionlint/cmd/actionlint
+tool-package.golangci-lint = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-package.gotestsum = gotest.tools/gotestsum
 tool-package.govulncheck = golang.org/x/vuln/cmd/govulncheck
 tool-package.helm = helm.sh/helm/v3/cmd/helm
-$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
+$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOLANGCI_LINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
 	@echo "building $(@F)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
-
-$(GOLANGCI_LINT): hack/golangci/go.mod hack/golangci/go.sum
-	@echo "building golangci-lint (about a minute)"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/golangci) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
 
 .PHONY: release-tools
 release-tools: $(GORELEASER) ## Build goreleaser, syft and cosign, as hack/release/go.mod says.
