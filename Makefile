@@ -85,7 +85,7 @@ generate: manifests $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerat
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
-	@hack/chart.sh dist/chart/files
+	@hack/chart.sh charts/darkroom-operator/files
 	$(if $(NPM),cd web && npm run --silent types,@echo "the page's types stay as they are: there is no npm")
 
 .PHONY: manifests
@@ -350,7 +350,7 @@ docker-pin: ## Update the digests of base images in the Dockerfile (queries thei
 
 .PHONY: build-installer
 build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
-	@mkdir -p $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
+	@mkdir -p dist $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
 	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
 
@@ -363,8 +363,8 @@ release-snapshot: release-tools $(KUSTOMIZE) ## Build and check a release in bin
 	@hack/snapshot.sh $(BUNDLE_VERSION)
 
 .PHONY: chart
-chart: ## Copy the CRD and roles from config/ into dist/chart, the operator's chart.
-	@hack/chart.sh dist/chart/files
+chart: ## Copy the CRD and roles from config/ into charts/darkroom-operator, the operator's chart.
+	@hack/chart.sh charts/darkroom-operator/files
 
 .PHONY: clean
 clean: ## Remove build output. (Keeps the Go build cache.)
