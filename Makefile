@@ -36,7 +36,6 @@ OPERATOR_SDK := $(TOOLS)/operator-sdk
 OPM := $(BIN)/k8s/opm
 ACTIONLINT := $(TOOLS)/actionlint
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
-GORELEASER := $(TOOLS)/goreleaser
 HELM := $(TOOLS)/helm
 GOTESTSUM := $(TOOLS)/gotestsum
 GOVULNCHECK := $(TOOLS)/govulncheck
@@ -44,8 +43,8 @@ GOVULNCHECK := $(TOOLS)/govulncheck
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
-TEST_MODULES := test/darkroom test/sources test/cluster test/olm test/prometheus
-MODULES := . $(TEST_MODULES) hack/tools hack/golangci hack/operator-sdk
+TEST_MODULES := test/olm test/prometheus
+MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -86,7 +85,7 @@ generate: manifests $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerat
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
-	@hack/chart.sh dist/chart/files
+	@hack/chart.sh charts/darkroom-operator/files
 	$(if $(NPM),cd web && npm run --silent types,@echo "the page's types stay as they are: there is no npm")
 
 .PHONY: manifests
@@ -289,7 +288,7 @@ image: build $(CLUSTER) ## Build the image IMG without a container engine, for t
 	@echo "made bin/image.tar, a docker-archive of $(IMG)"
 
 .PHONY: sbom
-sbom: image $(GORELEASER) ## Write the SBOM of the image IMG to bin/sbom.spdx.json (SPDX).
+sbom: image release-tools ## Write the SBOM of the image IMG to bin/sbom.spdx.json (SPDX).
 	@$(TOOLS)/syft scan --quiet docker-archive:$(BIN)/image.tar -o spdx-json=$(BIN)/sbom.spdx.json
 	@echo "wrote bin/sbom.spdx.json"
 
@@ -349,7 +348,7 @@ docker-pin: ## Update the digests of base images in the Dockerfile (queries thei
 
 .PHONY: build-installer
 build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
-	@mkdir -p $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
+	@mkdir -p dist $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
 	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
 
@@ -358,12 +357,12 @@ release-files: $(KUSTOMIZE) ## Build the files of a release except binaries, in 
 	@hack/release.sh $(BUNDLE_VERSION)-snapshot
 
 .PHONY: release-snapshot
-release-snapshot: $(GORELEASER) $(KUSTOMIZE) ## Build and check a release in bin/release without publishing it; needs npm.
+release-snapshot: release-tools $(KUSTOMIZE) ## Build and check a release in bin/release without publishing it; needs npm.
 	@hack/snapshot.sh $(BUNDLE_VERSION)
 
 .PHONY: chart
-chart: ## Copy the CRD and roles from config/ into dist/chart, the operator's chart.
-	@hack/chart.sh dist/chart/files
+chart: ## Copy the CRD and roles from config/ into charts/darkroom-operator, the operator's chart.
+	@hack/chart.sh charts/darkroom-operator/files
 
 .PHONY: clean
 clean: ## Remove build output. (Keeps the Go build cache.)
@@ -427,11 +426,12 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
-##@ Tools (built when needed; the versions are in hack/*/go.mod)
+##@ Tools (built when needed; the versions are in hack/*/go.mod and below)
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER) ## Build all tools.
 
+$(GOLANGCI_LINT): tool-flags = -ldflags '-s -w'
 # `helm template` renders for the Kubernetes version of its libraries.
 $(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
 	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37'
@@ -439,23 +439,23 @@ $(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.versio
 tool-package.controller-gen = sigs.k8s.io/controller-tools/cmd/controller-gen
 tool-package.kustomize = sigs.k8s.io/kustomize/kustomize/v5
 tool-package.actionlint = github.com/rhysd/actionlint/cmd/actionlint
+tool-package.golangci-lint = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-package.gotestsum = gotest.tools/gotestsum
 tool-package.govulncheck = golang.org/x/vuln/cmd/govulncheck
 tool-package.helm = helm.sh/helm/v3/cmd/helm
-$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
+$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOLANGCI_LINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
 	@echo "building $(@F)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
 
-$(GOLANGCI_LINT): hack/golangci/go.mod hack/golangci/go.sum
-	@echo "building golangci-lint (about a minute)"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/golangci) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
-
 .PHONY: release-tools
-release-tools: $(GORELEASER) ## Build goreleaser, syft and cosign, as hack/release/go.mod says.
+release-tools: ## Build goreleaser, syft and cosign; takes five minutes once.
+	@echo "building goreleaser, syft and cosign"
+	@mkdir -p $(TOOLS) && for tool in $(RELEASE_TOOLS); do \
+		GOBIN=$(TOOLS) CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' $$tool || exit 1; done
 
-$(GORELEASER): hack/release/go.mod hack/release/go.sum
-	@echo "building goreleaser, syft and cosign (five minutes)"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/release) -ldflags '-s -w' -o $(TOOLS)/ tool && touch $@
+# They share no module: nothing else needs them, and their go.mod files pin their dependencies.
+RELEASE_TOOLS := github.com/goreleaser/goreleaser/v2@v2.16.0 github.com/anchore/syft/cmd/syft@v1.42.0 \
+	github.com/sigstore/cosign/v3/cmd/cosign@v3.0.6
 
 # Also the program that the scorecard's pods run.
 $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum

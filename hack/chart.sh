@@ -8,10 +8,11 @@ folder=$1
 rm -rf "$folder"
 mkdir -p "$folder/network-policy" "$folder/prometheus" "$folder/grafana"
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$folder/crd.yaml"
-for role in role metrics_auth_role leader_election_role metrics_reader_role \
-  darkroom_admin_role darkroom_editor_role darkroom_viewer_role; do
+for role in role metrics_auth_role leader_election_role darkroom_admin_role \
+  darkroom_editor_role darkroom_viewer_role; do
   cp "config/rbac/$role.yaml" "$folder/"
 done
+cp config/rbac/metrics-reader/role.yaml "$folder/metrics_reader_role.yaml"
 cp config/apiserver/role.yaml "$folder/apiserver_role.yaml"
 cp config/apiserver/auth_role.yaml "$folder/apiserver_auth_role.yaml"
 cp config/admission/inline_keys.yaml "$folder/"

@@ -9,7 +9,7 @@ base=ghcr.io/darkroom-operator/darkroom-operator
 files=bin/release-files
 
 # What is committed must be what is released: versions are changed by a commit.
-for place in "dist/chart/Chart.yaml:version: $version" "dist/chart/Chart.yaml:appVersion: $version" \
+for place in "charts/darkroom-operator/Chart.yaml:version: $version" "charts/darkroom-operator/Chart.yaml:appVersion: $version" \
   "bundle/manifests/darkroom-operator.clusterserviceversion.yaml:  version: $version" \
   "CHANGELOG.md:## $version"; do
   grep -q "^${place#*:}" "${place%%:*}" || {
@@ -27,10 +27,11 @@ for overlay in default with-apiserver; do
   printf 'resources:\n- ../../%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n' "$folder" "$base" "$version" > "$work/kustomization.yaml"
   bin/tools/kustomize build "$work" > "$files/$name.yaml"
 done
+bin/tools/kustomize build config/monitoring > "$files/monitoring.yaml"
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$files/crd.yaml"
 tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bundle.tar.gz" bundle bundle.Dockerfile catalog
 # The charts as `helm package` packs them: a folder that is named like the chart.
-for chart in darkroom-operator:dist/chart darkroom:helm-charts/darkroom; do
+for chart in darkroom-operator:charts/darkroom-operator darkroom:helm-charts/darkroom; do
   folder=${chart#*:} chart=${chart%%:*}
   number=$(sed -n 's/^version: //p' "$folder/Chart.yaml")
   tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude=ci \

@@ -48,9 +48,9 @@ if ((${#stale[@]} > before)); then
   echo "stale: ${stale[*]:before}: run make bundle catalog" >&2
 fi
 
-echo "verify: dist/chart"
+echo "verify: charts/darkroom-operator"
 hack/chart.sh "$fresh/chart"
-diff -ru dist/chart/files "$fresh/chart" || { stale+=(dist/chart/files); echo "stale: dist/chart/files: run make chart" >&2; }
+diff -ru charts/darkroom-operator/files "$fresh/chart" || { stale+=(charts/darkroom-operator/files); echo "stale: charts/darkroom-operator/files: run make chart" >&2; }
 
 for module in "$@"; do
   echo "verify: go mod tidy: $module"

@@ -13,7 +13,7 @@ import (
 
 // TestTheOperatorsChartHasAValueForEachFlag, and passes it on.
 func TestTheOperatorsChartHasAValueForEachFlag(t *testing.T) {
-	chart := filepath.Join("..", "..", "dist", "chart")
+	chart := filepath.Join("..", "..", "charts", "darkroom-operator")
 	text, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 // renderChart renders the operator's chart as `helm install darkroom-operator` does.
 func renderChart(t *testing.T, release, values string) ([]*unstructured.Unstructured, error) {
 	t.Helper()
-	chart, err := loader.Load(filepath.Join(repository, "dist", "chart"))
+	chart, err := loader.Load(filepath.Join(repository, "charts", "darkroom-operator"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,6 +55,23 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 	}
 }
 
+// Neither OLM v0 nor v1 installs a bundle with a kind that the cluster does not serve, such as
+// ServiceMonitor, and neither can skip an object. OLM v0.29 also refuses NetworkPolicy. See
+// config/monitoring.
+func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
+	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range bundle.Objects {
+		switch object.GetKind() {
+		case "ClusterServiceVersion", "CustomResourceDefinition", "ConfigMap", "Service":
+		default:
+			t.Errorf("it has the %s %s", object.GetKind(), object.GetName())
+		}
+	}
+}
+
 // OLM v1 makes templates of Helm of the manifests. The legends of Grafana have the same
 // braces, so the dashboards have them as escapes of JSON.
 func TestTheBundleHasNothingThatHelmTakesForATemplate(t *testing.T) {

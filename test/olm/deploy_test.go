@@ -75,6 +75,16 @@ func makeTarget(t *testing.T, target, overlay string) {
 	}
 }
 
+// operatorsChart is the folder of the operator's chart in a source. It was dist/chart in the
+// earlier release.
+func operatorsChart(source string) string {
+	folder := filepath.Join(source, "charts", packageName)
+	if _, err := os.Stat(folder); err != nil {
+		return filepath.Join(source, "dist", "chart")
+	}
+	return folder
+}
+
 // TestHelm does the same by the operator's chart.
 func TestHelm(t *testing.T) {
 	settings := cli.New()
@@ -83,11 +93,11 @@ func TestHelm(t *testing.T) {
 	if err := configuration.Init(settings.RESTClientGetter(), installNamespace, "secret", t.Logf); err != nil {
 		t.Fatal(err)
 	}
-	previous, err := loader.Load(filepath.Join(previousSource(), "dist", "chart"))
+	previous, err := loader.Load(operatorsChart(previousSource()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	chart, err := loader.Load(filepath.Join(repository, "dist", "chart"))
+	chart, err := loader.Load(operatorsChart(repository))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,21 +110,14 @@ func run(ctx context.Context, program string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// moduleFolder is the folder of the module that a component of the test cluster is built
-// from; its manifests are there too.
-func moduleFolder(ctx context.Context, name, module string) (string, error) {
-	pins := filepath.Join(repository, "test", "cluster", "modules", name)
-	text, err := os.ReadFile(filepath.Join(pins, "go.mod"))
-	if err != nil {
-		return "", err
+// moduleFolder is the folder of a downloaded module that components of the test cluster are
+// built in; its manifests are there too.
+func moduleFolder(ctx context.Context, module string) (string, error) {
+	dir, err := run(ctx, "go", "-C", filepath.Join(repository, "test", "cluster", "modules", "olm"), "list", "-m", "-f", "{{.Dir}}", module)
+	if err == nil && len(dir) <= 1 {
+		err = fmt.Errorf("%s is not downloaded: run cluster build olm", module)
 	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "require" && fields[1] == module {
-			cache, err := run(ctx, "go", "env", "GOMODCACHE")
-			return filepath.Join(strings.TrimSpace(string(cache)), module+"@"+fields[2]), err
-		}
-	}
-	return "", fmt.Errorf("%s/go.mod does not require %s", pins, module)
+	return strings.TrimSpace(string(dir)), err
 }
 
 // startImages runs a web folder as a pod, and returns its URL.

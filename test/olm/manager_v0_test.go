@@ -40,7 +40,7 @@ func startVersion0(t *testing.T) {
 
 var installVersion0 = sync.OnceValue(func() error {
 	ctx := context.Background()
-	module, err := moduleFolder(ctx, "olm", "github.com/operator-framework/operator-lifecycle-manager")
+	module, err := moduleFolder(ctx, "github.com/operator-framework/operator-lifecycle-manager")
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 // images from the registry at a host, as from a mirror.
 func startVersion1(t *testing.T, authority *authority, mirror string) {
 	t.Helper()
-	module, err := moduleFolder(t.Context(), "operator-controller", "github.com/operator-framework/operator-controller")
+	module, err := moduleFolder(t.Context(), "github.com/operator-framework/operator-controller")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // Builder builds components into a folder.
 type Builder struct {
-	// OwnDir is the folder of this tool's own go.mod.
+	// OwnDir is the folder of this tool.
 	OwnDir string
 	// ModulesDir is the folder that holds the modules pinning the versions.
 	ModulesDir string

@@ -11,7 +11,7 @@ type Component struct {
 	// Name is the name of the binary.
 	Name string
 	// Module is the folder under modules/ whose go.mod pins the version. Empty
-	// means a package of this tool's own module.
+	// means a package of this tool.
 	Module string
 	// Requires is the module path whose version is the component's version.
 	Requires string
@@ -89,13 +89,13 @@ var components = []Component{
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	// In no group: only tests that need a Gateway build and start it.
 	{Name: "traefik", Module: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "."},
-	downloaded("opm", "opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
-	downloaded("olm", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
-	downloaded("catalog", "olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
-	downloaded("cpb", "olm", "github.com/operator-framework/operator-lifecycle-manager", "").at("./util/cpb"),
-	downloaded("grpc-health-probe", "grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "").at("."),
-	downloaded("operator-controller", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
-	downloaded("catalogd", "operator-controller", "github.com/operator-framework/operator-controller", imageTags),
+	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
+	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", ""),
+	downloaded("cpb", "github.com/operator-framework/operator-lifecycle-manager", "").at("./util/cpb"),
+	downloaded("grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "").at("."),
+	downloaded("operator-controller", "github.com/operator-framework/operator-controller", imageTags),
+	downloaded("catalogd", "github.com/operator-framework/operator-controller", imageTags),
 }
 
 // imageTags leave out of the image libraries what needs C.
@@ -103,9 +103,9 @@ const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 
 // downloaded is a program of the Operator Lifecycle Manager, or one that its images
 // have, built by its own go.mod.
-func downloaded(name, module, requires, tags string) Component {
+func downloaded(name, requires, tags string) Component {
 	return Component{
-		Name: name, Module: module, Requires: requires, Package: "./cmd/" + name,
+		Name: name, Module: "olm", Requires: requires, Package: "./cmd/" + name,
 		InDownload: true, Tags: tags, Groups: []string{GroupOLM},
 	}
 }

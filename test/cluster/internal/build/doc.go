@@ -6,6 +6,6 @@
 // changing a version means: edit that go.mod, run `go mod tidy` beside it.
 //
 // A binary is built again only when its stamp file no longer matches: the
-// stamp names the version, the toolchain, the platform and the checksums of
-// go.mod and go.sum.
+// stamp names the version, the toolchain, the platform and, unless the component is built
+// inside its downloaded module, the checksums of go.mod and go.sum.
 package build

@@ -19,8 +19,12 @@ func (b *Builder) stamp(c Component, version string) (string, error) {
 		strings.Join(buildArgs(c, version), " "))
 	folder := filepath.Join(b.ModulesDir, c.Module)
 	inputs := []string{filepath.Join(folder, "go.mod"), filepath.Join(folder, "go.sum")}
-	if c.Module == "" {
+	switch {
+	case c.Module == "":
 		folder, inputs = filepath.Join(b.OwnDir, c.Package), nil
+	case c.InDownload:
+		// The version determines its go.mod and go.sum.
+		inputs = nil
 	}
 	sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {

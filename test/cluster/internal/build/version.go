@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ownVersion is the version of components that are packages of this module.
+// ownVersion is the version of components that are packages of this tool.
 const ownVersion = "v1"
 
 // Version returns the version of c, as pinned under modulesDir.

@@ -82,7 +82,7 @@ func ensureBuilt(ctx context.Context, bin string, out io.Writer, names ...string
 	if err != nil {
 		return "", err
 	}
-	own, err := moduleDir()
+	own, err := ownDir()
 	if err != nil {
 		return "", err
 	}

@@ -6,15 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 )
 
-// modulePath is the first line of this tool's go.mod, without "module ".
-const modulePath = "github.com/darkroom-operator/darkroom-operator/test/cluster"
-
-// moduleDir finds the folder of this tool's go.mod: where the program was
-// compiled from, or above the working folder, or above the program's file.
-func moduleDir() (string, error) {
+// ownDir finds the folder test/cluster: where the program was compiled from, or above the
+// working folder, or above the program's file.
+func ownDir() (string, error) {
 	starts := []string{}
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
 		starts = append(starts, filepath.Dir(file))
@@ -28,7 +24,7 @@ func moduleDir() (string, error) {
 	for _, start := range starts {
 		for dir := start; ; dir = filepath.Dir(dir) {
 			for _, candidate := range []string{dir, filepath.Join(dir, "test", "cluster")} {
-				if isModule(candidate) {
+				if hasVersions(candidate) {
 					return candidate, nil
 				}
 			}
@@ -40,14 +36,15 @@ func moduleDir() (string, error) {
 	return "", errors.New("cannot find the folder test/cluster; run this inside the repository")
 }
 
-func isModule(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	return err == nil && strings.HasPrefix(string(data), "module "+modulePath+"\n")
+// hasVersions reports whether a folder has the modules that pin the versions.
+func hasVersions(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "modules", "kubernetes", "go.mod"))
+	return err == nil
 }
 
 // repository returns the folder of the repository.
 func repository() (string, error) {
-	dir, err := moduleDir()
+	dir, err := ownDir()
 	if err != nil {
 		return "", err
 	}
