@@ -3,6 +3,8 @@ package manifest_test
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
@@ -19,7 +21,8 @@ metadata: {name: photos}
 	if err != nil {
 		panic(err)
 	}
-	for _, wave := range manifest.Waves(objects) {
+	installed := func(*unstructured.Unstructured) bool { return false }
+	for _, wave := range manifest.Waves(objects, installed) {
 		fmt.Println(manifest.Keys(wave))
 	}
 	// Output:
