@@ -61,7 +61,7 @@ func TestKubectlWaitsShowsAndScales(t *testing.T) {
 	namespace := newNamespace(t)
 	create(t, newDarkroom(namespace, "shown").Obj())
 
-	kubectl(t, namespace, "wait", "--for=condition=Ready", "dr/shown", "--timeout="+patience.String())
+	kubectl(t, namespace, "wait", "--for=condition=Ready", "dr/shown", "--timeout="+waitTimeout.String())
 	for _, columns := range []struct {
 		args         []string
 		header, line []string
@@ -90,9 +90,9 @@ func TestKubectlWaitsShowsAndScales(t *testing.T) {
 	mustMention(t, kubectl(t, namespace, "get", "all"), "darkroom.deployments.example.com/shown", "deployment.apps/shown")
 
 	kubectl(t, namespace, "scale", "dr/shown", "--replicas=3")
-	kubectl(t, namespace, "wait", "--for=jsonpath={.status.readyReplicas}=3", "dr/shown", "--timeout="+patience.String())
-	kubectl(t, namespace, "wait", "--for=jsonpath={.spec.replicas}=3", "deployment/shown", "--timeout="+patience.String())
-	kubectl(t, namespace, "delete", "dr/shown", "--timeout="+patience.String())
+	kubectl(t, namespace, "wait", "--for=jsonpath={.status.readyReplicas}=3", "dr/shown", "--timeout="+waitTimeout.String())
+	kubectl(t, namespace, "wait", "--for=jsonpath={.spec.replicas}=3", "deployment/shown", "--timeout="+waitTimeout.String())
+	kubectl(t, namespace, "delete", "dr/shown", "--timeout="+waitTimeout.String())
 }
 
 func TestABadDarkroomIsRefusedWithAWordOnWhatToChange(t *testing.T) {

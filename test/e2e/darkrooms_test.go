@@ -74,7 +74,7 @@ func empty(ctx context.Context, namespace string) error {
 
 // describe logs the state of the Darkrooms and pods of a namespace.
 func describe(t *testing.T, namespace string) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	darkrooms, pods := &v1alpha1.DarkroomList{}, &corev1.PodList{}
 	if err := errors.Join(kube.List(ctx, darkrooms, client.InNamespace(namespace)), kube.List(ctx, pods, client.InNamespace(namespace))); err != nil {

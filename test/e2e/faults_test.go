@@ -31,7 +31,7 @@ func TestAnImageThatDoesNotExistIsNamedWhileTheOldPodServes(t *testing.T) {
 	}
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Version = "0.4.2" })
-	load.during(t, "version mended", func() { waitSettled(t, darkroom) })
+	load.during(t, "version fixed", func() { waitSettled(t, darkroom) })
 }
 
 func TestPodsThatCrashAreReportedWhileTheOldPodServes(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPodsThatCrashAreReportedWhileTheOldPodServes(t *testing.T) {
 	mustMention(t, messageOfReady(darkroom), "CrashLoopBackOff", "code 1")
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = nil })
-	load.during(t, "setting mended", func() { waitSettled(t, darkroom) })
+	load.during(t, "setting fixed", func() { waitSettled(t, darkroom) })
 }
 
 func TestPodsThatDoNotFitAreReported(t *testing.T) {
@@ -107,5 +107,5 @@ func TestAPodMadeAnewDuringAStuckRolloutKeepsItsSettings(t *testing.T) {
 		}
 		return nil
 	})
-	within(t, repairPatience, "it serves", func(ctx context.Context) error { return serves(ctx, hostOf(darkroom), 90) })
+	within(t, repairTimeout, "it serves", func(ctx context.Context) error { return serves(ctx, hostOf(darkroom), 90) })
 }

@@ -156,7 +156,7 @@ func watchPending(t *testing.T, namespace string) pendingWatch {
 
 func (w pendingWatch) wait(t *testing.T) {
 	t.Helper()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(waitTimeout)
 	defer timer.Stop()
 	for {
 		select {
@@ -166,7 +166,7 @@ func (w pendingWatch) wait(t *testing.T) {
 				return
 			}
 		case <-timer.C:
-			t.Fatalf("no revision was pending within %s", patience)
+			t.Fatalf("no revision was pending within %s", waitTimeout)
 		}
 	}
 }

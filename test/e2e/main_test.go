@@ -82,7 +82,7 @@ func run(m *testing.M) (code int) {
 	}
 	defer os.RemoveAll(dir)
 
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*waitTimeout)
 	defer cancel()
 	started := time.Now()
 	err = setUp(ctx, dir)

@@ -123,7 +123,7 @@ func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom
 // waitExact waits for it: what the last roll-out left goes a moment after its end.
 func waitExact(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	within(t, repairPatience, darkroom.Name+" is exactly what the template says", func(ctx context.Context) error {
+	within(t, repairTimeout, darkroom.Name+" is exactly what the template says", func(ctx context.Context) error {
 		return exactlyWhatTheTemplateSays(ctx, darkroom)
 	})
 }

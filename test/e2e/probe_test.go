@@ -179,7 +179,7 @@ func TestMistakesInTheSourceReachNoPodThatServes(t *testing.T) {
 		}})
 		waitSettled(t, darkroom)
 	})
-	within(t, repairPatience, "nothing is left of the checks", func(ctx context.Context) error { return noPreflight(ctx, darkroom.Namespace) })
+	within(t, repairTimeout, "nothing is left of the checks", func(ctx context.Context) error { return noPreflight(ctx, darkroom.Namespace) })
 }
 
 // outageOf is for how long a source is away: a minute, or E2E_OUTAGE.

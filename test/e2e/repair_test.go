@@ -45,7 +45,7 @@ func TestWhatIsDeletedByHandComesBack(t *testing.T) {
 		if err := kube.Delete(t.Context(), object); err != nil {
 			t.Fatalf("delete %s: %v", what, err)
 		}
-		took := within(t, repairPatience, what+" is back", func(ctx context.Context) error {
+		took := within(t, repairTimeout, what+" is back", func(ctx context.Context) error {
 			if err := kube.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 				return err
 			}
@@ -150,11 +150,11 @@ func edit[T client.Object](t *testing.T, what string, object T, wrong func(T), r
 				_ = kube.Delete(context.Background(), object) // made anew, for the next case
 			}
 		})
-		within(t, repairPatience, "it is there", func(ctx context.Context) error {
+		within(t, repairTimeout, "it is there", func(ctx context.Context) error {
 			return kube.Get(ctx, client.ObjectKeyFromObject(object), object)
 		})
 		change(t, object, wrong)
-		took := within(t, repairPatience, "it is put right", func(ctx context.Context) error {
+		took := within(t, repairTimeout, "it is put right", func(ctx context.Context) error {
 			if err := kube.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 				return err
 			}

@@ -11,28 +11,27 @@ import (
 )
 
 const (
-	// patience is for how long a test waits for what should take seconds: machines
-	// that run tests are shared.
-	patience = 2 * time.Minute
-	// repairPatience is for how long a repair may take that should take a second.
-	repairPatience = 30 * time.Second
-	// pollPeriod is the time between two looks at what is waited for.
+	// waitTimeout bounds each wait. It is long because test machines are shared.
+	waitTimeout = 2 * time.Minute
+	// repairTimeout bounds a repair, which should take a second.
+	repairTimeout = 30 * time.Second
+	// pollPeriod is the time between two checks.
 	pollPeriod = 100 * time.Millisecond
 )
 
-// poll checks until nothing is wrong, patience ends, or the context does.
+// poll checks until nothing is wrong, waitTimeout ends, or the context does.
 func poll(ctx context.Context, what string, check func(context.Context) error) error {
-	return wait.Limits{Timeout: patience, Period: pollPeriod}.Until(ctx, what, check)
+	return wait.Limits{Timeout: waitTimeout, Period: pollPeriod}.Until(ctx, what, check)
 }
 
 // eventually waits until a check finds nothing wrong, and returns for how long it
 // waited.
 func eventually(t *testing.T, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
-	return within(t, patience, what, check)
+	return within(t, waitTimeout, what, check)
 }
 
-// within is eventually with another patience.
+// within is eventually with another timeout.
 func within(t *testing.T, limit time.Duration, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	started := time.Now()
