@@ -287,3 +287,12 @@ func TestPagesOfAList(t *testing.T) {
 		t.Errorf("selector finds %+v", vowels.Items)
 	}
 }
+
+func TestTheRoutesOfAMissingDarkroomAreNotFound(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	for _, route := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
+		problem(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
+	}
+}

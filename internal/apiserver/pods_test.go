@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
-func TestPodsAndEvents(t *testing.T) {
+func TestOnlyThePodsOfADarkroomAreListed(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
@@ -38,7 +37,7 @@ func TestPodsAndEvents(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "another", Labels: map[string]string{"app.kubernetes.io/instance": "other"}},
 		Spec:       pod.Spec,
 	})
-	// Before the operator has said which pods they are there are none, and not all.
+	// Until the operator has reported the selector, the list is empty.
 	if none := into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", "")); len(none.Items) != 0 {
 		t.Errorf("pods are %+v", none)
 	}
@@ -55,21 +54,5 @@ func TestPodsAndEvents(t *testing.T) {
 	pods := into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", ""))
 	if len(pods.Items) != 1 || pods.Items[0].Reason != "ImagePullBackOff" || pods.Items[0].Restarts != 2 || pods.Items[0].Ready {
 		t.Errorf("pods are %+v", pods)
-	}
-
-	for i, event := range []corev1.Event{
-		{Reason: "Installed", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: darkroom.UID}},
-		{Reason: "Before", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: "another"}},
-	} {
-		event.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("event", i)}
-		event.Type, event.Message = "Normal", "something happened"
-		create(t, &event)
-	}
-	events := into[apiserver.EventList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/events", ""))
-	if len(events.Items) != 1 || events.Items[0].Reason != "Installed" || events.Items[0].FirstSeen == nil {
-		t.Errorf("events are %+v", events)
-	}
-	for _, what := range []string{"/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
-		problem(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+what, ""))
 	}
 }

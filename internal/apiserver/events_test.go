@@ -1,0 +1,33 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+func TestOnlyTheEventsOfADarkroomAreListed(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	darkroom := stored(t, namespace, "photos")
+
+	for i, event := range []corev1.Event{
+		{Reason: "Installed", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: darkroom.UID}},
+		{Reason: "Before", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: "another"}},
+	} {
+		event.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("event", i)}
+		event.Type, event.Message = "Normal", "something happened"
+		create(t, &event)
+	}
+	events := into[apiserver.EventList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/events", ""))
+	if len(events.Items) != 1 || events.Items[0].Reason != "Installed" || events.Items[0].FirstSeen == nil {
+		t.Errorf("events are %+v", events)
+	}
+}
