@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -66,7 +67,7 @@ type problem struct {
 
 // add counts a test.
 func (c *counts) add(test testcase) {
-	problems := append(test.Failures, test.Errors...)
+	problems := slices.Concat(test.Failures, test.Errors)
 	switch {
 	case len(problems) > 0:
 		c.failed++
@@ -125,6 +126,7 @@ func (c *counts) read(report io.Reader) error {
 				return fmt.Errorf("incomplete report: %w", err)
 			}
 			c.add(test)
+			complete = true
 		case xml.EndElement:
 			complete = true
 		}

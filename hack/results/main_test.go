@@ -50,6 +50,12 @@ func TestAnIncompleteReportIsAFailure(t *testing.T) {
 	}
 }
 
+func TestATestAloneIsAReport(t *testing.T) {
+	directory := t.TempDir()
+	write(t, directory, 0, `<testcase name="lint"><failure>see above</failure></testcase>`)
+	check(t, directory, "0 passed, 1 failed")
+}
+
 func TestAFailureIsShownWithTheEndOfItsOutput(t *testing.T) {
 	directory := t.TempDir()
 	write(t, directory, 0, `<testsuites><testcase classname="test/chaos" name="TestA"><failure message="Failed">`+
