@@ -126,7 +126,9 @@ END
 show_simulated() {
   local manifest=config/samples/darkroom-webfolder.yaml
   say "Darkroom: $manifest"
-  "$kubectl" apply -f "$manifest"
+  # Without its probe: it would wait for an image that no simulated pod serves.
+  "$kubectl" patch --local -f "$manifest" -o yaml --type json -p '[{"op":"remove","path":"/spec/probe"}]' |
+    "$kubectl" apply -f -
   wait_ready darkroom-sample
   "$kubectl" get darkrooms -o wide
   echo "PAGE_URL=$page_url" > "$demo/urls"

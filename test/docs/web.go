@@ -18,18 +18,26 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
-// exampleHost is where the documents have their images.
-const exampleHost = "example.com"
+const (
+	// exampleHost is where the documents have their images.
+	exampleHost = "example.com"
+	// sampleHost is where the sample of a web folder has its images.
+	sampleHost = "raw.githubusercontent.com"
+)
 
-// aliases gives every pod the address of example.com, since the cluster's DNS names
+// served are the paths of the image, of both hosts.
+var served = []string{"/images/cat.jpg", "/kubernetes/kubernetes/master/logo/logo.png"}
+
+// aliases gives every pod the addresses of the hosts, since the cluster's DNS names
 // Services alone.
 const aliases = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata:
-  name: address-of-example-com
+  name: addresses-of-images
 spec:
   failurePolicy: Fail
   reinvocationPolicy: Never
@@ -41,19 +49,19 @@ spec:
     jsonPatch:
       expression: >-
         [JSONPatch{op: "add", path: "/spec/hostAliases",
-        value: [{"ip": dyn("%s"), "hostnames": dyn(["` + exampleHost + `"])}]}]
+        value: [{"ip": dyn("%s"), "hostnames": dyn(["` + exampleHost + `", "` + sampleHost + `"])}]}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
 metadata:
-  name: address-of-example-com
+  name: addresses-of-images
 spec:
-  policyName: address-of-example-com
+  policyName: addresses-of-images
 `
 
-// ServeExample makes https://example.com/images/cat.jpg an image for the pods of the
-// cluster, and loads images of Darkroom's stand-in that trust its certificate. It is
-// served until the process ends.
+// ServeExample makes https://example.com/images/cat.jpg, and the image of the sample, an
+// image for the pods of the cluster, and loads an image of Darkroom's stand-in that trusts
+// its certificate. It is served until the process ends.
 func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "443"))
 	if err != nil {
@@ -71,7 +79,7 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 		ReadHeaderTimeout: time.Minute,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/images/cat.jpg" {
+			if !slices.Contains(served, r.URL.Path) {
 				http.NotFound(w, r)
 				return
 			}
@@ -86,14 +94,10 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	if err := os.WriteFile(authorities, text, 0o600); err != nil {
 		return err
 	}
-	// The sample of a web folder asks for an older release.
-	for _, version := range []string{"v0.1.0", "v0.4.2"} {
-		_, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", "--workdir", "/app",
-			"--file", "/etc/ssl/certs/ca-certificates.crt="+authorities,
-			"docker.io/gojektech/darkroom:"+version+"="+filepath.Join(s.Bin, "darkroom"))
-		if err != nil {
-			return err
-		}
+	if _, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", "--workdir", "/app",
+		"--file", "/etc/ssl/certs/ca-certificates.crt="+authorities,
+		"docker.io/gojektech/darkroom:v0.4.2="+filepath.Join(s.Bin, "darkroom")); err != nil {
+		return err
 	}
 	if _, err := s.command(ctx, fmt.Sprintf(aliases, nodeIP), "kubectl", "apply", "--filename=-"); err != nil {
 		return err
@@ -107,14 +111,14 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	})
 }
 
-// selfSigned is a certificate of example.com, which is its own authority.
+// selfSigned is a certificate of both hosts, which is its own authority.
 func selfSigned() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: exampleHost}, DNSNames: []string{exampleHost},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: exampleHost}, DNSNames: []string{exampleHost, sampleHost},
 		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}

@@ -37,8 +37,8 @@ func TestAWebFolderIsServedThroughServiceAndIngress(t *testing.T) {
 	t.Parallel()
 	darkroom := sample(t, "darkroom-webfolder.yaml")
 	darkroom.Namespace = newNamespace(t)
-	darkroom.Spec.Version = ""
 	darkroom.Spec.Source.BaseURL = theSources.folderURL + "/"
+	darkroom.Spec.Probe.Path = imagePath
 	create(t, darkroom)
 	t.Logf("ready after %.1fs", waitReady(t, darkroom).Seconds())
 
