@@ -27,6 +27,7 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		"path prefix without slash":       {`{source: {pathPrefix: uploads}}`, []string{"'/source/pathPrefix'", "starts with a slash, for example /uploads"}},
 		"log level that hangs Darkroom":   {`{logLevel: loud}`, []string{"'/logLevel'", "'debug', 'info', 'warn', 'error', 'fatal', 'panic'"}},
 		"DEBUG":                           {`{extraEnv: [{name: DEBUG, value: "true"}]}`, []string{"'/extraEnv/0/name'", "any name but DEBUG"}},
+		"password of a proxy":             {`{proxy: {httpsProxy: "http://user:pass@proxy:3128"}}`, []string{"'/proxy/httpsProxy'", "without user and password", "extraEnvFrom"}},
 		"duplicate variable":              {`{extraEnv: [{name: A, value: "1"}, {name: A, value: "2"}]}`, []string{"extraEnv: duplicate name A"}},
 		"duplicate host":                  {`{hosts: [a.example.com, a.example.com]}`, []string{"'/hosts'", "equal"}},
 		"host with a scheme":              {`{hosts: ["https://a.example.com"]}`, []string{"'/hosts/0'"}},

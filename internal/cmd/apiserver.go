@@ -104,6 +104,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 // preview returns the function that renders a Darkroom as the operator and the command
 // template do.
 func (o *apiServerOptions) preview() (func(context.Context, *v1alpha1.Darkroom) (string, error), error) {
+	o.translation.resolve()
 	translator, err := values.New(o.translation.options)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ const (
 	envIngressClass   = "INGRESS_CLASS"
 	// envIngressAnnotations is a comma-separated list.
 	envIngressAnnotations = "INGRESS_ANNOTATIONS"
+	envPassProxy          = "PASS_PROXY"
 	// envImage is set by OLM bundles, so that mirrors can replace the image.
 	envImage = "RELATED_IMAGE_DARKROOM"
 )

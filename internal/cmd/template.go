@@ -75,6 +75,7 @@ func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
 	if len(o.files) == 0 {
 		return errors.New("no file given: use -f FILE, or -f - for standard input")
 	}
+	o.translation.resolve()
 	translator, err := values.New(o.translation.options)
 	if err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 // translation holds the flags that affect the translation of a Darkroom. Manager, API
 // server and template share them, so that a preview equals the installed release.
 type translation struct {
-	options values.Options
+	options   values.Options
+	passProxy bool
 }
 
 func (t *translation) addFlags(flags *pflag.FlagSet) {
@@ -27,4 +28,16 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&t.options.IngressAnnotations, "ingress-annotations", allowed,
 		"annotations that Darkrooms may set on their Ingress, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
 			" for the list in docs/security.md; empty allows none (environment: "+envIngressAnnotations+")")
+	flags.BoolVar(&t.passProxy, "pass-proxy", os.Getenv(envPassProxy) == "true",
+		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except URLs with credentials; "+
+			"a Darkroom overrides them by extraEnv or extraEnvFrom (environment: "+envPassProxy+")")
+}
+
+// resolve completes the options when the flags have been parsed. It returns the names of
+// proxy variables that are not passed on, because they have credentials.
+func (t *translation) resolve() (leftOut []string) {
+	if t.passProxy {
+		t.options.Proxy, leftOut = values.ProxyOf(os.Getenv)
+	}
+	return leftOut
 }

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,19 @@ type Options struct {
 	// prefixes that end in "*", and DefaultAnnotations. Nil means DefaultAnnotations; an
 	// empty list allows none. Keys of Helm and of the operator are never allowed.
 	IngressAnnotations []string
+	// Proxy is what Darkrooms fetch images through, unless they set the variables
+	// themselves. The zero value is no proxy.
+	Proxy Proxy
+}
+
+// Proxy has the values of the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY of a pod.
+// Empty ones are not set.
+type Proxy struct {
+	// HTTP and HTTPS are URLs, for requests to http and https URLs.
+	HTTP, HTTPS string
+	// No lists the hosts, domains and networks that are reached without a proxy, joined
+	// by commas.
+	No string
 }
 
 // Validate returns an error for an invalid option.
@@ -39,6 +53,32 @@ func (o Options) Validate() error {
 	if o.Image != "" && !parseReference(o.Image).valid() {
 		return fmt.Errorf("image %q: must be an image reference without spaces or scheme, such as registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image)
 	}
+	for _, proxy := range []string{o.Proxy.HTTP, o.Proxy.HTTPS} {
+		// The value is not repeated: it may have a password.
+		if hasCredentials(proxy) {
+			return errors.New("the URL of a proxy has credentials, which would be readable in every Darkroom's ConfigMap: " +
+				"leave it out, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
+		}
+	}
 	_, err := newAllowList(o.IngressAnnotations)
 	return err
 }
+
+// ProxyOf returns the proxy that a process with these variables uses, without URLs that
+// have credentials, whose variables it names. getenv is os.Getenv or a like function.
+func ProxyOf(getenv func(string) string) (proxy Proxy, left []string) {
+	take := func(name string) string {
+		value := getenv(name)
+		if hasCredentials(value) {
+			left = append(left, name)
+			return ""
+		}
+		return value
+	}
+	proxy = Proxy{HTTP: take("HTTP_PROXY"), HTTPS: take("HTTPS_PROXY"), No: getenv("NO_PROXY")}
+	return proxy, left
+}
+
+// hasCredentials reports whether the URL of a proxy may name a user, with a scheme or
+// without.
+func hasCredentials(proxy string) bool { return strings.Contains(proxy, "@") }

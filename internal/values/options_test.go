@@ -1,8 +1,11 @@
 package values
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
@@ -14,6 +17,8 @@ func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 		"none at all":                {Options{}, ""},
 		"all of them":                {Options{BaseDomain: "img.example.net", IngressClassName: "nginx", Image: "darkroom:v0.4.2"}, ""},
 		"image with everything":      {Options{Image: "registry.example.com:5000/team/darkroom:v0.4.2@" + digest}, ""},
+		"a proxy":                    {Options{Proxy: Proxy{HTTPS: "http://proxy.example.com:3128", No: ".cluster.local"}}, ""},
+		"a proxy with a password":    {Options{Proxy: Proxy{HTTPS: "http://user:secret@proxy.example.com"}}, "set HTTPS_PROXY in the Darkrooms' extraEnvFrom"},
 		"base domain with a scheme":  {Options{BaseDomain: "https://example.com"}, `base domain "https://example.com": must be a DNS name such as darkroom.example.com`},
 		"base domain with a dot":     {Options{BaseDomain: ".example.com"}, "must be a DNS name"},
 		"base domain with capitals":  {Options{BaseDomain: "Example.com"}, "must be a DNS name"},
@@ -49,5 +54,32 @@ func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 				t.Errorf("want %q in: %v", test.want, err)
 			}
 		})
+	}
+}
+
+func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
+	variables := map[string]string{
+		"HTTP_PROXY":  "user:secret@proxy.example.com:3128",
+		"HTTPS_PROXY": "http://proxy.example.com:3128",
+		"NO_PROXY":    ".cluster.local,.svc",
+	}
+	proxy, left := ProxyOf(func(name string) string { return variables[name] })
+	if want := (Proxy{HTTPS: "http://proxy.example.com:3128", No: ".cluster.local,.svc"}); proxy != want {
+		t.Errorf("got %+v, want %+v", proxy, want)
+	}
+	if !slices.Equal(left, []string{"HTTP_PROXY"}) {
+		t.Errorf("left out are %q", left)
+	}
+	translator, err := New(Options{Proxy: proxy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := translator.Values(photos().Obj())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"httpsProxy": "http://proxy.example.com:3128", "noProxy": ".cluster.local,.svc"}
+	if diff := cmp.Diff(want, values["proxy"]); diff != "" {
+		t.Errorf("values of the chart (-want +got):\n%s", diff)
 	}
 }

@@ -55,6 +55,16 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
+// proxy is that of the operator. The chart puts it where extraEnvFrom and extraEnv of the
+// Darkroom replace it.
+func (b *builder) proxy(proxy Proxy) {
+	for name, value := range map[string]string{"httpProxy": proxy.HTTP, "httpsProxy": proxy.HTTPS, "noProxy": proxy.No} {
+		if value != "" {
+			b.set(value, "proxy", name)
+		}
+	}
+}
+
 // environment passes variables on. DEBUG is refused, because it exposes profiling
 // on the port that serves images.
 func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {

@@ -55,5 +55,6 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.routing(&darkroom.Spec, t.options, t.ingressAnnotations)
 	b.podTemplate(&darkroom.Spec, state.CredentialsVersion)
 	b.environment(&darkroom.Spec)
+	b.proxy(t.options.Proxy)
 	return b.build(darkroom.Name)
 }

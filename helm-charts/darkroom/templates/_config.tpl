@@ -18,6 +18,15 @@ DEFAULTPARAMS: {{ include "darkroom.defaultParams" . | quote }}
 {{- if .Values.metrics.enabled }}
 METRICS_SYSTEM: prometheus
 {{- end }}
+{{- with .Values.proxy.httpProxy }}
+HTTP_PROXY: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.httpsProxy }}
+HTTPS_PROXY: {{ . | quote }}
+{{- end }}
+{{- with .Values.proxy.noProxy }}
+NO_PROXY: {{ . | quote }}
+{{- end }}
 {{- if eq $source.type "WebFolder" }}
 SOURCE_KIND: webfolder
 # Darkroom concatenates URL and path without checking for slashes.
