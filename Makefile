@@ -43,7 +43,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
-TEST_MODULES := test/olm test/prometheus
+TEST_MODULES := test/prometheus
 MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
@@ -162,8 +162,12 @@ else
 endif
 
 .PHONY: verify
-verify: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Check that generated files and go.mod are fresh, and that config/ builds.
-	@BUNDLE_VERSION=$(BUNDLE_VERSION) IMAGE_BASE=$(IMAGE_BASE) hack/verify.sh $(MODULES)
+verify: $(CONTROLLER_GEN) $(KUSTOMIZE) ## Check that generated files and go.mod are fresh, and that config/ builds.
+	@hack/verify.sh $(MODULES)
+
+.PHONY: verify-bundle
+verify-bundle: $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Regenerate bundle/ and catalog/ elsewhere, and compare.
+	@BUNDLE_VERSION=$(BUNDLE_VERSION) IMAGE_BASE=$(IMAGE_BASE) hack/verify-bundle.sh
 
 .PHONY: cover
 cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
@@ -203,7 +207,7 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSU
 		$(IMAGE_BASE):v$$(cat ../version)=$(BIN)/previous/darkroom-operator
 	@$(CLUSTER) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
 	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
-		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
+		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
 .PHONY: test-docs
 test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents in a clean checkout (root, Linux).
@@ -295,7 +299,7 @@ sbom: image release-tools ## Write the SBOM of the image IMG to bin/sbom.spdx.js
 .PHONY: test-images
 test-images: image $(OPM) $(GOTESTSUM) ## Build all images with buildah and podman, if installed, and compare them with `make image`.
 	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(call gotestsum,standard-verbose) \
-		go -C test/olm test -json -count=1 -tags images -timeout 30m ./images
+		go test -json -count=1 -tags images -timeout 30m ./test/olm/images
 
 # The same image as by the Dockerfile, but with the CA certificates of this machine.
 image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
@@ -374,6 +378,7 @@ clean: ## Remove build output. (Keeps the Go build cache.)
 .PHONY: bundle
 bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bundle/ and bundle.Dockerfile from config/manifests.
 	@hack/bundle.sh $(BUNDLE_VERSION) $(IMAGE_BASE):v$(BUNDLE_VERSION) .
+	@hack/fresh.sh note bundle
 
 .PHONY: bundle-validate
 bundle-validate: $(OPERATOR_SDK) ## Validate bundle/ with operator-sdk, without warnings, and run the scorecard.
@@ -393,6 +398,7 @@ bundle-push: ## Build the bundle's image BUNDLE_IMG for PLATFORMS, and push it.
 catalog: bundle $(OPM) ## Render bundle/ into catalog/, and validate it. catalog/*/package.yaml has the channels.
 	@hack/catalog.sh bundle $(BUNDLE_IMG) catalog/darkroom-operator/bundles.yaml
 	$(OPM) validate catalog
+	@hack/fresh.sh note catalog
 
 .PHONY: catalog-build
 catalog-build: ## Build the catalog's image CATALOG_IMG.

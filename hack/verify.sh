@@ -38,15 +38,9 @@ while read -r file; do
 done < <(git ls-files 'config/**/kustomization.yaml')
 
 echo "verify: bundle/ and catalog/"
-hack/bundle.sh "$BUNDLE_VERSION" "$IMAGE_BASE:v$BUNDLE_VERSION" "$fresh"
-hack/catalog.sh "$fresh/bundle" "$IMAGE_BASE-bundle:v$BUNDLE_VERSION" "$fresh/bundles.yaml"
-before=${#stale[@]}
-diff -ru bundle "$fresh/bundle" || stale+=(bundle)
-compare bundle.Dockerfile "$fresh/bundle.Dockerfile"
-compare catalog/darkroom-operator/bundles.yaml "$fresh/bundles.yaml"
-if ((${#stale[@]} > before)); then
-  echo "stale: ${stale[*]:before}: run make bundle catalog" >&2
-fi
+for name in bundle catalog; do
+  hack/fresh.sh check "$name" || stale+=("$name")
+done
 
 echo "verify: charts/darkroom-operator"
 hack/chart.sh "$fresh/chart"

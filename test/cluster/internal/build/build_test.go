@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 // modules is where the real go.mod files are.
@@ -77,32 +79,45 @@ func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 	}
 }
 
-func TestRequiredVersion(t *testing.T) {
-	const goMod = `module example.com/m
-
-require example.com/one v1.0.0
-
-require (
-	example.com/two v2.0.0 // indirect
-	example.com/two/more v3.0.0
-)
-
-replace example.com/three => example.com/three v4.0.0
-`
-	tests := []struct {
-		module, want string
-		ok           bool
-	}{
-		{"example.com/one", "v1.0.0", true},
-		{"example.com/two", "v2.0.0", true},
-		{"example.com/two/more", "v3.0.0", true},
-		{"example.com/three", "", false},
-	}
-	for _, test := range tests {
-		if got, ok := requiredVersion(goMod, test.module); got != test.want || ok != test.ok {
-			t.Errorf("%s: got %q %v, want %q %v", test.module, got, ok, test.want, test.ok)
+// A package whose version, and those of all that it imports, are the same in both modules
+// is compiled once for the operator and the programs of the cluster.
+func TestThePackagesOfTheOperatorAreCompiledOnce(t *testing.T) {
+	operator := versions(t, "../../../../go.mod")
+	shared := 0
+	for path, version := range versions(t, filepath.Join(modules, "kubernetes", "go.mod")) {
+		want, ok := operator[path]
+		if !ok {
+			continue
+		}
+		shared++
+		if version != want {
+			t.Errorf("%s is %s for the cluster, %s for the operator", path, version, want)
 		}
 	}
+	if shared < 100 {
+		t.Errorf("only %d modules are shared", shared)
+	}
+}
+
+// versions returns the version of every module that a go.mod requires, replaced ones too.
+func versions(t *testing.T, path string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := modfile.Parse(path, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, require := range file.Require {
+		versions[require.Mod.Path] = require.Mod.Version
+	}
+	for _, replace := range file.Replace {
+		versions[replace.Old.Path] = replace.New.Version
+	}
+	return versions
 }
 
 func TestKubernetesIsToldItsVersion(t *testing.T) {

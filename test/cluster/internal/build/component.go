@@ -68,14 +68,14 @@ var components = []Component{
 	kubernetes("kube-scheduler", clusters),
 	{
 		Name:     "kwok",
-		Module:   "kwok",
+		Module:   "kubernetes",
 		Requires: "sigs.k8s.io/kwok",
 		Package:  "sigs.k8s.io/kwok/cmd/kwok",
 		Groups:   []string{GroupSimulated},
 	},
 	{
 		Name:     "skipper",
-		Module:   "skipper",
+		Module:   "kubernetes",
 		Requires: "github.com/zalando/skipper",
 		Package:  "github.com/zalando/skipper/cmd/skipper",
 		VersionVars: func(version string) map[string]string {
@@ -85,7 +85,7 @@ var components = []Component{
 	},
 	kubernetes("kubelet", realOnly),
 	kubernetes("kube-proxy", realOnly),
-	{Name: "coredns", Module: "coredns", Requires: "github.com/coredns/coredns", Package: ".", Groups: realOnly},
+	{Name: "coredns", Module: "kubernetes", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	// In no group: only tests that need a Gateway build and start it.
 	{Name: "traefik", Module: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "."},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"go/build"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,20 +18,19 @@ func (b *Builder) stamp(c Component, version string) (string, error) {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s %s\n%s %s/%s\n%s\n", c.Name, version, b.goVersion, runtime.GOOS, runtime.GOARCH,
 		strings.Join(buildArgs(c, version), " "))
-	folder := filepath.Join(b.ModulesDir, c.Module)
-	inputs := []string{filepath.Join(folder, "go.mod"), filepath.Join(folder, "go.sum")}
-	switch {
-	case c.Module == "":
-		folder, inputs = filepath.Join(b.OwnDir, c.Package), nil
-	case c.InDownload:
-		// The version determines its go.mod and go.sum.
-		inputs = nil
+	module := b.moduleDir(c)
+	var inputs []string
+	// The version of a download determines its go.mod and go.sum.
+	if c.Module != "" && !c.InDownload {
+		inputs = append(inputs, filepath.Join(module, "go.mod"), filepath.Join(module, "go.sum"))
 	}
-	sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		return "", err
+	if build.IsLocalImport(c.Package) && !c.InDownload {
+		sources, err := filepath.Glob(filepath.Join(module, c.Package, "*.go"))
+		if err != nil {
+			return "", err
+		}
+		inputs = append(inputs, sources...)
 	}
-	inputs = append(inputs, sources...)
 	for _, path := range inputs {
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // ownVersion is the version of components that are packages of this tool.
@@ -20,22 +21,14 @@ func (c Component) Version(modulesDir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the version of %s: %w", c.Name, err)
 	}
-	version, ok := requiredVersion(string(data), c.Requires)
-	if !ok {
-		return "", fmt.Errorf("%s does not require %s", path, c.Requires)
+	file, err := modfile.ParseLax(path, data, nil)
+	if err != nil {
+		return "", fmt.Errorf("read the version of %s: %w", c.Name, err)
 	}
-	return version, nil
-}
-
-// requiredVersion finds the version of modulePath in the text of a go.mod. It
-// reads only requirements, written on one line or in a block.
-func requiredVersion(goMod, modulePath string) (string, bool) {
-	for line := range strings.Lines(goMod) {
-		line, _, _ = strings.Cut(line, "//")
-		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
-		if len(fields) == 2 && fields[0] == modulePath && strings.HasPrefix(fields[1], "v") {
-			return fields[1], true
+	for _, require := range file.Require {
+		if require.Mod.Path == c.Requires {
+			return require.Mod.Version, nil
 		}
 	}
-	return "", false
+	return "", fmt.Errorf("%s does not require %s", path, c.Requires)
 }
