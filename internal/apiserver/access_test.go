@@ -114,7 +114,7 @@ func TestTokensThatAreNoGood(t *testing.T) {
 		"bad cookie":      {"Cookie", "__Host-darkroom-session=made-up"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem(t, s.on(t).want(http.StatusUnauthorized, "", "GET", "/darkrooms", "", headers...))
+			problemOf(t, s.on(t).want(http.StatusUnauthorized, "", "GET", "/darkrooms", "", headers...))
 		})
 	}
 }
@@ -150,7 +150,7 @@ func TestClusterThatIsAway(t *testing.T) {
 		})
 	})
 	got := s.want(http.StatusServiceUnavailable, "some-token", "GET", "/darkrooms", "")
-	if problem(t, got); got.header.Get("Retry-After") == "" {
+	if problemOf(t, got); got.header.Get("Retry-After") == "" {
 		t.Error("503 without Retry-After")
 	}
 }

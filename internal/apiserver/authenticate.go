@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Keys of huma's metadata of operations.
@@ -31,7 +32,7 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	}
 	who, leave, err := s.enter(base, request, ctx.Operation().Metadata[streaming] == true)
 	if err != nil {
-		asProblem(base, err).write(w)
+		problem.Write(w, asProblem(base, err))
 		return
 	}
 	defer leave()
@@ -70,21 +71,21 @@ func addressOf(ctx context.Context) string {
 func limited(err error) error {
 	var exceeded *limit.Exceeded
 	if errors.As(err, &exceeded) {
-		return tooMany(exceeded.Error(), exceeded.Seconds())
+		return problem.TooManyRequests(exceeded.Error(), exceeded.Seconds())
 	}
 	return err
 }
 
 // asProblem converts any error to a problem. The text of unexpected errors is only logged.
-func asProblem(ctx context.Context, err error) *Problem {
-	var problem *Problem
-	if errors.As(err, &problem) {
-		return problem
+func asProblem(ctx context.Context, err error) *problem.Details {
+	var refusal *problem.Details
+	if errors.As(err, &refusal) {
+		return refusal
 	}
 	if errors.Is(err, context.Canceled) {
 		// The client is gone and does not read the response.
-		return unavailable("the request was canceled")
+		return problem.Unavailable("the request was canceled")
 	}
 	noteError(ctx, err)
-	return newProblem(http.StatusInternalServerError, ownFault)
+	return problem.Internal(http.StatusInternalServerError)
 }

@@ -1,6 +1,10 @@
 package apiserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+)
 
 // maxBody is the largest body of a request, in bytes: as much as Kubernetes stores.
 const maxBody = 1 << 20
@@ -14,7 +18,7 @@ const maxToken = 16 << 10
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > maxBody {
-			newProblem(http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB").write(w)
+			problem.Write(w, problem.New(http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
 )
 
@@ -17,7 +18,7 @@ const minCompressed = 2 << 10
 // packedTypes are the media types that are compressed. Streams are not, because a
 // compressor delays events. Images are compressed already, and the page compresses its own
 // files.
-var packedTypes = []string{typeJSON, problemType, "application/yaml", "application/vnd.oai.openapi+json", "text/html; charset=utf-8"}
+var packedTypes = []string{typeJSON, problem.MediaType, "application/yaml", "application/vnd.oai.openapi+json", "text/html; charset=utf-8"}
 
 // compress compresses responses: a long list shrinks to a fifteenth.
 //

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // crossOrigin protects signed-in users against requests that other sites send from their
@@ -72,5 +74,5 @@ func sameOrigin(origin, host string) bool {
 }
 
 func refuseOrigin(w http.ResponseWriter) {
-	newProblem(http.StatusForbidden, "cross-site request rejected; allow the site with --allowed-origin").write(w)
+	problem.Write(w, problem.New(http.StatusForbidden, "cross-site request rejected; allow the site with --allowed-origin"))
 }

@@ -157,7 +157,7 @@ func TestBadBodiesAreToldFieldByField(t *testing.T) {
 				t.Fatalf("answers %s, want %d", got, c.status)
 			}
 			var fields []string
-			for _, field := range problem(t, got).Errors {
+			for _, field := range problemOf(t, got).Errors {
 				fields = append(fields, field.Location)
 				if field.Message == "" {
 					t.Errorf("%s has no message", field.Location)
@@ -210,7 +210,7 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		"no continue token":           {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
+			problemOf(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
 		})
 	}
 	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
@@ -293,6 +293,6 @@ func TestTheRoutesOfAMissingDarkroomAreNotFound(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
 	for _, route := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
-		problem(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
+		problemOf(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 func TestMergePatch(t *testing.T) {
@@ -142,13 +143,13 @@ func TestWhoGetsAHost(t *testing.T) {
 }
 
 func TestNamesOfFieldsInErrors(t *testing.T) {
-	for body, want := range map[string]FieldProblem{
-		`{"replicas":1.5}`:                        {"body.replicas", "must be an integer of 32 bits"},
-		`{"replicas":99999999999}`:                {"body.replicas", "must be an integer of 32 bits"},
-		`{"source":{"secureProtocol":"yes"}}`:     {"body.source.secureProtocol", "must be true or false"},
-		`{"subDomains":"foo"}`:                    {"body.subDomains", "must be a list"},
-		`{"source":{"baseUrl":["a"]}}`:            {"body.source.baseUrl", "must be a string"},
-		`{"source":"https://example.com/images"}`: {"body.source", "must be an object"},
+	for body, want := range map[string]problem.Field{
+		`{"replicas":1.5}`:                        {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+		`{"replicas":99999999999}`:                {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+		`{"source":{"secureProtocol":"yes"}}`:     {Location: "body.source.secureProtocol", Message: "must be true or false"},
+		`{"subDomains":"foo"}`:                    {Location: "body.subDomains", Message: "must be a list"},
+		`{"source":{"baseUrl":["a"]}}`:            {Location: "body.source.baseUrl", Message: "must be a string"},
+		`{"source":"https://example.com/images"}`: {Location: "body.source", Message: "must be an object"},
 	} {
 		if got := typeProblem(json.Unmarshal([]byte(body), &DarkroomInput{})); got != want {
 			t.Errorf("%s is %+v, want %+v", body, got, want)

@@ -22,7 +22,7 @@
 // bodies (decode.go), rendering (definition.go, render.go). docs/security.md lists the
 // threats, with the test of each.
 //
-// Errors are problem details by RFC 9457 (problem.go), with one entry for each invalid
+// Errors are problem details by RFC 9457 (package problem), with one entry for each invalid
 // field. Live events (stream.go) are read from the journal's ring buffer: a client that is
 // too slow loses its connection but no events, because it resumes where it was.
 package apiserver

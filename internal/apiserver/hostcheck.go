@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // checkHost protects a server without authentication against DNS rebinding: another site
@@ -12,7 +14,7 @@ import (
 func checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalHost(r.Host) {
-			newProblem(http.StatusMisdirectedRequest, "the host of the request must be localhost or a loopback address").write(w)
+			problem.Write(w, problem.New(http.StatusMisdirectedRequest, "the host of the request must be localhost or a loopback address"))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -87,7 +87,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 	one := path(namespace, "photos") + "/image?path="
 
 	got := s.want(http.StatusServiceUnavailable, token, "GET", one+"/cat.png", "")
-	if detail := problem(t, got).Detail; !strings.Contains(detail, "not installed") {
+	if detail := problemOf(t, got).Detail; !strings.Contains(detail, "not installed") {
 		t.Errorf("without a Service the answer is %s", got)
 	}
 	small, asked := drawn(t, 7), make(chan string, 10)
@@ -154,7 +154,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 		"an unknown fit":         {"/cat.png&fit=stretch", http.StatusUnprocessableEntity},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem(t, s.on(t).want(c.status, token, "GET", one+c.query, ""))
+			problemOf(t, s.on(t).want(c.status, token, "GET", one+c.query, ""))
 		})
 	}
 }

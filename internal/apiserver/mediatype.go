@@ -7,6 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // requireType rejects bodies of another media type than the handler expects. It also
@@ -16,8 +18,8 @@ func requireType(want string) func(huma.Context, func(huma.Context)) {
 		got, _, err := mime.ParseMediaType(ctx.Header("Content-Type"))
 		if err != nil || got != want {
 			_, w := humago.Unwrap(ctx)
-			newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("unsupported media type: the body and the header Content-Type must be %s", want)).
-				with("Accept", want).write(w)
+			detail := fmt.Sprintf("unsupported media type: the body and the header Content-Type must be %s", want)
+			problem.Write(w, problem.New(http.StatusUnsupportedMediaType, detail).WithHeader("Accept", want))
 			return
 		}
 		next(ctx)

@@ -113,7 +113,7 @@ func TestCallersAreLimitedOneByOne(t *testing.T) {
 		s.want(http.StatusOK, greedy, "GET", "/session", "")
 	}
 	got := s.want(http.StatusTooManyRequests, greedy, "GET", "/session", "")
-	if problem(t, got); got.header.Get("Retry-After") == "" {
+	if problemOf(t, got); got.header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
 	s.want(http.StatusOK, modest, "GET", "/session", "")

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/go-logr/logr"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // recoverPanic defends against requests that make the server panic: each fails for
@@ -22,7 +24,7 @@ func recoverPanic(log logr.Logger, next http.Handler) http.Handler {
 				panic(thrown)
 			}
 			log.Error(fmt.Errorf("panic: %v", thrown), "Request failed", "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
-			newProblem(http.StatusInternalServerError, ownFault).write(w)
+			problem.Write(w, problem.Internal(http.StatusInternalServerError))
 		}()
 		next.ServeHTTP(w, r)
 	})

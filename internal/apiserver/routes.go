@@ -11,6 +11,7 @@ import (
 	kuberesource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Patterns of routes that are counted or logged otherwise than the rest.
@@ -52,8 +53,21 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 		"cookie": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "Set by POST /session"},
 	}
 	config.Security = []map[string][]string{{"token": {}}, {"cookie": {}}}
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[kuberesource.Quantity](), reflect.TypeFor[quantity]())
 	return humago.New(mux, config)
+}
+
+// schemaName returns the name of a type in the OpenAPI document, for types whose name needs
+// that of their package.
+func schemaName(t reflect.Type, hint string) string {
+	switch t {
+	case reflect.TypeFor[problem.Details]():
+		return "Problem"
+	case reflect.TypeFor[problem.Field]():
+		return "FieldProblem"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
 }
 
 // Errors of all routes, of those that name a Darkroom, and of writes.

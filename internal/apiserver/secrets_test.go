@@ -17,6 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -219,8 +220,8 @@ func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
 	}), newNamespace(t)
 	token := newEditor(t, namespace).token
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	got := problem(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
-	want := []apiserver.FieldProblem{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
+	got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
+	want := []problem.Field{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
 	if !slices.Equal(got.Errors, want) {
 		t.Errorf("errors are %+v, want %+v", got.Errors, want)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -160,7 +161,7 @@ func (s *Server) serves(namespace string) bool {
 // requireServed refuses namespaces that the server does not read.
 func (s *Server) requireServed(namespace string) error {
 	if !s.serves(namespace) {
-		return newProblem(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace, strings.Join(s.options.Namespaces, ", ")))
+		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace, strings.Join(s.options.Namespaces, ", ")))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // shared defends what an operation needs much of, such as memory for its body, against
@@ -18,7 +19,7 @@ func shared(places *limit.Shares) func(huma.Context, func(huma.Context)) {
 		leave, err := places.Enter(ctx.Context(), who)
 		if err != nil {
 			_, w := humago.Unwrap(ctx)
-			asProblem(ctx.Context(), limited(err)).write(w)
+			problem.Write(w, asProblem(ctx.Context(), limited(err)))
 			return
 		}
 		defer leave()

@@ -344,7 +344,7 @@ func TestStreamsOfOneCallerAreLimited(t *testing.T) {
 		s.follow(token, "/events/stream").until(t, "synced")
 	}
 	got := s.want(http.StatusTooManyRequests, token, "GET", "/events/stream", "")
-	if problem(t, got); got.header.Get("Retry-After") == "" {
+	if problemOf(t, got); got.header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
 }

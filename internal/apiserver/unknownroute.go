@@ -3,6 +3,8 @@ package apiserver
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // unknownRoute answers what no route is for with problems, like everything else: 404,
@@ -19,10 +21,10 @@ func unknownRoute(mux *http.ServeMux) http.Handler {
 		handler.ServeHTTP(dry, r)
 		if dry.status == http.StatusMethodNotAllowed {
 			allow := dry.header.Get("Allow")
-			newProblem(dry.status, fmt.Sprintf("%s is not possible here, but %s", r.Method, allow)).with("Allow", allow).write(w)
+			problem.Write(w, problem.New(dry.status, fmt.Sprintf("%s is not possible here, but %s", r.Method, allow)).WithHeader("Allow", allow))
 			return
 		}
-		newProblem(http.StatusNotFound, "there is nothing here: see /docs").write(w)
+		problem.Write(w, problem.New(http.StatusNotFound, "there is nothing here: see /docs"))
 	})
 }
 
