@@ -4,7 +4,8 @@
 //
 // The path of a request:
 //
-//  1. It passes the middlewares (handler.go). The comment of each states the threat.
+//  1. It passes the middlewares (handler.go, package middleware). The comment of each states
+//     the threat.
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     (identity.go), and authorized with a SubjectAccessReview (access.go). Both results
 //     are cached for some seconds.

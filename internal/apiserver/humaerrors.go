@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -15,7 +16,7 @@ import (
 func fromHuma(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	if status >= http.StatusInternalServerError {
 		if ctx != nil {
-			noteError(ctx.Context(), errors.Join(errs...))
+			middleware.SetError(ctx.Context(), errors.Join(errs...))
 		}
 		return problem.Internal(status)
 	}

@@ -34,14 +34,14 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := s.withAddress(r)
-		who, leave, err := s.enter(ctx, r, false) //nolint:contextcheck // derived from the request's context
+		ctx := r.Context()
+		who, leave, err := s.enter(ctx, r, false)
 		if err == nil {
 			defer leave()
-			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"}) //nolint:contextcheck // derived from the request's context
+			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
 		}
 		if err != nil {
-			problem.Write(w, asProblem(ctx, err)) //nolint:contextcheck // derived from the request's context
+			problem.Write(w, asProblem(ctx, err))
 			return
 		}
 		metrics.ServeHTTP(w, r)

@@ -11,6 +11,7 @@ import (
 	kuberesource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -83,13 +84,17 @@ const (
 	sessionPath = "/session"
 )
 
+// maxToken is the largest body with a token, in bytes. It is small because the caller,
+// whose share it would count towards, is not known before it is read.
+const maxToken = 16 << 10
+
 // registerWrite registers an operation that reads its body by itself, of one media
 // type, and documents the body. Bodies are small where there are no shares of them.
 func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
-	op.Middlewares = append(op.Middlewares, requireType(mediaType))
+	op.Middlewares = append(op.Middlewares, middleware.RequireMediaType(mediaType))
 	op.SkipValidateBody, op.MaxBodyBytes = true, maxToken
 	if writes != nil {
-		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), maxBody
+		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), middleware.MaxBody
 	}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 	huma.Register(api, op, handler)

@@ -55,7 +55,6 @@ type Server struct {
 	decoder  *decoder
 	handler  http.Handler
 
-	proxies proxies
 	signIns *signIns
 	// limits is how many requests each caller may send.
 	limits *limit.Rates
@@ -126,9 +125,6 @@ func New(options Options) (*Server, error) {
 func (s *Server) setUpCallers(own *rest.Config, httpClient *http.Client) (err error) {
 	owner := s.options.Auth == AuthKubeconfig
 	if s.callers, err = newCallers(s.options.Cluster, owner); err != nil {
-		return err
-	}
-	if s.proxies, err = parseProxies(s.options.TrustedProxies); err != nil {
 		return err
 	}
 	// TokenReviews do not queue behind what those who are signed in cost: they are

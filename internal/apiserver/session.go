@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 	if err != nil {
 		return nil, err
 	}
-	noteCaller(ctx, who)
+	middleware.SetUser(ctx, who.user.GetName())
 	return &signInOutput{Cookie: kept, Body: s.describe(who)}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -12,7 +13,7 @@ import (
 // one caller who takes all of it. A caller who sends slowly keeps only its own share.
 func shared(places *limit.Shares) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		who := addressOf(ctx.Context())
+		who := middleware.AddressOf(ctx.Context())
 		if caller := callerOf(ctx.Context()); caller != nil {
 			who = caller.user.GetName()
 		}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -117,7 +118,7 @@ func (s *signIns) admit(ctx context.Context, token string) (*caller, error) {
 // attempt counts an attempt as failed until it turns out otherwise, and returns what it
 // was counted for; empty if it had to wait with others instead.
 func (s *signIns) attempt(ctx context.Context, token string) (counted string, err error) {
-	counted = addressOf(ctx)
+	counted = middleware.AddressOf(ctx)
 	if issuer := issuerOf(token); s.knows(issuer) {
 		counted += " " + issuer
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -48,7 +49,7 @@ func newTestSignIns(tokens *someTokens) *signIns {
 
 func statusOf(t *testing.T, s *signIns, token string) int {
 	t.Helper()
-	_, err := s.admit(context.WithValue(t.Context(), addressKey{}, "192.0.2.1"), token)
+	_, err := s.admit(middleware.WithAddress(t.Context(), "192.0.2.1"), token)
 	var refusal *problem.Details
 	switch {
 	case err == nil:

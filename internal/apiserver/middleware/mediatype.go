@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// requireType rejects bodies of another media type than the handler expects. It also
+// RequireMediaType rejects bodies of another media type than the handler expects. It also
 // protects against HTML forms of other sites, which cannot send JSON.
-func requireType(want string) func(huma.Context, func(huma.Context)) {
+func RequireMediaType(want string) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		got, _, err := mime.ParseMediaType(ctx.Header("Content-Type"))
 		if err != nil || got != want {

@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// unknownRoute answers what no route is for with problems, like everything else: 404,
-// or 405 with the methods that there are.
-func unknownRoute(mux *http.ServeMux) http.Handler {
+// UnknownRoute serves a mux. It responds with problems to requests that match no route: 404,
+// or 405 with the methods that are allowed. It reports the route of other requests to
+// Observe.
+func UnknownRoute(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler, pattern := mux.Handler(r)
 		if pattern != "" {
-			notePattern(r.Context(), pattern)
+			setRoute(r.Context(), pattern)
 			mux.ServeHTTP(w, r)
 			return
 		}
@@ -28,7 +29,7 @@ func unknownRoute(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// headOnly learns what a handler would answer.
+// headOnly records the status and the headers of a response, and drops its body.
 type headOnly struct {
 	header http.Header
 	status int
