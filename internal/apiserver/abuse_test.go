@@ -87,8 +87,8 @@ func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestOneCallerCannotRenderForAll holds that a caller has a share of what is rendered at
-// one time, and that rendering ends when the caller goes away.
+// TestOneCallerCannotRenderForAll checks the share of each caller in the concurrent
+// renderings, and that a rendering ends when the caller goes away.
 func TestOneCallerCannotRenderForAll(t *testing.T) {
 	t.Parallel()
 	var rendering, most atomic.Int64
@@ -220,7 +220,7 @@ func TestListOfSomeoneWithoutBudget(t *testing.T) {
 	problemOf(t, s.want(http.StatusTooManyRequests, caller.token, "GET", "/darkrooms?continue="+first.Continue, ""))
 }
 
-// forged is a token that claims an issuer, with a signature of nobody.
+// forged is a token that claims an issuer, with an invalid signature.
 func forged(issuer string, n int) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"iss":%q,"sub":"%d"}`, issuer, n)) + "." + part("signature")

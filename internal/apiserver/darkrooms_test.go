@@ -60,7 +60,7 @@ func TestLifeOfADarkroom(t *testing.T) {
 	if now := stored(t, namespace, "photos"); *now.Spec.Replicas != 3 || now.Spec.LogLevel != "debug" || now.Spec.Source.BaseURL == "" {
 		t.Errorf("after PATCH the spec is %+v", now.Spec)
 	}
-	// What was read can be sent back as it is, whatever only the server knows.
+	// A response can be sent back unchanged: read-only fields are ignored.
 	replaced := s.want(http.StatusOK, token, "PUT", path(namespace, "photos"),
 		strings.Replace(changed.body, `"logLevel":"debug"`, `"logLevel":"warn"`, 1), "If-Match", changed.header.Get("ETag"))
 	if now := stored(t, namespace, "photos"); now.Spec.LogLevel != "warn" || *now.Spec.Replicas != 3 {
@@ -124,7 +124,7 @@ func TestAllFieldsAreReachable(t *testing.T) {
 	}
 }
 
-func TestBadBodiesAreToldFieldByField(t *testing.T) {
+func TestBadBodiesAreReportedFieldByField(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token

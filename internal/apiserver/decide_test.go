@@ -71,7 +71,7 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
-func TestPodsAreDescribedByWhatHoldsThemUp(t *testing.T) {
+func TestPodsAreDescribedByTheirProblem(t *testing.T) {
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
 		want   Pod
@@ -123,7 +123,7 @@ func TestWhoGetsAHost(t *testing.T) {
 		others []*v1alpha1.Darkroom
 		want   string
 	}{
-		"nobody has it":                    {nil, nil, hostFree},
+		"no one has it":                    {nil, nil, hostFree},
 		"others have others":               {nil, []*v1alpha1.Darkroom{made("a", 5, "dogs")}, hostFree},
 		"a new one comes last":             {nil, []*v1alpha1.Darkroom{made("z", 0, "cats")}, hostTaken},
 		"it has it already":                {made("b", 5, "cats"), nil, hostOwn},

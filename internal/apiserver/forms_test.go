@@ -10,21 +10,21 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-func TestFormsAreToldWhatTheyNeedToKnow(t *testing.T) {
+func TestFormsGetTheirSettings(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	s := start(t, func(o *apiserver.Options) {
 		o.BaseDomain, o.DarkroomVersion, o.Namespaces = "img.example.org", "v0.4.2", []string{namespace}
 	})
-	nobody := newUser(t, namespace, "nobody")
+	stranger := newUser(t, namespace, "stranger")
 	problemOf(t, s.want(http.StatusUnauthorized, "", "GET", "/settings", ""))
-	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, nobody.token, "GET", "/settings", ""))
+	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, stranger.token, "GET", "/settings", ""))
 	if got.BaseDomain != "img.example.org" || got.DarkroomVersion != "v0.4.2" || !slices.Equal(got.Namespaces, []string{namespace}) {
 		t.Errorf("settings are %+v", got)
 	}
 }
 
-func TestCallersAreToldWhatTheyMayDo(t *testing.T) {
+func TestCallersCanReadTheirPermissions(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	viewer := newUser(t, namespace, "viewer")
@@ -42,7 +42,7 @@ func TestCallersAreToldWhatTheyMayDo(t *testing.T) {
 	problemOf(t, s.want(http.StatusUnprocessableEntity, viewer.token, "GET", "/access", ""))
 }
 
-func TestManifestOfWhatIsNotStoredYet(t *testing.T) {
+func TestManifestOfANewDarkroom(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
@@ -69,7 +69,7 @@ func TestManifestOfWhatIsNotStoredYet(t *testing.T) {
 	}
 }
 
-func TestManifestOfWhatIsWrong(t *testing.T) {
+func TestManifestOfAnInvalidDarkroom(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
@@ -80,8 +80,8 @@ func TestManifestOfWhatIsWrong(t *testing.T) {
 	}
 	problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, webFolder(namespace, "other")))
 	problemOf(t, s.want(http.StatusBadRequest, token, "POST", one, `[]`))
-	nobody := newUser(t, namespace, "nobody")
-	refused := problemOf(t, s.want(http.StatusForbidden, nobody.token, "POST", one, webFolder(namespace, "photos")))
+	stranger := newUser(t, namespace, "stranger")
+	refused := problemOf(t, s.want(http.StatusForbidden, stranger.token, "POST", one, webFolder(namespace, "photos")))
 	if !strings.Contains(refused.Detail, "may not get darkroom") {
 		t.Errorf("the problem is %+v", refused)
 	}

@@ -85,7 +85,7 @@ func TestAssetsAreKeptForLongAndSentPacked(t *testing.T) {
 	}
 }
 
-func TestServerWithoutPageSaysHowToBuildIt(t *testing.T) {
+func TestServerWithoutPageShowsBuildInstructions(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*apiserver.Options){
 		"no files":    func(*apiserver.Options) {},

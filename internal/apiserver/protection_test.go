@@ -23,7 +23,7 @@ func TestPlainRoutes(t *testing.T) {
 	}
 }
 
-func TestBrowsersAreToldToBeCareful(t *testing.T) {
+func TestResponsesRestrictBrowsers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, path := range []string{"/darkrooms", "/docs", "/openapi.json", "/nothing", "/healthz"} {
@@ -117,7 +117,7 @@ func TestBodyWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestKubeconfigIsForOnesOwnMachine(t *testing.T) {
+func TestKubeconfigRequiresLoopback(t *testing.T) {
 	t.Parallel()
 	owner := func(o *apiserver.Options) {
 		o.Auth, o.BindAddress, o.Cluster = apiserver.AuthKubeconfig, "127.0.0.1:0", cluster

@@ -104,7 +104,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 		if got.status < 400 {
 			t.Errorf("%s is not refused: %s", name, got)
 		}
-		// A name is shown: it is no place for a secret.
+		// Names are shown, so they must not be secrets.
 		if name != "name of an unknown" && name != "secret as a name" {
 			answers["refused: "+name] = got
 		}

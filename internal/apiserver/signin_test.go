@@ -31,7 +31,7 @@ func (s *someTokens) identify(_ context.Context, token string) (*caller, error) 
 	if !s.good[token] {
 		return nil, problem.Unauthorized("bad")
 	}
-	return newCaller(&user.DefaultInfo{Name: "somebody"}, token), nil
+	return newCaller(&user.DefaultInfo{Name: "ada"}, token), nil
 }
 
 func issuedBy(issuer, subject string) string {

@@ -77,8 +77,8 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 	}
 }
 
-// options are those of most tests: answers about rights are forgotten at once, and
-// nobody is limited.
+// options are those of most tests: permissions are not cached, and callers are not
+// limited.
 func options(t *testing.T) apiserver.Options {
 	t.Helper()
 	return apiserver.Options{
