@@ -206,11 +206,8 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSU
 		go -C test/olm test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./...
 
 .PHONY: test-docs
-test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents in a clean checkout (root, Linux).
-	@$(CLUSTER) build simulated real
-	DOCS=machine BIN_DIR=$(BIN) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
-	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
+test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
+	BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # Which tests e2e-olm runs.
