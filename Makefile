@@ -103,8 +103,8 @@ vet: ## Run go vet.
 
 .PHONY: lint-prose
 lint-prose: ## Check the style of documents, of comments and messages in internal/, and of tests.
-	@echo "prose: *.md .github docs test helm-charts internal"
-	@go run ./hack/prose $$(find internal -name '*.go') $$(find api hack helm-charts test -name '*_test.go' ! -path 'hack/prose/*') $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md)
+	@echo "prose: *.md .github docs test charts helm-charts internal"
+	@go run ./hack/prose $$(find internal -name '*.go') $$(find api hack helm-charts test -name '*_test.go' ! -path 'hack/prose/*') $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md charts/*/*.md helm-charts/*/*.md)
 
 .PHONY: lint-shell
 lint-shell: ## Check the shell scripts, where shellcheck is installed.
