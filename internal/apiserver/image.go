@@ -203,9 +203,12 @@ func fromProxy(status int, body []byte) error {
 	}
 	err := fromKubernetes(&apierrors.StatusError{ErrStatus: answer}, asIs)
 	var refusal *problem.Details
-	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound {
-		refusal = problem.Unavailable("the Darkroom is not installed yet: it has no Service")
-		return refusal
+	if !errors.As(err, &refusal) {
+		return err
 	}
-	return err
+	// Since 1.37, Kubernetes does not distinguish a missing Service from one without pods.
+	if refusal.Status == http.StatusNotFound || strings.HasPrefix(refusal.Detail, "no endpoints available") {
+		return problem.Unavailable("the Darkroom is not installed yet, or none of its pods is ready")
+	}
+	return refusal
 }
