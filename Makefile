@@ -102,9 +102,9 @@ vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
 .PHONY: lint-prose
-lint-prose: ## Check the style of documents, and of comments and messages in internal/.
-	@echo "prose: *.md .github docs test helm-charts internal"
-	@go run ./hack/prose $$(find internal -name '*.go' ! -name '*_test.go') $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md helm-charts/*/*.md)
+lint-prose: ## Check the style of documents, of comments and messages in internal/, and of tests.
+	@echo "prose: *.md .github docs test charts helm-charts internal"
+	@go run ./hack/prose $$(find internal -name '*.go') $$(find api hack helm-charts test -name '*_test.go' ! -path 'hack/prose/*') $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md charts/*/*.md helm-charts/*/*.md)
 
 .PHONY: lint-shell
 lint-shell: ## Check the shell scripts, where shellcheck is installed.
@@ -210,11 +210,8 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSU
 		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
 .PHONY: test-docs
-test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run every command of the documents in a clean checkout (root, Linux).
-	@$(CLUSTER) build simulated real
-	DOCS=machine BIN_DIR=$(BIN) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
-	DOCS=node BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
+test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
+	BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # Which tests e2e-olm runs.

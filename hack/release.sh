@@ -11,7 +11,7 @@ files=bin/release-files
 # What is committed must be what is released: versions are changed by a commit.
 for place in "charts/darkroom-operator/Chart.yaml:version: $version" "charts/darkroom-operator/Chart.yaml:appVersion: $version" \
   "bundle/manifests/darkroom-operator.clusterserviceversion.yaml:  version: $version" \
-  "CHANGELOG.md:## $version"; do
+  "CHANGELOG.md:## \[$version\]"; do
   grep -q "^${place#*:}" "${place%%:*}" || {
     # A snapshot is made between two releases.
     [[ $version == *-* ]] || { echo "${place%%:*} has no line \"${place#*:}\": see docs/release.md" >&2; exit 1; }

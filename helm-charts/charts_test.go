@@ -15,7 +15,7 @@ func TestEmbeddedChartIsTheChartInTheDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatalf("load the chart's directory: %v", err)
 	}
-	// Unexported: the links between a chart and its dependencies, of which there are none.
+	// Unexported: the links between a chart and its dependencies. There are none.
 	ignoreLinks := cmp.FilterPath(func(p cmp.Path) bool {
 		name := p.Last().String()
 		return name == ".parent" || name == ".dependencies"

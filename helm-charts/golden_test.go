@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // cases are the value files of chart-testing, which installs each on a cluster.
 func cases(t *testing.T) map[string]string {

@@ -23,7 +23,7 @@ func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 		"with v":                                {`{tag: v0.1.0}`, "gojektech/darkroom:v0.1.0"},
 		"pre-release":                           {`{tag: 0.5.0-rc.1}`, "gojektech/darkroom:v0.5.0-rc.1"},
 		"build metadata, which no tag can hold": {`{tag: 0.5.0+build.7}`, "gojektech/darkroom:v0.5.0-build.7"},
-		"two numbers are no semantic version":   {`{tag: "0.4"}`, "gojektech/darkroom:0.4"},
+		"two numbers, not semantic":             {`{tag: "0.4"}`, "gojektech/darkroom:0.4"},
 		"a moving tag":                          {`{tag: latest}`, "gojektech/darkroom:latest"},
 		"a commit":                              {`{tag: 0a1b2c3}`, "gojektech/darkroom:0a1b2c3"},
 		"digest instead of tag":                 {`{tag: 0.4.2, digest: "` + digest + `"}`, "gojektech/darkroom@" + digest},

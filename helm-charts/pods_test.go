@@ -54,7 +54,7 @@ func TestReplicasBelongToOneOwner(t *testing.T) {
 		"by default":                    {"", 1, false},
 		"as asked for":                  {`{replicaCount: 4}`, 4, false},
 		"none at all":                   {`{replicaCount: 0}`, 0, false},
-		"left to somebody else":         {`{replicaCount: null}`, -1, false},
+		"left to others":                {`{replicaCount: null}`, -1, false},
 		"left to the autoscaler":        {`{replicaCount: 4, autoscaling: {enabled: true}}`, -1, true},
 		"left to the autoscaler (null)": {`{replicaCount: null, autoscaling: {enabled: true}}`, -1, true},
 	} {

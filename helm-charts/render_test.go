@@ -105,7 +105,7 @@ func strictDecoder(t *testing.T) runtime.Decoder {
 
 // serviceMonitor is the part of the Prometheus Operator's type that the chart uses.
 type serviceMonitor struct {
-	// A Service stands in for the metadata, which is all that it needs of a Kubernetes object.
+	// A Service has the metadata, which is all that the type needs of a Kubernetes object.
 	corev1.Service `json:",inline"`
 	Spec           struct {
 		Endpoints []struct {

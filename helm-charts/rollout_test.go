@@ -69,7 +69,7 @@ func TestAChangeLeavesTheOldConfigurationAlone(t *testing.T) {
 }
 
 func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
-	const values = `{podLabels: {team: images, app.kubernetes.io/name: other}, commonLabels: {owner: somebody, app.kubernetes.io/managed-by: somebody}, hosts: [a.example.com]}`
+	const values = `{podLabels: {team: images, app.kubernetes.io/name: other}, commonLabels: {owner: team-a, app.kubernetes.io/managed-by: team-a}, hosts: [a.example.com]}`
 	rendered := objectsOf(t, values)
 	deployment := only[*appsv1.Deployment](t, rendered)
 	want := map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": releaseName}
@@ -90,7 +90,7 @@ func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
 		if object == test {
 			continue
 		}
-		if labels := object.GetLabels(); labels["owner"] != "somebody" || labels["app.kubernetes.io/managed-by"] != "Helm" {
+		if labels := object.GetLabels(); labels["owner"] != "team-a" || labels["app.kubernetes.io/managed-by"] != "Helm" {
 			t.Errorf("labels of %T %s: %v", object, object.GetName(), labels)
 		}
 	}

@@ -71,7 +71,7 @@ func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 	} {
 		for _, route := range []string{"/manifest", "/review"} {
 			t.Run(name+route, func(t *testing.T) {
-				got := problem(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", path(namespace, "photos")+route, c.body))
+				got := problemOf(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", path(namespace, "photos")+route, c.body))
 				if c.location != "" && (len(got.Errors) == 0 || got.Errors[0].Location != c.location) {
 					t.Errorf("the problem is %+v, want one of %s", got, c.location)
 				}
@@ -87,8 +87,8 @@ func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestOneCallerCannotRenderForAll holds that a caller has a share of what is rendered at
-// one time, and that rendering ends when the caller goes away.
+// TestOneCallerCannotRenderForAll checks the share of each caller in the concurrent
+// renderings, and that a rendering ends when the caller goes away.
 func TestOneCallerCannotRenderForAll(t *testing.T) {
 	t.Parallel()
 	var rendering, most atomic.Int64
@@ -161,7 +161,7 @@ func TestQuestionsToTheClusterAreBudgeted(t *testing.T) {
 		switch got.status {
 		case http.StatusTooManyRequests:
 			refused++
-			if detail := problem(t, got).Detail; !strings.HasPrefix(detail, "rate limit exceeded; retry after ") || got.header.Get("Retry-After") == "" {
+			if detail := problemOf(t, got).Detail; !strings.HasPrefix(detail, "rate limit exceeded; retry after ") || got.header.Get("Retry-After") == "" {
 				t.Fatalf("refused with %s", got)
 			}
 		case http.StatusOK:
@@ -217,10 +217,10 @@ func TestListOfSomeoneWithoutBudget(t *testing.T) {
 	if first.Continue == "" {
 		t.Fatal("the list is whole")
 	}
-	problem(t, s.want(http.StatusTooManyRequests, caller.token, "GET", "/darkrooms?continue="+first.Continue, ""))
+	problemOf(t, s.want(http.StatusTooManyRequests, caller.token, "GET", "/darkrooms?continue="+first.Continue, ""))
 }
 
-// forged is a token that claims an issuer, with a signature of nobody.
+// forged is a token that claims an issuer, with an invalid signature.
 func forged(issuer string, n int) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"iss":%q,"sub":"%d"}`, issuer, n)) + "." + part("signature")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // right is a permission that is checked.
@@ -160,7 +161,7 @@ func (a *access) may(ctx context.Context, who *caller, what right) (bool, error)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		return false, unavailable("access reviews are unavailable; try again later")
+		return false, problem.Unavailable("access reviews are unavailable; try again later")
 	}
 	own.Add(what, allowed, a.ttl)
 	return allowed, nil
@@ -180,7 +181,7 @@ func (a *access) require(ctx context.Context, who *caller, what right) error {
 		return err
 	}
 	if !allowed {
-		return newProblem(http.StatusForbidden, fmt.Sprintf("user %q may not %s", who.user.GetName(), what))
+		return problem.New(http.StatusForbidden, fmt.Sprintf("user %q may not %s", who.user.GetName(), what))
 	}
 	return nil
 }

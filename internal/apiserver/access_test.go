@@ -25,7 +25,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 	t.Parallel()
 	s, one, two := start(t), newNamespace(t), newNamespace(t)
 	editorOfOne, editorOfTwo := newEditor(t, one), newEditor(t, two)
-	viewerOfOne, nobody := newUser(t, one, "viewer"), newUser(t, one, "nobody")
+	viewerOfOne, stranger := newUser(t, one, "viewer"), newUser(t, one, "stranger")
 	viewerOfOne.may(one, canView)
 	everywhere := newUser(t, one, "everywhere")
 	everywhere.mayEverywhere(canView)
@@ -39,7 +39,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 		"editor of one": {editorOfOne, []string{one + "/photos"}},
 		"editor of two": {editorOfTwo, []string{two + "/photos"}},
 		"viewer of one": {viewerOfOne, []string{one + "/photos"}},
-		"nobody":        {nobody, nil},
+		"stranger":      {stranger, nil},
 	} {
 		if got := names(t, s, c.who.token, ""); !slices.Equal(got, c.want) {
 			t.Errorf("%s sees %q, want %q", name, got, c.want)
@@ -58,24 +58,24 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 		headers            []string
 		status             int
 	}{
-		"a namespace of others":       {editorOfOne, "GET", "/darkrooms?namespace=" + two, "", nil, http.StatusForbidden},
-		"a Darkroom of others":        {editorOfOne, "GET", path(two, "photos"), "", nil, http.StatusForbidden},
-		"whether there is one":        {editorOfOne, "GET", path(two, "none"), "", nil, http.StatusForbidden},
-		"pods of others":              {editorOfOne, "GET", path(two, "photos") + "/pods", "", nil, http.StatusForbidden},
-		"events of others":            {editorOfOne, "GET", path(two, "photos") + "/events", "", nil, http.StatusForbidden},
-		"manifest of others":          {editorOfOne, "GET", path(two, "photos") + "/manifest", "", nil, http.StatusForbidden},
-		"image of others":             {editorOfOne, "GET", path(two, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
-		"live events of others":       {editorOfOne, "GET", "/events/stream?namespace=" + two, "", nil, http.StatusForbidden},
-		"creating elsewhere":          {editorOfOne, "POST", "/darkrooms", webFolder(two, "more"), nil, http.StatusForbidden},
-		"changing those of others":    {editorOfOne, "PATCH", path(two, "photos"), "{}", []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
-		"deleting those of others":    {editorOfOne, "DELETE", path(two, "photos"), "", nil, http.StatusForbidden},
-		"a viewer creates":            {viewerOfOne, "POST", "/darkrooms", webFolder(one, "more"), nil, http.StatusForbidden},
-		"a viewer changes":            {viewerOfOne, "PATCH", path(one, "photos"), `{"replicas":2}`, []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
-		"a viewer deletes":            {viewerOfOne, "DELETE", path(one, "photos"), "", nil, http.StatusForbidden},
-		"a viewer has no proxy":       {viewerOfOne, "GET", path(one, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
-		"a viewer reads":              {viewerOfOne, "GET", path(one, "photos"), "", nil, http.StatusOK},
-		"a viewer previews":           {viewerOfOne, "GET", path(one, "photos") + "/manifest", "", nil, http.StatusOK},
-		"nobody asks for the metrics": {nobody, "GET", "/metrics", "", nil, http.StatusForbidden},
+		"a namespace of others":        {editorOfOne, "GET", "/darkrooms?namespace=" + two, "", nil, http.StatusForbidden},
+		"a Darkroom of others":         {editorOfOne, "GET", path(two, "photos"), "", nil, http.StatusForbidden},
+		"whether there is one":         {editorOfOne, "GET", path(two, "none"), "", nil, http.StatusForbidden},
+		"pods of others":               {editorOfOne, "GET", path(two, "photos") + "/pods", "", nil, http.StatusForbidden},
+		"events of others":             {editorOfOne, "GET", path(two, "photos") + "/events", "", nil, http.StatusForbidden},
+		"manifest of others":           {editorOfOne, "GET", path(two, "photos") + "/manifest", "", nil, http.StatusForbidden},
+		"image of others":              {editorOfOne, "GET", path(two, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
+		"live events of others":        {editorOfOne, "GET", "/events/stream?namespace=" + two, "", nil, http.StatusForbidden},
+		"creating elsewhere":           {editorOfOne, "POST", "/darkrooms", webFolder(two, "more"), nil, http.StatusForbidden},
+		"changing those of others":     {editorOfOne, "PATCH", path(two, "photos"), "{}", []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
+		"deleting those of others":     {editorOfOne, "DELETE", path(two, "photos"), "", nil, http.StatusForbidden},
+		"a viewer creates":             {viewerOfOne, "POST", "/darkrooms", webFolder(one, "more"), nil, http.StatusForbidden},
+		"a viewer changes":             {viewerOfOne, "PATCH", path(one, "photos"), `{"replicas":2}`, []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
+		"a viewer deletes":             {viewerOfOne, "DELETE", path(one, "photos"), "", nil, http.StatusForbidden},
+		"a viewer has no proxy":        {viewerOfOne, "GET", path(one, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
+		"a viewer reads":               {viewerOfOne, "GET", path(one, "photos"), "", nil, http.StatusOK},
+		"a viewer previews":            {viewerOfOne, "GET", path(one, "photos") + "/manifest", "", nil, http.StatusOK},
+		"a stranger reads the metrics": {stranger, "GET", "/metrics", "", nil, http.StatusForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.on(t).want(c.status, c.who.token, c.method, c.path, c.body, c.headers...)
@@ -83,7 +83,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 	}
 }
 
-func TestRightsAreLookedAtAnew(t *testing.T) {
+func TestPermissionsAreReviewedAgain(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
@@ -103,7 +103,7 @@ func TestRightsAreLookedAtAnew(t *testing.T) {
 	becomes(http.StatusForbidden)
 }
 
-func TestTokensThatAreNoGood(t *testing.T) {
+func TestInvalidTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for name, headers := range map[string][]string{
@@ -114,7 +114,7 @@ func TestTokensThatAreNoGood(t *testing.T) {
 		"bad cookie":      {"Cookie", "__Host-darkroom-session=made-up"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem(t, s.on(t).want(http.StatusUnauthorized, "", "GET", "/darkrooms", "", headers...))
+			problemOf(t, s.on(t).want(http.StatusUnauthorized, "", "GET", "/darkrooms", "", headers...))
 		})
 	}
 }
@@ -150,7 +150,7 @@ func TestClusterThatIsAway(t *testing.T) {
 		})
 	})
 	got := s.want(http.StatusServiceUnavailable, "some-token", "GET", "/darkrooms", "")
-	if problem(t, got); got.header.Get("Retry-After") == "" {
+	if problemOf(t, got); got.header.Get("Retry-After") == "" {
 		t.Error("503 without Retry-After")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Keys of huma's metadata of operations.
@@ -24,18 +26,17 @@ const (
 // unless it is marked public.
 func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
-	base := s.withAddress(request)
 	if ctx.Operation().Metadata[public] == true {
-		next(huma.WithContext(ctx, base))
+		next(ctx)
 		return
 	}
-	who, leave, err := s.enter(base, request, ctx.Operation().Metadata[streaming] == true)
+	who, leave, err := s.enter(ctx.Context(), request, ctx.Operation().Metadata[streaming] == true)
 	if err != nil {
-		asProblem(base, err).write(w)
+		problem.Write(w, asProblem(ctx.Context(), err))
 		return
 	}
 	defer leave()
-	next(huma.WithContext(ctx, withCaller(base, who)))
+	next(huma.WithContext(ctx, withCaller(ctx.Context(), who)))
 }
 
 // enter identifies the caller of a request and reserves a place, which leave releases.
@@ -43,7 +44,7 @@ func (s *Server) enter(ctx context.Context, request *http.Request, stream bool) 
 	if who, err = s.signIns.admit(ctx, tokenOf(request)); err != nil {
 		return nil, nil, err
 	}
-	noteCaller(ctx, who)
+	middleware.SetUser(ctx, who.user.GetName())
 	if err := limited(s.limits.Take(who.user.GetName())); err != nil {
 		return nil, nil, err
 	}
@@ -54,37 +55,25 @@ func (s *Server) enter(ctx context.Context, request *http.Request, stream bool) 
 	return who, leave, limited(err)
 }
 
-type addressKey struct{}
-
-// withAddress adds the address of the client to the context.
-func (s *Server) withAddress(request *http.Request) context.Context {
-	return context.WithValue(request.Context(), addressKey{}, s.proxies.client(request))
-}
-
-func addressOf(ctx context.Context) string {
-	address, _ := ctx.Value(addressKey{}).(string)
-	return address
-}
-
 // limited converts *limit.Exceeded to a problem. Other errors are returned unchanged.
 func limited(err error) error {
 	var exceeded *limit.Exceeded
 	if errors.As(err, &exceeded) {
-		return tooMany(exceeded.Error(), exceeded.Seconds())
+		return problem.TooManyRequests(exceeded.Error(), exceeded.Seconds())
 	}
 	return err
 }
 
 // asProblem converts any error to a problem. The text of unexpected errors is only logged.
-func asProblem(ctx context.Context, err error) *Problem {
-	var problem *Problem
-	if errors.As(err, &problem) {
-		return problem
+func asProblem(ctx context.Context, err error) *problem.Details {
+	var refusal *problem.Details
+	if errors.As(err, &refusal) {
+		return refusal
 	}
 	if errors.Is(err, context.Canceled) {
 		// The client is gone and does not read the response.
-		return unavailable("the request was canceled")
+		return problem.Unavailable("the request was canceled")
 	}
-	noteError(ctx, err)
-	return newProblem(http.StatusInternalServerError, ownFault)
+	middleware.SetError(ctx, err)
+	return problem.Internal(http.StatusInternalServerError)
 }

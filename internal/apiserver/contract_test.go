@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const goldenDocument = "testdata/openapi.json"
 
@@ -186,7 +186,7 @@ func TestOpenAPIDocument(t *testing.T) {
 				}
 				target := strings.NewReplacer("{namespace}", "default", "{name}", "photos").Replace(path)
 				answer := s.want(http.StatusUnauthorized, "", strings.ToUpper(method), target, "")
-				problem(t, answer)
+				problemOf(t, answer)
 				if answer.header.Get("WWW-Authenticate") == "" {
 					t.Errorf("%s %s: 401 without WWW-Authenticate", method, path)
 				}

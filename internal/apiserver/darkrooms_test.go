@@ -60,7 +60,7 @@ func TestLifeOfADarkroom(t *testing.T) {
 	if now := stored(t, namespace, "photos"); *now.Spec.Replicas != 3 || now.Spec.LogLevel != "debug" || now.Spec.Source.BaseURL == "" {
 		t.Errorf("after PATCH the spec is %+v", now.Spec)
 	}
-	// What was read can be sent back as it is, whatever only the server knows.
+	// A response can be sent back unchanged: read-only fields are ignored.
 	replaced := s.want(http.StatusOK, token, "PUT", path(namespace, "photos"),
 		strings.Replace(changed.body, `"logLevel":"debug"`, `"logLevel":"warn"`, 1), "If-Match", changed.header.Get("ETag"))
 	if now := stored(t, namespace, "photos"); now.Spec.LogLevel != "warn" || *now.Spec.Replicas != 3 {
@@ -124,7 +124,7 @@ func TestAllFieldsAreReachable(t *testing.T) {
 	}
 }
 
-func TestBadBodiesAreToldFieldByField(t *testing.T) {
+func TestBadBodiesAreReportedFieldByField(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
@@ -157,7 +157,7 @@ func TestBadBodiesAreToldFieldByField(t *testing.T) {
 				t.Fatalf("answers %s, want %d", got, c.status)
 			}
 			var fields []string
-			for _, field := range problem(t, got).Errors {
+			for _, field := range problemOf(t, got).Errors {
 				fields = append(fields, field.Location)
 				if field.Message == "" {
 					t.Errorf("%s has no message", field.Location)
@@ -210,7 +210,7 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		"no continue token":           {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
+			problemOf(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
 		})
 	}
 	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
@@ -293,6 +293,6 @@ func TestTheRoutesOfAMissingDarkroomAreNotFound(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
 	for _, route := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
-		problem(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
+		problemOf(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 func TestMergePatch(t *testing.T) {
@@ -70,7 +71,7 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
-func TestPodsAreDescribedByWhatHoldsThemUp(t *testing.T) {
+func TestPodsAreDescribedByTheirProblem(t *testing.T) {
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
 		want   Pod
@@ -122,7 +123,7 @@ func TestWhoGetsAHost(t *testing.T) {
 		others []*v1alpha1.Darkroom
 		want   string
 	}{
-		"nobody has it":                    {nil, nil, hostFree},
+		"no one has it":                    {nil, nil, hostFree},
 		"others have others":               {nil, []*v1alpha1.Darkroom{made("a", 5, "dogs")}, hostFree},
 		"a new one comes last":             {nil, []*v1alpha1.Darkroom{made("z", 0, "cats")}, hostTaken},
 		"it has it already":                {made("b", 5, "cats"), nil, hostOwn},
@@ -142,13 +143,13 @@ func TestWhoGetsAHost(t *testing.T) {
 }
 
 func TestNamesOfFieldsInErrors(t *testing.T) {
-	for body, want := range map[string]FieldProblem{
-		`{"replicas":1.5}`:                        {"body.replicas", "must be an integer of 32 bits"},
-		`{"replicas":99999999999}`:                {"body.replicas", "must be an integer of 32 bits"},
-		`{"source":{"secureProtocol":"yes"}}`:     {"body.source.secureProtocol", "must be true or false"},
-		`{"subDomains":"foo"}`:                    {"body.subDomains", "must be a list"},
-		`{"source":{"baseUrl":["a"]}}`:            {"body.source.baseUrl", "must be a string"},
-		`{"source":"https://example.com/images"}`: {"body.source", "must be an object"},
+	for body, want := range map[string]problem.Field{
+		`{"replicas":1.5}`:                        {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+		`{"replicas":99999999999}`:                {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+		`{"source":{"secureProtocol":"yes"}}`:     {Location: "body.source.secureProtocol", Message: "must be true or false"},
+		`{"subDomains":"foo"}`:                    {Location: "body.subDomains", Message: "must be a list"},
+		`{"source":{"baseUrl":["a"]}}`:            {Location: "body.source.baseUrl", Message: "must be a string"},
+		`{"source":"https://example.com/images"}`: {Location: "body.source", Message: "must be an object"},
 	} {
 		if got := typeProblem(json.Unmarshal([]byte(body), &DarkroomInput{})); got != want {
 			t.Errorf("%s is %+v, want %+v", body, got, want)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Media types of bodies.
@@ -43,7 +45,7 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	}
 	sent, err := object(body)
 	if err != nil {
-		return nil, newProblem(http.StatusBadRequest, "the body is not a JSON object", FieldProblem{Location: "body", Message: err.Error()})
+		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object", problem.Field{Location: "body", Message: err.Error()})
 	}
 	base := map[string]any{}
 	if before != nil {
@@ -67,11 +69,11 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	path.Push("body")
 	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
 	if len(result.Errors) > 0 {
-		problem := badInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
-		if errs := problem.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
-			problem.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
+		refusal := badInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
+		if errs := refusal.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
+			refusal.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
 		}
-		return nil, problem
+		return nil, refusal
 	}
 	raw, err := json.Marshal(merged)
 	if err != nil {
@@ -79,7 +81,7 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	}
 	input := &DarkroomInput{}
 	if err := json.Unmarshal(raw, input); err != nil {
-		return nil, newProblem(http.StatusUnprocessableEntity, "the body is invalid; see errors", typeProblem(err))
+		return nil, problem.New(http.StatusUnprocessableEntity, "the body is invalid; see errors", typeProblem(err))
 	}
 	return input, nil
 }
@@ -120,8 +122,8 @@ func checkShape(body []byte) error {
 			depth--
 		}
 		if tokens > maxTokens || depth > maxDepth {
-			return newProblem(http.StatusUnprocessableEntity, "the body is too complex",
-				FieldProblem{Location: "body", Message: fmt.Sprintf("must have at most %d names and values, nested at most %d deep", maxTokens, maxDepth)})
+			return problem.New(http.StatusUnprocessableEntity, "the body is too complex",
+				problem.Field{Location: "body", Message: fmt.Sprintf("must have at most %d names and values, nested at most %d deep", maxTokens, maxDepth)})
 		}
 	}
 }
@@ -143,15 +145,15 @@ func object(raw []byte) (map[string]any, error) {
 
 // typeProblem returns the problem of a field whose type the schema cannot check, such as a
 // quantity. The value is not repeated.
-func typeProblem(err error) FieldProblem {
+func typeProblem(err error) problem.Field {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return FieldProblem{Location: "body." + fieldName(wrongType.Field), Message: "must be " + typeWanted(wrongType.Type)}
+		return problem.Field{Location: "body." + fieldName(wrongType.Field), Message: "must be " + typeWanted(wrongType.Type)}
 	}
 	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) || errors.Is(err, resource.ErrSuffix) {
-		return FieldProblem{Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"}
+		return problem.Field{Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"}
 	}
-	return FieldProblem{Location: "body", Message: "a value has the wrong type"}
+	return problem.Field{Location: "body", Message: "a value has the wrong type"}
 }
 
 // embedded are the Go types whose fields are those of the type around them in JSON.

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // maxSpec is the largest spec that is rendered, in bytes of JSON. The CRD does not bound
@@ -80,7 +81,7 @@ func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 		return fmt.Errorf("encode Darkroom: %w", err)
 	}
 	if len(raw) > maxSpec {
-		return newProblem(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxSpec))
+		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxSpec))
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
 	defaulting.Default(object, d.structural)

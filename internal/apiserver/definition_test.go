@@ -14,6 +14,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 func testDefinition(t *testing.T) *definition {
@@ -64,15 +65,15 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 			}
 			c.change(darkroom)
 			err := definition.check(t.Context(), darkroom)
-			var problem *Problem
+			var refusal *problem.Details
 			switch {
 			case c.field == "" && err != nil:
 				t.Fatalf("refused: %v", err)
 			case c.field == "":
-			case !errors.As(err, &problem) || problem.Status != 422 || len(problem.Errors) == 0:
+			case !errors.As(err, &refusal) || refusal.Status != 422 || len(refusal.Errors) == 0:
 				t.Fatalf("error is %v", err)
-			case problem.Errors[0].Location != c.field:
-				t.Errorf("the problem is %+v, want one of %s", problem.Errors, c.field)
+			case refusal.Errors[0].Location != c.field:
+				t.Errorf("the problem is %+v, want one of %s", refusal.Errors, c.field)
 			}
 		})
 	}
@@ -87,8 +88,8 @@ func TestMapsThatTheCRDDoesNotBound(t *testing.T) {
 			PodTemplate: &v1alpha1.PodTemplate{Tolerations: make([]corev1.Toleration, 200_000)},
 		},
 	}
-	var problem *Problem
-	if err := testDefinition(t).check(t.Context(), darkroom); !errors.As(err, &problem) || problem.Status != 422 {
+	var refusal *problem.Details
+	if err := testDefinition(t).check(t.Context(), darkroom); !errors.As(err, &refusal) || refusal.Status != 422 {
 		t.Errorf("error is %v", err)
 	}
 }

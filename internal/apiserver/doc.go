@@ -4,7 +4,8 @@
 //
 // The path of a request:
 //
-//  1. It passes the middlewares (handler.go). The comment of each states the threat.
+//  1. It passes the middlewares (handler.go, package middleware). The comment of each states
+//     the threat.
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     (identity.go), and authorized with a SubjectAccessReview (access.go). Both results
 //     are cached for some seconds.
@@ -22,7 +23,7 @@
 // bodies (decode.go), rendering (definition.go, render.go). docs/security.md lists the
 // threats, with the test of each.
 //
-// Errors are problem details by RFC 9457 (problem.go), with one entry for each invalid
+// Errors are problem details by RFC 9457 (package problem), with one entry for each invalid
 // field. Live events (stream.go) are read from the journal's ring buffer: a client that is
 // too slow loses its connection but no events, because it resumes where it was.
 package apiserver

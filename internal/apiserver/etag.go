@@ -3,6 +3,8 @@ package apiserver
 import (
 	"net/http"
 	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // etag returns the entity tag of a resource version.
@@ -36,8 +38,8 @@ func matches(header, version string) bool {
 // overwritten unseen.
 func checkIfMatch(header, version string) error {
 	if header == "" {
-		return newProblem(http.StatusPreconditionRequired,
-			"the header If-Match is required: send the ETag of the version that you change", FieldProblem{Location: "header.If-Match", Message: "required"})
+		return problem.New(http.StatusPreconditionRequired,
+			"the header If-Match is required: send the ETag of the version that you change", problem.Field{Location: "header.If-Match", Message: "required"})
 	}
 	if !matches(header, version) {
 		return stale()
@@ -46,6 +48,6 @@ func checkIfMatch(header, version string) error {
 }
 
 // stale is the problem of a write to an earlier version.
-func stale() *Problem {
-	return newProblem(http.StatusPreconditionFailed, "the Darkroom has changed since you read it: read it again and repeat your change")
+func stale() *problem.Details {
+	return problem.New(http.StatusPreconditionFailed, "the Darkroom has changed since you read it: read it again and repeat your change")
 }

@@ -7,23 +7,24 @@ import (
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-func TestFormsAreToldWhatTheyNeedToKnow(t *testing.T) {
+func TestFormsGetTheirSettings(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	s := start(t, func(o *apiserver.Options) {
 		o.BaseDomain, o.DarkroomVersion, o.Namespaces = "img.example.org", "v0.4.2", []string{namespace}
 	})
-	nobody := newUser(t, namespace, "nobody")
-	problem(t, s.want(http.StatusUnauthorized, "", "GET", "/settings", ""))
-	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, nobody.token, "GET", "/settings", ""))
+	stranger := newUser(t, namespace, "stranger")
+	problemOf(t, s.want(http.StatusUnauthorized, "", "GET", "/settings", ""))
+	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, stranger.token, "GET", "/settings", ""))
 	if got.BaseDomain != "img.example.org" || got.DarkroomVersion != "v0.4.2" || !slices.Equal(got.Namespaces, []string{namespace}) {
 		t.Errorf("settings are %+v", got)
 	}
 }
 
-func TestCallersAreToldWhatTheyMayDo(t *testing.T) {
+func TestCallersCanReadTheirPermissions(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	viewer := newUser(t, namespace, "viewer")
@@ -37,18 +38,18 @@ func TestCallersAreToldWhatTheyMayDo(t *testing.T) {
 			t.Errorf("told is %+v, want %+v", got, want)
 		}
 	}
-	problem(t, s.want(http.StatusUnauthorized, "", "GET", "/access?namespace="+namespace, ""))
-	problem(t, s.want(http.StatusUnprocessableEntity, viewer.token, "GET", "/access", ""))
+	problemOf(t, s.want(http.StatusUnauthorized, "", "GET", "/access?namespace="+namespace, ""))
+	problemOf(t, s.want(http.StatusUnprocessableEntity, viewer.token, "GET", "/access", ""))
 }
 
-func TestManifestOfWhatIsNotStoredYet(t *testing.T) {
+func TestManifestOfANewDarkroom(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
 	one := path(namespace, "photos") + "/manifest"
 
 	fresh := s.want(http.StatusOK, token, "POST", one, webFolder(namespace, "photos"))
-	problem(t, s.want(http.StatusNotFound, token, "GET", one, ""))
+	problemOf(t, s.want(http.StatusNotFound, token, "GET", one, ""))
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	if stored := s.want(http.StatusOK, token, "GET", one, ""); stored.body != fresh.body {
 		t.Errorf("before it was stored the manifest was\n%s\nand then\n%s", fresh.body, stored.body)
@@ -68,19 +69,19 @@ func TestManifestOfWhatIsNotStoredYet(t *testing.T) {
 	}
 }
 
-func TestManifestOfWhatIsWrong(t *testing.T) {
+func TestManifestOfAnInvalidDarkroom(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
 	one := path(namespace, "photos") + "/manifest"
-	bad := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
-	if !slices.ContainsFunc(bad.Errors, func(f apiserver.FieldProblem) bool { return f.Location == "body.source.region" }) {
+	bad := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
+	if !slices.ContainsFunc(bad.Errors, func(f problem.Field) bool { return f.Location == "body.source.region" }) {
 		t.Errorf("the problem is %+v", bad)
 	}
-	problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, webFolder(namespace, "other")))
-	problem(t, s.want(http.StatusBadRequest, token, "POST", one, `[]`))
-	nobody := newUser(t, namespace, "nobody")
-	refused := problem(t, s.want(http.StatusForbidden, nobody.token, "POST", one, webFolder(namespace, "photos")))
+	problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, webFolder(namespace, "other")))
+	problemOf(t, s.want(http.StatusBadRequest, token, "POST", one, `[]`))
+	stranger := newUser(t, namespace, "stranger")
+	refused := problemOf(t, s.want(http.StatusForbidden, stranger.token, "POST", one, webFolder(namespace, "photos")))
 	if !strings.Contains(refused.Detail, "may not get darkroom") {
 		t.Errorf("the problem is %+v", refused)
 	}

@@ -6,9 +6,11 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
-// newHandler wraps the routes in the middlewares. The first middleware is the outermost.
+// newHandler wraps the routes in the middlewares, from the innermost to the outermost.
 func (s *Server) newHandler() (http.Handler, error) {
 	mux := http.NewServeMux()
 	api := newAPI(mux, s.options.Version)
@@ -16,14 +18,19 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err := s.registerPlain(mux, api); err != nil {
 		return nil, err
 	}
-	handler, err := crossOrigin(s.options.AllowedOrigins, limitBody(compress(unknownRoute(mux))))
+	handler := middleware.LimitBody(middleware.Compress(middleware.UnknownRoute(mux)))
+	handler, err := middleware.ClientAddress(s.options.TrustedProxies, handler)
 	if err != nil {
 		return nil, err
 	}
-	if s.options.Auth == AuthKubeconfig {
-		handler = checkHost(handler)
+	if handler, err = middleware.CrossOrigin(s.options.AllowedOrigins, handler); err != nil {
+		return nil, err
 	}
-	return observe(s.log, s.metrics, recoverPanic(s.log, securityHeaders(handler))), nil
+	if s.options.Auth == AuthKubeconfig {
+		handler = middleware.CheckHost(handler)
+	}
+	handler = middleware.RecoverPanic(s.log, middleware.SecurityHeaders(handler))
+	return middleware.Observe(s.log, s.metrics.requests, middleware.Routes{Stream: streamRoute, Ready: readyRoute}, handler), nil
 }
 
 // registerPlain adds the routes that are not part of the API.

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	webhooktoken "k8s.io/apiserver/plugin/pkg/authenticator/token/webhook"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // caller is the user who sent a request.
@@ -38,7 +40,7 @@ func newCaller(who user.Info, token string) *caller {
 
 // identifier authenticates callers.
 type identifier interface {
-	// identify returns the caller, or a Problem: 401 if the token is not accepted, 503 if
+	// identify returns the caller, or a problem: 401 if the token is not accepted, 503 if
 	// the cluster is unavailable.
 	identify(ctx context.Context, token string) (*caller, error)
 }
@@ -72,14 +74,14 @@ func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReview
 
 func (t *tokenReviews) identify(ctx context.Context, token string) (*caller, error) {
 	if token == "" {
-		return nil, unauthorized("authentication required: send a bearer token in the header Authorization, or POST it to /session")
+		return nil, problem.Unauthorized("authentication required: send a bearer token in the header Authorization, or POST it to /session")
 	}
 	answer, ok, err := t.tokens.AuthenticateToken(ctx, token)
 	if err != nil && isFromCluster(err) {
-		return nil, unavailable("token reviews are unavailable; try again later")
+		return nil, problem.Unavailable("token reviews are unavailable; try again later")
 	}
 	if err != nil || !ok {
-		return nil, unauthorized("the token is invalid or has expired")
+		return nil, problem.Unauthorized("the token is invalid or has expired")
 	}
 	return newCaller(answer.User, token), nil
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -74,8 +76,8 @@ func (in *imageInput) bounds() error {
 		}
 		number, err := strconv.ParseFloat(parameter.value, 64)
 		if err != nil || math.Abs(number) > parameter.most {
-			return newProblem(http.StatusUnprocessableEntity, "a parameter is out of range; see errors",
-				FieldProblem{Location: "query." + parameter.name, Message: fmt.Sprintf("must be at most %g", parameter.most)})
+			return problem.New(http.StatusUnprocessableEntity, "a parameter is out of range; see errors",
+				problem.Field{Location: "query." + parameter.name, Message: fmt.Sprintf("must be at most %g", parameter.most)})
 		}
 	}
 	return nil
@@ -98,8 +100,8 @@ func imagePath(given string) (string, error) {
 		return clean == prefix || strings.HasPrefix(clean, prefix+"/")
 	})
 	if given[0] != '/' || clean != given || internal || strings.ContainsAny(given, "\\?#%\x00\r\n") {
-		return "", newProblem(http.StatusUnprocessableEntity, "invalid path of an image",
-			FieldProblem{Location: "query.path", Message: "must be a plain absolute path such as /images/cat.jpg"})
+		return "", problem.New(http.StatusUnprocessableEntity, "invalid path of an image",
+			problem.Field{Location: "query.path", Message: "must be a plain absolute path such as /images/cat.jpg"})
 	}
 	return given, nil
 }
@@ -174,7 +176,7 @@ func judgeImage(status int, header string, body []byte) (contentType string, err
 	contentType, _, err = mime.ParseMediaType(header)
 	switch {
 	case status == http.StatusNotFound:
-		return "", newProblem(http.StatusNotFound, "the Darkroom has no such image")
+		return "", problem.New(http.StatusNotFound, "the Darkroom has no such image")
 	case status != http.StatusOK:
 		return "", badGateway(fmt.Sprintf("the Darkroom responded with %d %s: check its pods and its source", status, http.StatusText(status)))
 	// SVG can contain scripts.
@@ -186,8 +188,8 @@ func judgeImage(status int, header string, body []byte) (contentType string, err
 	return contentType, nil
 }
 
-func badGateway(detail string) *Problem {
-	return newProblem(http.StatusBadGateway, detail)
+func badGateway(detail string) *problem.Details {
+	return problem.New(http.StatusBadGateway, detail)
 }
 
 // fromProxy returns the problem if the response is from Kubernetes, not from the Darkroom.
@@ -200,10 +202,13 @@ func fromProxy(status int, body []byte) error {
 		return nil
 	}
 	err := fromKubernetes(&apierrors.StatusError{ErrStatus: answer}, asIs)
-	var problem *Problem
-	if errors.As(err, &problem) && problem.Status == http.StatusNotFound {
-		problem = unavailable("the Darkroom is not installed yet: it has no Service")
-		return problem
+	var refusal *problem.Details
+	if !errors.As(err, &refusal) {
+		return err
 	}
-	return err
+	// Since 1.37, Kubernetes does not distinguish a missing Service from one without pods.
+	if refusal.Status == http.StatusNotFound || strings.HasPrefix(refusal.Detail, "no endpoints available") {
+		return problem.Unavailable("the Darkroom is not installed yet, or none of its pods is ready")
+	}
+	return refusal
 }

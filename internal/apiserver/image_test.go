@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // ownAddress is an address of this machine that Kubernetes takes for one of a pod: no
@@ -68,6 +70,17 @@ func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 			Ports: []corev1.EndpointPort{{Name: "http", Port: int32(address.Port)}},
 		}},
 	})
+	// Since 1.37 it reads EndpointSlices instead.
+	create(t, &discoveryv1.EndpointSlice{
+		ObjectMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
+		AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints: []discoveryv1.Endpoint{{
+			Addresses:  []string{address.IP.String()},
+			Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)},
+			TargetRef:  &corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name},
+		}},
+		Ports: []discoveryv1.EndpointPort{{Name: ptr.To("http"), Port: ptr.To(int32(address.Port)), Protocol: ptr.To(corev1.ProtocolTCP)}},
+	})
 }
 
 func drawn(t *testing.T, width int) []byte {
@@ -87,7 +100,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 	one := path(namespace, "photos") + "/image?path="
 
 	got := s.want(http.StatusServiceUnavailable, token, "GET", one+"/cat.png", "")
-	if detail := problem(t, got).Detail; !strings.Contains(detail, "not installed") {
+	if detail := problemOf(t, got).Detail; !strings.Contains(detail, "not installed") {
 		t.Errorf("without a Service the answer is %s", got)
 	}
 	small, asked := drawn(t, 7), make(chan string, 10)
@@ -154,7 +167,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 		"an unknown fit":         {"/cat.png&fit=stretch", http.StatusUnprocessableEntity},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem(t, s.on(t).want(c.status, token, "GET", one+c.query, ""))
+			problemOf(t, s.on(t).want(c.status, token, "GET", one+c.query, ""))
 		})
 	}
 }

@@ -33,7 +33,7 @@ func TestJournalWritesWhatChanges(t *testing.T) {
 	j.put(entry("a", "1", "10"))
 	j.put(entry("a", "1", "10")) // a resync
 	j.put(entry("a", "1", "11"))
-	j.put(entry("a", "2", "12")) // deleted and made anew, in one look
+	j.put(entry("a", "2", "12")) // deleted and recreated between two events
 	j.remove(types.NamespacedName{Namespace: "ns", Name: "a"})
 	j.remove(types.NamespacedName{Namespace: "ns", Name: "a"})
 	want := []string{"added a 10", "modified a 11", "deleted a 11", "added a 12", "deleted a 12"}
@@ -83,11 +83,11 @@ func TestJournalWakesWhoWaits(t *testing.T) {
 	}
 	<-done
 	if ctx.Err() != nil {
-		t.Error("nobody was woken")
+		t.Error("the waiter is not woken")
 	}
 	go j.remove(types.NamespacedName{Namespace: "ns", Name: "a"})
 	j.awaitGone(ctx, types.NamespacedName{Namespace: "ns", Name: "a"}, "1")
 	if ctx.Err() != nil {
-		t.Error("nobody was woken")
+		t.Error("the waiter is not woken")
 	}
 }

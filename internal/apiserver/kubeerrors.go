@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -24,7 +25,7 @@ func fromKubernetes(err error, redact func(string) string) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		if isUnreachable(err) {
-			return unavailable("the Kubernetes API is unavailable; try again later")
+			return problem.Unavailable("the Kubernetes API is unavailable; try again later")
 		}
 		return err
 	}
@@ -32,18 +33,18 @@ func fromKubernetes(err error, redact func(string) string) error {
 	detail := redact(answer.Message)
 	switch code := int(answer.Code); {
 	case apierrors.IsInvalid(err):
-		return newProblem(http.StatusUnprocessableEntity, "the Darkroom is invalid; see errors", fieldProblems(answer.Details, redact)...)
+		return problem.New(http.StatusUnprocessableEntity, "the Darkroom is invalid; see errors", fieldProblems(answer.Details, redact)...)
 	case code == http.StatusUnauthorized:
-		return unauthorized("the token is no longer valid: sign in again")
+		return problem.Unauthorized("the token is no longer valid: sign in again")
 	case code == http.StatusTooManyRequests:
 		seconds, _ := apierrors.SuggestsClientDelay(err)
-		return tooMany(detail, max(seconds, 1))
+		return problem.TooManyRequests(detail, max(seconds, 1))
 	case code >= http.StatusInternalServerError:
-		return unavailable(detail)
+		return problem.Unavailable(detail)
 	case code < http.StatusBadRequest:
 		return err
 	default:
-		return newProblem(code, detail)
+		return problem.New(code, detail)
 	}
 }
 
@@ -57,18 +58,18 @@ func isUnreachable(err error) bool {
 const notChecked = "some validation rules were not checked"
 
 // fieldProblems returns one entry per cause, with the path of the field in the flat body.
-func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []FieldProblem {
+func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []problem.Field {
 	if details == nil {
 		return nil
 	}
-	var out []FieldProblem
+	var out []problem.Field
 	for _, cause := range details.Causes {
 		if strings.Contains(cause.Message, notChecked) && len(details.Causes) > 1 {
 			continue
 		}
-		entry := FieldProblem{Location: bodyPath(cause), Message: redact(withoutValue(cause.Message))}
+		entry := problem.Field{Location: bodyPath(cause), Message: redact(withoutValue(cause.Message))}
 		// Several checks of Kubernetes may report the same error of a field.
-		if entry.Location == "body" || !slices.ContainsFunc(out, func(f FieldProblem) bool { return f.Location == entry.Location }) {
+		if entry.Location == "body" || !slices.ContainsFunc(out, func(f problem.Field) bool { return f.Location == entry.Location }) {
 			out = append(out, entry)
 		}
 	}
@@ -109,14 +110,14 @@ func fromTranslator(err error) error {
 	if !errors.As(err, &invalid) {
 		return fmt.Errorf("render preview: %w", err)
 	}
-	var fields []FieldProblem
+	var fields []problem.Field
 	for _, bad := range invalid.Fields {
-		fields = append(fields, FieldProblem{
+		fields = append(fields, problem.Field{
 			Location: bodyPath(metav1.StatusCause{Field: bad.Field}),
 			Message:  withoutValue(fieldMessage(bad)),
 		})
 	}
-	return newProblem(http.StatusUnprocessableEntity, "the operator cannot install the Darkroom; see errors", fields...)
+	return problem.New(http.StatusUnprocessableEntity, "the operator cannot install the Darkroom; see errors", fields...)
 }
 
 func fieldMessage(bad *field.Error) string {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // maxQuestions bounds the access reviews of one list, for callers that may list only some
@@ -43,12 +44,12 @@ type listOutput struct {
 func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 	selector, err := labels.Parse(in.LabelSelector)
 	if err != nil {
-		return nil, newProblem(http.StatusBadRequest, "invalid label selector",
-			FieldProblem{Location: "query.labelSelector", Message: err.Error()})
+		return nil, problem.New(http.StatusBadRequest, "invalid label selector",
+			problem.Field{Location: "query.labelSelector", Message: err.Error()})
 	}
 	if requirements, _ := selector.Requirements(); len(requirements) > maxRequirements {
-		return nil, newProblem(http.StatusBadRequest, "invalid label selector",
-			FieldProblem{Location: "query.labelSelector", Message: fmt.Sprintf("must have at most %d requirements", maxRequirements)})
+		return nil, problem.New(http.StatusBadRequest, "invalid label selector",
+			problem.Field{Location: "query.labelSelector", Message: fmt.Sprintf("must have at most %d requirements", maxRequirements)})
 	}
 	after, err := parseContinue(in.Continue)
 	if err != nil {
@@ -91,8 +92,8 @@ func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector lab
 			continue
 		}
 		visible, err := s.has(ctx, darkroom.Namespace)
-		var problem *Problem
-		if errors.As(err, &problem) && problem.Status == http.StatusTooManyRequests && last != (types.NamespacedName{}) {
+		var refusal *problem.Details
+		if errors.As(err, &refusal) && refusal.Status == http.StatusTooManyRequests && last != (types.NamespacedName{}) {
 			page.Continue = formatContinue(last)
 			break
 		}
@@ -121,8 +122,8 @@ func parseContinue(token string) (types.NamespacedName, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	namespace, name, found := strings.Cut(string(raw), "/")
 	if err != nil || !found {
-		return types.NamespacedName{}, newProblem(http.StatusBadRequest, "invalid continue token",
-			FieldProblem{Location: "query.continue", Message: "must be the field continue of the last response"})
+		return types.NamespacedName{}, problem.New(http.StatusBadRequest, "invalid continue token",
+			problem.Field{Location: "query.continue", Message: "must be the field continue of the last response"})
 	}
 	return types.NamespacedName{Namespace: namespace, Name: name}, nil
 }
@@ -231,7 +232,7 @@ func (s *scope) refresh(ctx context.Context) (bool, error) {
 		different = different || allowed != before
 	}
 	if s.only != "" && !now.known[s.only] {
-		return true, newProblem(http.StatusForbidden, fmt.Sprintf("user %q may no longer %s", s.who.user.GetName(), toDarkrooms(s.verb, s.only, "")))
+		return true, problem.New(http.StatusForbidden, fmt.Sprintf("user %q may no longer %s", s.who.user.GetName(), toDarkrooms(s.verb, s.only, "")))
 	}
 	s.all, s.known = now.all, now.known
 	return different, nil

@@ -45,7 +45,7 @@ func TestPageIsServedAtAllOfItsAddresses(t *testing.T) {
 		s.want(http.StatusNotModified, "", "GET", address, "", "If-None-Match", got.header.Get("ETag"))
 	}
 	for _, address := range []string{"/.gitkeep", "/index.html", "/assets/", "/assets/other.js", "/elsewhere"} {
-		problem(t, s.want(http.StatusNotFound, "", "GET", address, ""))
+		problemOf(t, s.want(http.StatusNotFound, "", "GET", address, ""))
 	}
 }
 
@@ -85,7 +85,7 @@ func TestAssetsAreKeptForLongAndSentPacked(t *testing.T) {
 	}
 }
 
-func TestServerWithoutPageSaysHowToBuildIt(t *testing.T) {
+func TestServerWithoutPageShowsBuildInstructions(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*apiserver.Options){
 		"no files":    func(*apiserver.Options) {},

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // reply answers with a body that is ready.
@@ -17,12 +19,12 @@ func reply(w http.ResponseWriter, contentType string, body []byte) {
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-s.stopping:
-		unavailable("the server is shutting down").write(w)
+		problem.Write(w, problem.Unavailable("the server is shutting down"))
 		return
 	default:
 	}
 	if !s.synced() {
-		unavailable("the cache is not synchronized yet").write(w)
+		problem.Write(w, problem.Unavailable("the cache is not synchronized yet"))
 		return
 	}
 	reply(w, "text/plain", []byte("ok\n"))
@@ -32,14 +34,14 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := s.withAddress(r)
-		who, leave, err := s.enter(ctx, r, false) //nolint:contextcheck // derived from the request's context
+		ctx := r.Context()
+		who, leave, err := s.enter(ctx, r, false)
 		if err == nil {
 			defer leave()
-			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"}) //nolint:contextcheck // derived from the request's context
+			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
 		}
 		if err != nil {
-			asProblem(ctx, err).write(w) //nolint:contextcheck // derived from the request's context
+			problem.Write(w, asProblem(ctx, err))
 			return
 		}
 		metrics.ServeHTTP(w, r)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // PathInput names a Darkroom in the path. (It is exported for huma, which passes over
@@ -39,7 +40,7 @@ func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error)
 	}
 	tag := etag(darkroom.ResourceVersion)
 	if in.IfNoneMatch != "" && matches(in.IfNoneMatch, darkroom.ResourceVersion) {
-		return nil, newProblem(http.StatusNotModified, "").with("ETag", tag)
+		return nil, problem.New(http.StatusNotModified, "").WithHeader("ETag", tag)
 	}
 	return &darkroomOutput{ETag: tag, Body: flatten(darkroom)}, nil
 }
@@ -60,8 +61,8 @@ func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alp
 	return darkroom, nil
 }
 
-func notFound(key types.NamespacedName) *Problem {
-	return newProblem(http.StatusNotFound, fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
+func notFound(key types.NamespacedName) *problem.Details {
+	return problem.New(http.StatusNotFound, fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
 }
 
 type manifestOutput struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -40,9 +41,9 @@ func (s *Server) propose(ctx context.Context, in *renderInput) (*proposal, error
 	out := &proposal{}
 	var err error
 	out.before, err = s.readable(ctx, key)
-	var problem *Problem
+	var refusal *problem.Details
 	switch {
-	case errors.As(err, &problem) && problem.Status == http.StatusNotFound && s.serves(key.Namespace):
+	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && s.serves(key.Namespace):
 	case err != nil:
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (s *Server) preview(ctx context.Context, darkroom *v1alpha1.Darkroom) (stri
 // notInTime makes the end of a context a problem.
 func notInTime(ctx context.Context, err error) error {
 	if err != nil && errors.Is(err, ctx.Err()) {
-		return unavailable("the manifest could not be rendered in time; try again")
+		return problem.Unavailable("the manifest could not be rendered in time; try again")
 	}
 	return err
 }

@@ -11,6 +11,8 @@ import (
 	kuberesource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Patterns of routes that are counted or logged otherwise than the rest.
@@ -52,8 +54,21 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 		"cookie": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "Set by POST /session"},
 	}
 	config.Security = []map[string][]string{{"token": {}}, {"cookie": {}}}
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[kuberesource.Quantity](), reflect.TypeFor[quantity]())
 	return humago.New(mux, config)
+}
+
+// schemaName returns the name of a type in the OpenAPI document, for types whose name needs
+// that of their package.
+func schemaName(t reflect.Type, hint string) string {
+	switch t {
+	case reflect.TypeFor[problem.Details]():
+		return "Problem"
+	case reflect.TypeFor[problem.Field]():
+		return "FieldProblem"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
 }
 
 // Errors of all routes, of those that name a Darkroom, and of writes.
@@ -69,13 +84,17 @@ const (
 	sessionPath = "/session"
 )
 
+// maxToken is the largest body with a token, in bytes. It is small because the caller,
+// whose share it would count towards, is not known before it is read.
+const maxToken = 16 << 10
+
 // registerWrite registers an operation that reads its body by itself, of one media
 // type, and documents the body. Bodies are small where there are no shares of them.
 func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
-	op.Middlewares = append(op.Middlewares, requireType(mediaType))
+	op.Middlewares = append(op.Middlewares, middleware.RequireMediaType(mediaType))
 	op.SkipValidateBody, op.MaxBodyBytes = true, maxToken
 	if writes != nil {
-		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), maxBody
+		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), middleware.MaxBody
 	}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 	huma.Register(api, op, handler)

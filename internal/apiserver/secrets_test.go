@@ -17,6 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -103,7 +104,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 		if got.status < 400 {
 			t.Errorf("%s is not refused: %s", name, got)
 		}
-		// A name is shown: it is no place for a secret.
+		// Names are shown, so they must not be secrets.
 		if name != "name of an unknown" && name != "secret as a name" {
 			answers["refused: "+name] = got
 		}
@@ -219,8 +220,8 @@ func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
 	}), newNamespace(t)
 	token := newEditor(t, namespace).token
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	got := problem(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
-	want := []apiserver.FieldProblem{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
+	got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
+	want := []problem.Field{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
 	if !slices.Equal(got.Errors, want) {
 		t.Errorf("errors are %+v, want %+v", got.Errors, want)
 	}

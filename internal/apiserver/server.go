@@ -21,6 +21,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -54,7 +55,6 @@ type Server struct {
 	decoder  *decoder
 	handler  http.Handler
 
-	proxies proxies
 	signIns *signIns
 	// limits is how many requests each caller may send.
 	limits *limit.Rates
@@ -127,9 +127,6 @@ func (s *Server) setUpCallers(own *rest.Config, httpClient *http.Client) (err er
 	if s.callers, err = newCallers(s.options.Cluster, owner); err != nil {
 		return err
 	}
-	if s.proxies, err = parseProxies(s.options.TrustedProxies); err != nil {
-		return err
-	}
 	// TokenReviews do not queue behind what those who are signed in cost: they are
 	// limited one by one (signin.go), so their client is not.
 	config := rest.CopyConfig(own)
@@ -160,7 +157,7 @@ func (s *Server) serves(namespace string) bool {
 // requireServed refuses namespaces that the server does not read.
 func (s *Server) requireServed(namespace string) error {
 	if !s.serves(namespace) {
-		return newProblem(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace, strings.Join(s.options.Namespaces, ", ")))
+		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace, strings.Join(s.options.Namespaces, ", ")))
 	}
 	return nil
 }

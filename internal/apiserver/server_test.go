@@ -90,7 +90,7 @@ func TestOneNamespaceAlone(t *testing.T) {
 		{"PUT", path(two, "photos"), webFolder(two, "photos")},
 		{"DELETE", path(two, "photos"), ""},
 	} {
-		if detail := problem(t, s.want(http.StatusNotFound, both.token, c.method, c.path, c.body, "If-Match", "*")).Detail; !strings.Contains(detail, one) {
+		if detail := problemOf(t, s.want(http.StatusNotFound, both.token, c.method, c.path, c.body, "If-Match", "*")).Detail; !strings.Contains(detail, one) {
 			t.Errorf("%s %s: %s", c.method, c.path, detail)
 		}
 	}

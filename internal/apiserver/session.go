@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Who is the caller of a request.
@@ -50,21 +53,21 @@ const maxCookie = 3900
 func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, error) {
 	body := SignIn{}
 	if err := json.Unmarshal(in.RawBody, &body); err != nil || body.Token == "" {
-		return nil, newProblem(http.StatusUnprocessableEntity, "send the token in the body", FieldProblem{Location: "body.token", Message: "required"})
+		return nil, problem.New(http.StatusUnprocessableEntity, "send the token in the body", problem.Field{Location: "body.token", Message: "required"})
 	}
 	if len(body.Token) > maxCookie {
-		return nil, newProblem(http.StatusUnprocessableEntity, "the token is too large for a cookie: send it in the header Authorization",
-			FieldProblem{Location: "body.token", Message: fmt.Sprintf("must have %d bytes at most", maxCookie)})
+		return nil, problem.New(http.StatusUnprocessableEntity, "the token is too large for a cookie: send it in the header Authorization",
+			problem.Field{Location: "body.token", Message: fmt.Sprintf("must have %d bytes at most", maxCookie)})
 	}
 	kept := cookie(body.Token, 0)
 	if err := kept.Valid(); err != nil {
-		return nil, newProblem(http.StatusUnprocessableEntity, "invalid token", FieldProblem{Location: "body.token", Message: "has characters that are not allowed in a token"})
+		return nil, problem.New(http.StatusUnprocessableEntity, "invalid token", problem.Field{Location: "body.token", Message: "has characters that are not allowed in a token"})
 	}
 	who, err := s.signIns.admit(ctx, body.Token)
 	if err != nil {
 		return nil, err
 	}
-	noteCaller(ctx, who)
+	middleware.SetUser(ctx, who.user.GetName())
 	return &signInOutput{Cookie: kept, Body: s.describe(who)}, nil
 }
 

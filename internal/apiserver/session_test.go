@@ -28,7 +28,7 @@ func TestSession(t *testing.T) {
 	if want := "system:serviceaccount:" + namespace + ":one"; who.Username != want || len(who.Groups) == 0 {
 		t.Errorf("I am %+v, want %s", who, want)
 	}
-	// What a proxy says counts more than what a browser has kept.
+	// The header of a proxy takes precedence over the cookie of a browser.
 	two := newUser(t, namespace, "two")
 	who = into[apiserver.Who](t, s.want(http.StatusOK, two.token, "GET", "/session", "", "Cookie", cookie))
 	if !strings.HasSuffix(who.Username, ":two") {

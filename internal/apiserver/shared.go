@@ -5,20 +5,22 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // shared defends what an operation needs much of, such as memory for its body, against
 // one caller who takes all of it. A caller who sends slowly keeps only its own share.
 func shared(places *limit.Shares) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		who := addressOf(ctx.Context())
+		who := middleware.AddressOf(ctx.Context())
 		if caller := callerOf(ctx.Context()); caller != nil {
 			who = caller.user.GetName()
 		}
 		leave, err := places.Enter(ctx.Context(), who)
 		if err != nil {
 			_, w := humago.Unwrap(ctx)
-			asProblem(ctx.Context(), limited(err)).write(w)
+			problem.Write(w, asProblem(ctx.Context(), limited(err)))
 			return
 		}
 		defer leave()

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -79,14 +81,14 @@ func ownToken(own *rest.Config) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// admit identifies the owner of a token, or returns a Problem.
+// admit identifies the owner of a token, or returns a problem.
 func (s *signIns) admit(ctx context.Context, token string) (*caller, error) {
 	if token == "" {
 		return s.identity.identify(ctx, token)
 	}
 	sum := sha256.Sum256([]byte(token))
 	if refusal, found := s.bad.Get(sum); found {
-		return nil, refusal.(*Problem)
+		return nil, refusal.(*problem.Details)
 	}
 	counted := ""
 	if _, known := s.good.Get(sum); !known {
@@ -96,14 +98,14 @@ func (s *signIns) admit(ctx context.Context, token string) (*caller, error) {
 		}
 	}
 	who, err := s.identity.identify(ctx, token)
-	var problem *Problem
+	var refusal *problem.Details
 	switch {
 	case err == nil:
 		s.good.Add(sum, struct{}{}, goodFor)
 		s.learn(token)
-	case errors.As(err, &problem) && problem.Status == http.StatusUnauthorized:
+	case errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized:
 		s.good.Remove(sum)
-		s.bad.Add(sum, problem, s.badFor)
+		s.bad.Add(sum, refusal, s.badFor)
 		return nil, err
 	}
 	if counted != "" {
@@ -116,7 +118,7 @@ func (s *signIns) admit(ctx context.Context, token string) (*caller, error) {
 // attempt counts an attempt as failed until it turns out otherwise, and returns what it
 // was counted for; empty if it had to wait with others instead.
 func (s *signIns) attempt(ctx context.Context, token string) (counted string, err error) {
-	counted = addressOf(ctx)
+	counted = middleware.AddressOf(ctx)
 	if issuer := issuerOf(token); s.knows(issuer) {
 		counted += " " + issuer
 	}

@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // someTokens are those that a cluster accepts.
@@ -24,12 +26,12 @@ type someTokens struct {
 func (s *someTokens) identify(_ context.Context, token string) (*caller, error) {
 	s.asked++
 	if token == "away" {
-		return nil, unavailable("away")
+		return nil, problem.Unavailable("away")
 	}
 	if !s.good[token] {
-		return nil, unauthorized("bad")
+		return nil, problem.Unauthorized("bad")
 	}
-	return newCaller(&user.DefaultInfo{Name: "somebody"}, token), nil
+	return newCaller(&user.DefaultInfo{Name: "ada"}, token), nil
 }
 
 func issuedBy(issuer, subject string) string {
@@ -47,13 +49,13 @@ func newTestSignIns(tokens *someTokens) *signIns {
 
 func statusOf(t *testing.T, s *signIns, token string) int {
 	t.Helper()
-	_, err := s.admit(context.WithValue(t.Context(), addressKey{}, "192.0.2.1"), token)
-	var problem *Problem
+	_, err := s.admit(middleware.WithAddress(t.Context(), "192.0.2.1"), token)
+	var refusal *problem.Details
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.As(err, &problem):
-		return problem.Status
+	case errors.As(err, &refusal):
+		return refusal.Status
 	}
 	t.Fatal(err)
 	return 0

@@ -85,7 +85,7 @@ func TestSlowClientLosesTheConnectionAndNoEvent(t *testing.T) {
 			id = strings.TrimSpace(found)
 		}
 	}
-	// Nobody reads, while more happens than the server keeps.
+	// The client does not read while more events occur than the server keeps.
 	const many = 40
 	for i := range many {
 		create(t, &v1alpha1.Darkroom{

@@ -21,6 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render" //nolint:depguard // the test renders as the command does
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -76,8 +77,8 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 	}
 }
 
-// options are those of most tests: answers about rights are forgotten at once, and
-// nobody is limited.
+// options are those of most tests: permissions are not cached, and callers are not
+// limited.
 func options(t *testing.T) apiserver.Options {
 	t.Helper()
 	return apiserver.Options{
@@ -209,13 +210,13 @@ func into[T any](t *testing.T, a answer) T {
 	return out
 }
 
-// problem decodes a problem, and checks that it is one.
-func problem(t *testing.T, a answer) apiserver.Problem {
+// problemOf decodes a problem, and checks that it is one.
+func problemOf(t *testing.T, a answer) problem.Details {
 	t.Helper()
 	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
 		t.Fatalf("content type is %q, want a problem: %s", got, a)
 	}
-	out := into[apiserver.Problem](t, a)
+	out := into[problem.Details](t, a)
 	if out.Title != http.StatusText(a.status) || out.Status != a.status || out.Detail == "" {
 		t.Fatalf("not a whole problem: %s", a)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -45,7 +47,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	scope.access = scope.access.patient()
 	leave, err := s.streams.Enter(ctx, scope.who.user.GetName())
 	if err != nil {
-		return nil, tooMany(fmt.Sprintf("too many streams are open; each caller may have %d", maxStreams), 10)
+		return nil, problem.TooManyRequests(fmt.Sprintf("too many streams are open; each caller may have %d", maxStreams), 10)
 	}
 	return &streamOutput{Body: func(humaContext huma.Context) {
 		defer leave()

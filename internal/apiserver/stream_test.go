@@ -163,7 +163,7 @@ func (f *follower) kinds(t *testing.T, n int) []string {
 
 func quick(o *apiserver.Options) { o.Heartbeat = 50 * time.Millisecond }
 
-func TestStreamTellsWhatHappens(t *testing.T) {
+func TestStreamSendsEvents(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
@@ -216,8 +216,8 @@ func TestStreamResumes(t *testing.T) {
 	}
 }
 
-// TestStreamResumedWithOtherRights holds that a client whose rights have changed while it
-// was away begins anew: the journal has no changes of rights.
+// TestStreamResumedWithOtherRights checks that a client whose permissions have changed while
+// it was disconnected starts again: the journal does not record permissions.
 func TestStreamResumedWithOtherRights(t *testing.T) {
 	t.Parallel()
 	s, one, two := start(t), newNamespace(t), newNamespace(t)
@@ -276,7 +276,7 @@ func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
 	if got := f.kinds(t, 1); got[0] != "added shown" {
 		t.Errorf("sees %q", got)
 	}
-	// What becomes visible, or invisible, has the client begin anew.
+	// When Darkrooms become visible or invisible, the client starts again.
 	revoke := both.may(two, canView)
 	var seen []string
 	for range 4 {
@@ -304,7 +304,7 @@ func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
 func TestStreamHasHeartbeats(t *testing.T) {
 	t.Parallel()
 	s := start(t, quick)
-	f := s.follow(newUser(t, newNamespace(t), "nobody").token, "/events/stream")
+	f := s.follow(newUser(t, newNamespace(t), "stranger").token, "/events/stream")
 	f.until(t, "synced")
 	for range 2 {
 		if m := <-f.messages; m.kind != "heartbeat" {
@@ -330,7 +330,7 @@ func TestStreamEndsWithTheToken(t *testing.T) {
 func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	f := s.follow(newUser(t, newNamespace(t), "nobody").token, "/events/stream")
+	f := s.follow(newUser(t, newNamespace(t), "stranger").token, "/events/stream")
 	f.until(t, "synced")
 	s.stop()
 	f.ended(t)
@@ -344,7 +344,7 @@ func TestStreamsOfOneCallerAreLimited(t *testing.T) {
 		s.follow(token, "/events/stream").until(t, "synced")
 	}
 	got := s.want(http.StatusTooManyRequests, token, "GET", "/events/stream", "")
-	if problem(t, got); got.header.Get("Retry-After") == "" {
+	if problemOf(t, got); got.header.Get("Retry-After") == "" {
 		t.Error("429 without Retry-After")
 	}
 }

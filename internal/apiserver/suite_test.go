@@ -34,7 +34,7 @@ var (
 	cluster *rest.Config
 	kube    client.Client
 	// serverConfig is the identity of the servers under test: the ServiceAccount of
-	// config/apiserver, with exactly the rights that stand there.
+	// config/apiserver, with exactly the permissions granted there.
 	serverConfig *rest.Config
 )
 

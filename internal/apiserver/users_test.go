@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
-// user is somebody with a token.
+// user is a user with a token.
 type user struct {
 	t               *testing.T
 	namespace, name string
@@ -31,7 +31,7 @@ func newUser(t *testing.T, namespace, name string) *user {
 	return &user{t: t, namespace: namespace, name: name, token: token}
 }
 
-// Rights by which tests name what users may do.
+// Permissions that tests grant to users.
 var (
 	canView = []rbacv1.PolicyRule{
 		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"get", "list", "watch"}},

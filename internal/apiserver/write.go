@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 const (
@@ -56,8 +57,8 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 		return nil, err
 	}
 	if input.Name == "" {
-		return nil, newProblem(http.StatusUnprocessableEntity, "the Darkroom needs a name",
-			FieldProblem{Location: "body.name", Message: "required, for example photos"})
+		return nil, problem.New(http.StatusUnprocessableEntity, "the Darkroom needs a name",
+			problem.Field{Location: "body.name", Message: "required, for example photos"})
 	}
 	if input.Namespace == "" {
 		input.Namespace = defaultNamespace
@@ -134,7 +135,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 			// Written by another client after it was read here.
 			return nil, stale()
 		case backoff.Steps == 0:
-			return nil, newProblem(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
+			return nil, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
 		}
 		select {
 		case <-time.After(backoff.Step()):
@@ -144,7 +145,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 	}
 }
 
-// updateOnce returns the error of Kubernetes for a conflict, and else a Problem.
+// updateOnce returns the error of Kubernetes for a conflict, and else a problem.
 func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
 ) (*v1alpha1.Darkroom, error) {
@@ -188,23 +189,23 @@ func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.
 // checkNamespace rejects an invalid name of a namespace before it becomes part of a path.
 func checkNamespace(namespace string) error {
 	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-		return newProblem(http.StatusUnprocessableEntity, "invalid name of a namespace",
-			FieldProblem{Location: "body.namespace", Message: problems[0]})
+		return problem.New(http.StatusUnprocessableEntity, "invalid name of a namespace",
+			problem.Field{Location: "body.namespace", Message: problems[0]})
 	}
 	return nil
 }
 
 // checkIdentity refuses a body that is of another Darkroom than the path.
 func checkIdentity(input *DarkroomInput, key types.NamespacedName) error {
-	var bad []FieldProblem
+	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
-		bad = append(bad, FieldProblem{Location: "body.name", Message: "must be that of the path, or be left out: a Darkroom cannot be renamed"})
+		bad = append(bad, problem.Field{Location: "body.name", Message: "must be that of the path, or be left out: a Darkroom cannot be renamed"})
 	}
 	if input.Namespace != "" && input.Namespace != key.Namespace {
-		bad = append(bad, FieldProblem{Location: "body.namespace", Message: "must be that of the path, or be left out: a Darkroom cannot be moved"})
+		bad = append(bad, problem.Field{Location: "body.namespace", Message: "must be that of the path, or be left out: a Darkroom cannot be moved"})
 	}
 	if len(bad) > 0 {
-		return newProblem(http.StatusUnprocessableEntity, "name or namespace in the body does not match the path", bad...)
+		return problem.New(http.StatusUnprocessableEntity, "name or namespace in the body does not match the path", bad...)
 	}
 	input.Name, input.Namespace = key.Name, key.Namespace
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 func TestAnyVersionIsNeverStale(t *testing.T) {
@@ -49,8 +50,8 @@ func TestDeletionOfOneVersion(t *testing.T) {
 	created := s.want(http.StatusCreated, editor, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
 	changed := s.want(http.StatusOK, editor, "PATCH", path(namespace, "photos"), `{"replicas":2}`,
 		"If-Match", created, "Content-Type", "application/merge-patch+json").header.Get("ETag")
-	problem(t, s.want(http.StatusPreconditionFailed, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", created))
-	problem(t, s.want(http.StatusPreconditionFailed, editor, "DELETE", path(namespace, "photos"), "", "If-Match", created+`, "1"`))
+	problemOf(t, s.want(http.StatusPreconditionFailed, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", created))
+	problemOf(t, s.want(http.StatusPreconditionFailed, editor, "DELETE", path(namespace, "photos"), "", "If-Match", created+`, "1"`))
 	s.want(http.StatusNoContent, editor, "DELETE", path(namespace, "photos")+"?dryRun=All", "", "If-Match", created+", "+changed)
 	// One tag needs no right but that to delete.
 	s.want(http.StatusNoContent, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", changed)
@@ -61,7 +62,7 @@ func TestRefusedDeletionIsASentence(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	viewer := newViewer(t, namespace).token
-	detail := problem(t, s.want(http.StatusForbidden, viewer, "DELETE", path(namespace, "photos"), "")).Detail
+	detail := problemOf(t, s.want(http.StatusForbidden, viewer, "DELETE", path(namespace, "photos"), "")).Detail
 	if strings.Contains(detail, "unknown") || !strings.Contains(detail, "cannot delete") || !strings.Contains(detail, "viewer") {
 		t.Errorf("the detail is %q", detail)
 	}
@@ -71,7 +72,7 @@ func TestValuesOfTheWrongType(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
-	for body, want := range map[string]apiserver.FieldProblem{
+	for body, want := range map[string]problem.Field{
 		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":"foo"}`:                        {Location: "body.subDomains", Message: "must be a list"},
 		`{"name":"a","source":"https://example.com","subDomains":["a"]}`:                                    {Location: "body.source", Message: "must be an object"},
 		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":[1]}`:                          {Location: "body.subDomains[0]", Message: "must be a string"},
@@ -80,12 +81,12 @@ func TestValuesOfTheWrongType(t *testing.T) {
 		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicaz":1}`:           {Location: "body.replicaz", Message: "unknown field"},
 		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":99999999999}`: {Location: "body.replicas", Message: "must be an integer of 32 bits"},
 	} {
-		got := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", body))
+		got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", body))
 		if len(got.Errors) != 1 || got.Errors[0] != want {
 			t.Errorf("%s: the errors are %+v, want %+v", body, got.Errors, want)
 		}
 	}
-	detail := problem(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", `{"source":{},"subDomains":"foo"}`)).Detail
+	detail := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", `{"source":{},"subDomains":"foo"}`)).Detail
 	if want := "the body is invalid: body.subDomains: must be a list"; detail != want {
 		t.Errorf("the detail is %q, want %q", detail, want)
 	}

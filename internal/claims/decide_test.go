@@ -45,7 +45,7 @@ func TestAHostIsDecided(t *testing.T) {
 		view view
 		want Refusal // none if empty
 	}{
-		{"nobody else wants it", view{claimants: []claimant{me}}, Refusal{}},
+		{"no other claimant", view{claimants: []claimant{me}}, Refusal{}},
 		{"the cache does not show my own claim yet", view{}, Refusal{}},
 		{"a younger one wants it too", view{claimants: []claimant{me, young}}, Refusal{}},
 		{"an older one wants it", view{claimants: []claimant{me, young, old}}, Refusal{Owner: old.NamespacedName}},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTheManagerRefusesBadFlags before it looks for a cluster, of which there is none.
+// TestTheManagerRefusesBadFlags before it connects to a cluster: there is none.
 func TestTheManagerRefusesBadFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Chdir(filepath.Join("..", "..")) // where watches.yaml and the chart are

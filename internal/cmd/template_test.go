@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
 	samplesDir = "../../config/samples"
@@ -260,10 +260,10 @@ func TestWhatIsRead(t *testing.T) {
 		"a Darkroom of another group is another kind": {
 			strings.Replace(two, v1alpha1.GroupVersion.String(), "example.org/v1", 1) + "---\n" + one, []string{"-f", "-"}, []string{"team-a/one"},
 		},
-		"a List":                    {"apiVersion: v1\nkind: List\nitems:\n" + indented + "\n", []string{"-f", "-"}, []string{"team-a/one"}},
-		"a List among documents":    {"kind: List\nitems:\n" + indented + "\n---\n" + two, []string{"-f", "-"}, []string{"default/two", "team-a/one"}},
-		"a List of what is no kind": {"kind: List\nitems: [a, 1, {kind: Pod}]\n---\n" + one, []string{"-f", "-"}, []string{"team-a/one"}},
-		"JSON":                      {`{"apiVersion": "deployments.example.com/v1alpha1", "kind": "Darkroom", "metadata": {"name": "j"}, "spec": {"source": {"baseUrl": "https://a"}, "subDomains": ["j"]}}`, []string{"-f", "-"}, []string{"default/j"}},
+		"a List":                 {"apiVersion: v1\nkind: List\nitems:\n" + indented + "\n", []string{"-f", "-"}, []string{"team-a/one"}},
+		"a List among documents": {"kind: List\nitems:\n" + indented + "\n---\n" + two, []string{"-f", "-"}, []string{"default/two", "team-a/one"}},
+		"a List of other things": {"kind: List\nitems: [a, 1, {kind: Pod}]\n---\n" + one, []string{"-f", "-"}, []string{"team-a/one"}},
+		"JSON":                   {`{"apiVersion": "deployments.example.com/v1alpha1", "kind": "Darkroom", "metadata": {"name": "j"}, "spec": {"source": {"baseUrl": "https://a"}, "subDomains": ["j"]}}`, []string{"-f", "-"}, []string{"default/j"}},
 		"the status, as kubectl get prints it": {
 			one + "status:\n  phase: Ready\n  fieldOfANewerRelease: true\n", []string{"-f", "-"}, []string{"team-a/one"},
 		},
@@ -277,7 +277,7 @@ func TestWhatIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsNamed(t *testing.T) {
+func TestUnreadableInputIsNamed(t *testing.T) {
 	good := document(t, darkrooms.New("good", ""))
 	absent := filepath.Join(t.TempDir(), "absent.yaml")
 	for name, test := range map[string]struct {

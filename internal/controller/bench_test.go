@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// unchangedAllocations is what a look at an unchanged Darkroom may allocate.
+	// unchangedAllocations is what a reconcile of an unchanged Darkroom may allocate.
 	unchangedAllocations = 950
 	// raceAllocations is what the race detector may add; it was seen to add 60.
 	raceAllocations = 150
@@ -42,7 +42,7 @@ func BenchmarkUnchangedDarkroom(b *testing.B) {
 	}
 }
 
-// unchanged installs a Darkroom and returns a look at it that finds nothing to do.
+// unchanged installs a Darkroom and returns a reconcile of it that finds nothing to do.
 func unchanged(tb testing.TB) func() {
 	tb.Helper()
 	installer, darkroom := startWithPhotos(tb)

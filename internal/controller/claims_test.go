@@ -117,7 +117,7 @@ func (w *hostWatch) eventuallyRouted(t *testing.T, want map[string]string) {
 	})
 }
 
-// twoTenants makes two namespaces, the first of which sorts first.
+// twoTenants creates two namespaces, in alphabetical order.
 func twoTenants(t *testing.T) (first, second string) {
 	t.Helper()
 	namespaces := []string{newNamespace(t), newNamespace(t)}

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The status of a Deployment is written all the time, and each write is a conflict
-// for whoever takes away what was added to the specification.
-func TestWhatWasAddedGoesThoughOthersWriteMeanwhile(t *testing.T) {
+// The status of a Deployment is written all the time, and each write is a conflict for the
+// operator when it reverts additions to the specification.
+func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	var conflicts atomic.Int32
@@ -78,8 +78,8 @@ func writeStatus(ctx context.Context, t *testing.T, namespace string, replicas i
 	}
 }
 
-// Whoever writes a Darkroom while its turn comes is no fault to tell anybody of.
-func TestADarkroomThatIsWrittenWhileItsTurnComesIsLookedAtAgain(t *testing.T) {
+// A conflict with a concurrent write of the Darkroom is retried and not reported.
+func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	var stale atomic.Int32

@@ -84,7 +84,7 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	}
 	eventually(t, "quiet", quiet(operator))
 	if after := operator.requests.count.Load(); after != requests {
-		t.Errorf("a Secret that nobody references caused %d requests", after-requests)
+		t.Errorf("a Secret without references caused %d requests", after-requests)
 	}
 	if podTemplateOf(t, namespace, "photos") != photos || podTemplateOf(t, namespace, "public") != public {
 		t.Error("a Secret that they do not reference rolled pods")

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-func TestADamagedRevisionIsMadeAnewOverItsObjects(t *testing.T) {
+func TestADamagedRevisionIsRecreatedOverItsObjects(t *testing.T) {
 	t.Parallel()
 	for name, upgrades := range map[string][]v1alpha1.LogLevel{"the only one": nil, "the last of three": {"warn", "error"}} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// quiet says what is wrong unless an operator makes no request for a while.
+// quiet returns an error unless an operator makes no request for a while.
 func quiet(o *operator) func(context.Context) error {
 	return func(context.Context) error {
 		before := o.requests.count.Load()
@@ -133,8 +133,7 @@ func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 	namespace := darkroom.Namespace
 	operator.kill()
 
-	// While no operator looks, somebody makes the Deployment anew with a selector
-	// of their own.
+	// While no operator runs, a user recreates the Deployment with another selector.
 	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 	if err := kube.Delete(t.Context(), deployment.DeepCopy()); err != nil {
 		t.Fatal(err)
@@ -227,7 +226,7 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 }
 
 // killedAt lets an operator make some writes, then none, and has another one
-// finish. It tells whether the first one had finished already.
+// finish. It reports whether the first one had finished already.
 func killedAt(t *testing.T, writes int, prepare bool, act func(*testing.T, *v1alpha1.Darkroom), done func(*v1alpha1.Darkroom) func(context.Context) error) bool {
 	t.Helper()
 	namespace := newNamespace(t)

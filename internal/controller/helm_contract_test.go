@@ -20,7 +20,7 @@ import (
 
 func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
 
-// helmByHand is what somebody has who uses the helm command in a namespace.
+// helmByHand is the configuration of the helm command in a namespace.
 func helmByHand(t *testing.T, namespace string) *action.Configuration {
 	t.Helper()
 	flags := genericclioptions.NewConfigFlags(false)
@@ -120,7 +120,7 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	namespace := darkroom.Namespace
 	operator.kill()
 
-	// Somebody's `helm upgrade` is under way, or was interrupted.
+	// A user's `helm upgrade` is under way, or was interrupted.
 	helm := helmByHand(t, namespace)
 	last, err := helm.Releases.Last("photos")
 	if err != nil {

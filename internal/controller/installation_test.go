@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// as gives an operator the name of an installation, and settings by which its work can be
-// told from another's.
+// as gives an operator the name of an installation, and settings that distinguish its work
+// from another's.
 func as(installation, domain string) operatorOption {
 	return func(o *controller.Options, _ *rest.Config) {
 		o.Installation = installation

@@ -126,7 +126,7 @@ func withDiscovery(period time.Duration) operatorOption {
 	return func(o *controller.Options, _ *rest.Config) { o.DiscoveryPeriod = period }
 }
 
-// isCached says what is wrong unless an operator caches objects of a kind, or caches none.
+// isCached returns an error unless an operator caches objects of a kind, or caches none.
 func isCached(o *operator, list client.ObjectList, want bool) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -158,7 +158,7 @@ func monitored(namespace, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// lacks says what is wrong unless a Darkroom fails because the cluster lacks a kind.
+// lacks returns an error unless a Darkroom fails because the cluster lacks a kind.
 func lacks(kind string) func(v1alpha1.DarkroomStatus) error {
 	return func(status v1alpha1.DarkroomStatus) error {
 		failed := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionReleaseFailed)

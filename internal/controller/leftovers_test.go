@@ -16,8 +16,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// What pods read at their start stays until no pod of the old template can start any
-// more, whichever operator sees the end of the roll-out.
+// ConfigMaps and Secrets of the old template stay until no pod of it can start any more,
+// even if another operator process sees the end of the rollout.
 func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	t.Parallel()
 	first, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Source = inlineSource("first") })
@@ -34,7 +34,7 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	if len(during) != 4 || slices.ContainsFunc(before, func(name string) bool { return !slices.Contains(during, name) }) {
 		t.Fatalf("before the change there were %q, during the roll-out there are %q", before, during)
 	}
-	// A copy that somebody made, marks and all but the owner, is not the release's.
+	// A copy with all marks but the owner does not belong to the release.
 	stranger := mustConfig(t, namespace, "photos").DeepCopy()
 	stranger.ObjectMeta = metav1.ObjectMeta{
 		Namespace: namespace, Name: "photos-stranger", Labels: stranger.Labels, Annotations: stranger.Annotations,

@@ -212,7 +212,7 @@ func TestCredentialsAreInSecretsAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsDeletedOrEditedByHandComesBack(t *testing.T) {
+func TestManualChangesAreReverted(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
@@ -250,7 +250,7 @@ func TestWhatIsDeletedOrEditedByHandComesBack(t *testing.T) {
 				t.Skip("Helm's own bookkeeping")
 			}
 			patch := client.RawPatch("application/merge-patch+json",
-				[]byte(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"somebody-else"}}}`))
+				[]byte(`{"metadata":{"labels":{"app.kubernetes.io/part-of":"another-app"}}}`))
 			if err := kube.Patch(t.Context(), object.DeepCopy(), patch); err != nil {
 				t.Fatal(err)
 			}

@@ -80,7 +80,7 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	}
 }
 
-// namesADarkroom tells whether a line of the log says which Darkroom it is about.
+// namesADarkroom reports whether a log entry names its Darkroom.
 func namesADarkroom(entry map[string]any) bool {
 	for _, key := range []string{"darkroom", "Darkroom", "object"} {
 		if reference, ok := entry[key].(map[string]any); ok && reference["name"] != nil {

@@ -26,8 +26,8 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 )
 
-// foreignChart is a chart of somebody else with objects of the names that a Darkroom would
-// use, and a password.
+// foreignChart is another chart, with objects of the names that a Darkroom would use, and a
+// password.
 func foreignChart(t *testing.T) *chart.Chart {
 	t.Helper()
 	object := func(kind, apiVersion, rest string) string {
@@ -205,7 +205,7 @@ func TestAReleaseOfAnotherChartIsNotAdopted(t *testing.T) {
 	sameObjects(t, before, everything(t, namespace))
 }
 
-// A Deployment that somebody made under the name after ours was deleted is not ours.
+// A Deployment that a user created under the name after ours was deleted is not ours.
 func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
@@ -264,8 +264,8 @@ func TestAPausedDarkroomCanBeDeleted(t *testing.T) {
 	eventually(t, "it is gone", gone(darkroom))
 }
 
-// With two workers, each of which used to wait ten seconds for each of them.
-func TestForeignFinalizersBlockNobody(t *testing.T) {
+// There are two workers, and each used to wait ten seconds for each object.
+func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
@@ -379,7 +379,7 @@ func TestAdditionsOfOtherControllersStay(t *testing.T) {
 		d.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "2026-11-21T00:00:00Z"}
 	})
 	eventually(t, "rest", quiet(operator))
-	// Whatever makes the operator apply them again.
+	// Any change makes the operator apply them again.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "the upgrade", installed(namespace, "photos"))
 	eventually(t, "rest", quiet(operator))
@@ -498,7 +498,7 @@ func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
 	if err != nil || len(history) != 2 || history[0].Info.Status != "deployed" {
 		t.Errorf("the history is %v (%v), want the deployed revision and one that failed", history, err)
 	}
-	// What the failed revision left is surplus, though no deployed revision ever had it.
+	// Objects of the failed revision are surplus, although no deployed revision had them.
 	mustGet(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.PodTemplate = nil, nil })
 	eventually(t, "the end of the autoscaler", func(ctx context.Context) error {
@@ -509,7 +509,7 @@ func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
 	})
 }
 
-// The caches lag behind the operator's own writes, which is no change by anybody.
+// The caches lag behind the operator's own writes. That is not a change by others.
 func TestAnInstallIsNotFollowedByRepairs(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

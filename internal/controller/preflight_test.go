@@ -45,7 +45,7 @@ func refusing() *source {
 
 func (s *source) serves() { s.becomes(v1alpha1.ReasonImageServed, "It is served.") }
 
-// probed is a Darkroom with a probe of which one failure counts.
+// probed is a Darkroom with a probe and a failure threshold of one.
 func probed(namespace, name string) *v1alpha1.Darkroom {
 	darkroom := webFolder(namespace, name)
 	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
@@ -144,7 +144,7 @@ func eventuallyHeld(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	})
 }
 
-// nothingLeft says what a preflight check has left in a namespace. The names are those of
+// nothingLeft returns an error if a preflight check has left objects in a namespace. The names are those of
 // the ConfigMaps that may be there.
 func nothingLeft(namespace string, configMaps ...string) func(context.Context) error {
 	return func(ctx context.Context) error {
@@ -188,7 +188,7 @@ func TestAChangeThatWouldBreakImagesIsNotApplied(t *testing.T) {
 	}
 	eventuallyEvent(t, namespace, "HeldBack")
 
-	// What is in place is maintained meanwhile.
+	// The deployed revision is maintained meanwhile.
 	deleted := mustGet(t, &corev1.Service{}, namespace, "photos")
 	if err := kube.Delete(t.Context(), deleted); err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestAWrongSecretReachesNoPodThatServes(t *testing.T) {
 	eventually(t, "the end of the preflight pod", nothingLeft(namespace, mustConfig(t, namespace, "photos").Name))
 }
 
-func TestWhatCannotBreakImagesIsAppliedWithoutAPreflightCheck(t *testing.T) {
+func TestHarmlessChangesAreAppliedWithoutAPreflightCheck(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		ready  bool
@@ -321,8 +321,8 @@ func TestAnOperatorKilledDuringAPreflightCheckLeavesNothing(t *testing.T) {
 	})
 }
 
-// intruder makes a Deployment of somebody else once the operator creates one for a preflight
-// check: before that request, so that the name is taken, or after it, in its place.
+// intruder creates a foreign Deployment once the operator creates one for a preflight check:
+// before that request, so that the name is taken, or after it, in its place.
 type intruder struct {
 	t      *testing.T
 	before bool
@@ -376,7 +376,7 @@ func (i *intruder) make(namespace, name string) {
 	}
 }
 
-func TestADeploymentOfSomebodyElseWithTheNameOfAPreflightCheckIsLeftAlone(t *testing.T) {
+func TestAForeignDeploymentWithTheNameOfAPreflightCheckIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]bool{"it was there before": true, "it took the place of the operator's": false} {
 		t.Run(name, func(t *testing.T) {

@@ -2,5 +2,5 @@
 
 package controller_test
 
-// raceDetector tells that allocations are counted with those of the race detector.
+// raceDetector means that allocations of the race detector are counted too.
 const raceDetector = true

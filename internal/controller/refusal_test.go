@@ -10,8 +10,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// TestBadResourcesAreRefusedWithTheFieldAndTheRemedy shows what `kubectl apply`
-// answers. The rules stand in the CRD, so no operator runs here.
+// TestBadResourcesAreRefusedWithTheFieldAndTheRemedy checks the errors that `kubectl apply`
+// shows. The rules are part of the CRD, so no operator runs here.
 func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

@@ -72,8 +72,8 @@ func TestARestartedOperatorWritesNothing(t *testing.T) {
 	}
 }
 
-// What the record says is compared with what the caches show, object by object.
-func TestWhatWasChangedWhileNoOperatorRanIsFound(t *testing.T) {
+// The record is compared with the caches, object by object.
+func TestChangesWhileNoOperatorRanAreFound(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]struct {
 		act   func(t *testing.T, namespace string)
@@ -211,7 +211,7 @@ func TestAVerificationRecordsWhatIsThere(t *testing.T) {
 }
 
 // The status of an autoscaler is written several times a minute.
-func TestWhatAnAutoscalerReportsCostsNothing(t *testing.T) {
+func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) {
 		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 3}

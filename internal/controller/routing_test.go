@@ -44,7 +44,7 @@ func accept(t *testing.T, namespace, name string, generation int64) {
 	})
 }
 
-// served says what is wrong unless a Darkroom is ready at a URL and some hosts.
+// served returns an error unless a Darkroom is ready at a URL and some hosts.
 func served(url string, hosts ...string) func(v1alpha1.DarkroomStatus) error {
 	return func(status v1alpha1.DarkroomStatus) error {
 		if status.URL != url || !slices.Equal(status.Domains, hosts) {
@@ -54,7 +54,7 @@ func served(url string, hosts ...string) func(v1alpha1.DarkroomStatus) error {
 	}
 }
 
-// awaiting says what is wrong unless a Darkroom waits for its Gateway.
+// awaiting returns an error unless a Darkroom waits for its Gateway.
 func awaiting(status v1alpha1.DarkroomStatus) error {
 	if !strings.HasPrefix(status.Message, "Gateway ") {
 		return fmt.Errorf("message is %q", status.Message)

@@ -37,8 +37,8 @@ func managerRules(t *testing.T) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// asTenantOperator gives a user the manager's rights in some namespaces, by Roles,
-// and none beyond, and has the operator be that user. What it is forbidden is noted.
+// asTenantOperator runs the operator as a user who has the manager's permissions in some
+// namespaces, by Roles, and no others. Forbidden requests are recorded.
 func asTenantOperator(t *testing.T, namespaces []string, forbidden *forbiddenRequests) operatorOption {
 	t.Helper()
 	user := "operator-of-" + namespaces[0]
@@ -126,7 +126,7 @@ func TestShardsHandleTheirDarkroomsAlone(t *testing.T) {
 	eventually(t, "the same Ingress", func(ctx context.Context) error {
 		now, err := get(ctx, &networkingv1.Ingress{}, namespace, "mine")
 		if err == nil && now.UID != ingress.UID {
-			t.Error("its Ingress was made anew")
+			t.Error("its Ingress was recreated")
 		}
 		return err
 	})

@@ -273,7 +273,7 @@ func eventually(t testing.TB, what string, check func(context.Context) error) {
 	}
 }
 
-// get reads an object anew.
+// get reads an object again.
 func get[T client.Object](ctx context.Context, object T, namespace, name string) (T, error) {
 	err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 	return object, err
@@ -334,7 +334,7 @@ func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, ch
 	})
 }
 
-// installed says what is wrong unless the release of the present generation is there.
+// installed returns an error unless the release of the present generation is there.
 func installed(namespace, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)
@@ -351,7 +351,7 @@ func installed(namespace, name string) func(context.Context) error {
 	}
 }
 
-// condition says what is wrong unless a condition has a status and a reason.
+// condition returns an error unless a condition has a status and a reason.
 func condition(status v1alpha1.DarkroomStatus, conditionType string, want metav1.ConditionStatus, reason string) error {
 	found := v1alpha1.FindCondition(status.Conditions, conditionType)
 	if found == nil || found.Status != want || found.Reason != reason {

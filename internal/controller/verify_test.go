@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// What the caches do not show is found all the same, only later.
+// Differences that the caches do not show are found too, only later.
 func TestAllIsVerifiedPastTheCachesOnceInAPeriod(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

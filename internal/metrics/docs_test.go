@@ -136,7 +136,7 @@ func TestEachMetricIsOnThePageOfConditions(t *testing.T) {
 	}
 }
 
-// No alert is for what somebody asked for.
+// No alert is about a desired state.
 func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
 	for _, alert := range alerts(t) {
 		for _, match := range regexp.MustCompile(`phase(=~|=|!~|!=)"([^"]*)"`).FindAllStringSubmatch(alert.Expr, -1) {

@@ -240,7 +240,7 @@ func TestAPathThatCouldLeaveTheServiceIsNotRequested(t *testing.T) {
 	}
 }
 
-func TestADarkroomThatCannotBeReachedIsToldFromOneThatDoesNotAnswer(t *testing.T) {
+func TestUnreachableAndUnresponsiveDarkroomsAreDistinguished(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func TestTargetOfADarkroom(t *testing.T) {
 	}
 }
 
-func TestDefaultParametersDecideWhatIsKnownOfTheSize(t *testing.T) {
+func TestTheSizeIsKnownFromTheDefaultParameters(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec v1alpha1.DarkroomSpec
 		want Size

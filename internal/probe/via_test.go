@@ -20,8 +20,8 @@ func TestProbesOfAServiceGoToItsName(t *testing.T) {
 	}
 }
 
-// TestProbesThroughTheAPIServer stands in for its proxy, which passes answers of
-// Darkroom on and gives its own as JSON.
+// TestProbesThroughTheAPIServer has a fake of its proxy, which forwards the responses of
+// Darkroom and sends its own as JSON.
 func TestProbesThroughTheAPIServer(t *testing.T) {
 	const refusal = `{"kind":"Status","message":"` + secret + `"}`
 	body := encodedImage(t, "jpeg", 16, 11)

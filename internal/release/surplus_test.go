@@ -129,7 +129,7 @@ func TestAnObjectThatMovesToAnotherAPIVersionIsNotSurplus(t *testing.T) {
 }
 
 // An upgrade right after an install must find what the caches do not show yet.
-func TestWhatWasJustAppliedIsInTheInventoryThoughNoCacheShowsIt(t *testing.T) {
+func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
 	c := clientWith(cached{})
 	applied := &unstructured.Unstructured{}
 	applied.SetGroupVersionKind(autoscalers)
@@ -182,7 +182,7 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	return route
 }
 
-func TestWhatServesStaysUntilItsReplacementDoes(t *testing.T) {
+func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 	deployment := keyOf(deployments, "photos")
 	for name, test := range map[string]struct {
 		cached  cached

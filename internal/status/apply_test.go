@@ -114,7 +114,7 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no domains are no domains", func(t *testing.T) {
+	t.Run("an empty list of domains", func(t *testing.T) {
 		none := said(func(s *v1alpha1.DarkroomStatus) { s.Domains = nil })
 		empty := said(func(s *v1alpha1.DarkroomStatus) { s.Domains = []string{} })
 		if changed(none, empty) || changed(empty, none) {
@@ -133,7 +133,7 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	want := map[string]any{
 		"apiVersion": "deployments.example.com/v1alpha1",
 		"kind":       "Darkroom",
-		// The UID keeps the report off a Darkroom made anew under the same name.
+		// The UID keeps the report off a Darkroom recreated under the same name.
 		"metadata": map[string]any{"name": "photos", "namespace": "team-a", "uid": "0c5f"},
 		"status": map[string]any{
 			"observedGeneration": int64(2),

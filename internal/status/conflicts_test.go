@@ -17,7 +17,7 @@ func refusedBy(host, namespace, name string) claims.Refusal {
 	return claims.Refusal{Host: host, Owner: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-func TestARefusedHostIsAConflictThatTellsNothingOfOtherTenants(t *testing.T) {
+func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").SubDomains("a", "b").Obj()
 	report := Determine(Observation{
 		Darkroom: darkroom,
@@ -40,7 +40,7 @@ func TestARefusedHostIsAConflictThatTellsNothingOfOtherTenants(t *testing.T) {
 	}
 }
 
-func TestEventsTellWhenAHostIsLostOrGained(t *testing.T) {
+func TestEventsReportLostAndGainedHosts(t *testing.T) {
 	status := func(conflict string, domains ...string) v1alpha1.DarkroomStatus {
 		s := v1alpha1.DarkroomStatus{Domains: domains}
 		condition := v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRouted}

@@ -104,7 +104,7 @@ func compareVerdict(t *testing.T, want, got verdict) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got.message == "" {
-		t.Error("nobody is told why")
+		t.Error("the message is empty")
 	}
 }
 
@@ -162,7 +162,7 @@ func TestVerdict(t *testing.T) {
 			deployment: deployment(2),
 			domains:    v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a."},
 			want:       verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonNotRouted, "Not routed yet: a."},
-			why:        "nobody can reach the pods",
+			why:        "no request can reach the pods",
 		},
 		"all pods ready, and the cache has not shown the last apply": {
 			darkroom:   photos(),
@@ -354,7 +354,7 @@ func TestRollout(t *testing.T) {
 		why        string
 	}{
 		"all there": {deployment: deployment(3), want: ready("3 of 3 pods are ready.")},
-		"without a number, one pod is wanted": {
+		"without a number, one pod is desired": {
 			deployment: deployment(1, func(d *appsv1.Deployment) { d.Spec.Replicas = nil }),
 			want:       ready("1 of 1 pods are ready."),
 		},
@@ -404,7 +404,7 @@ func TestRollout(t *testing.T) {
 			deployment: deployment(2, pods(2, 2, 1, 1)), problem: problem,
 			want: degraded(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff."),
 		},
-		"a problem of a pod that nobody waits for": {
+		"a problem of a surplus pod": {
 			deployment: deployment(2), problem: problem, want: ready("2 of 2 pods are ready."),
 		},
 		"a problem says more than a deadline": {
@@ -639,8 +639,8 @@ func (w word) String() string {
 	return strings.Join(out, ", ")
 }
 
-// readyWith has each word with which a Darkroom of a generation is called ready,
-// where its pods are ready and its hosts are routed.
+// readyWith has each reason of a ready Darkroom of a generation, where its pods are ready
+// and its hosts are routed.
 func readyWith(t *testing.T, generation int64) []word {
 	t.Helper()
 	words := []word{{}}

@@ -33,7 +33,7 @@ func says(gateway string, conditions ...metav1.Condition) gatewayv1.RouteParentS
 	}
 }
 
-// at changes which listener of which Gateway says it.
+// at changes the Gateway and the listener of a status.
 func at(said gatewayv1.RouteParentStatus, namespace, section string) gatewayv1.RouteParentStatus {
 	if namespace != "" {
 		said.ParentRef.Namespace = (*gatewayv1.Namespace)(&namespace)
@@ -166,7 +166,7 @@ func TestDomains(t *testing.T) {
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: b.example.com."},
 		},
-		"an HTTPRoute of two Gateways, of which one accepts it": {
+		"an HTTPRoute that one of two Gateways accepts": {
 			gateways:  []string{"internal", "public"},
 			wanted:    []string{"a.example.com"},
 			route:     route([]string{"a.example.com"}, says("internal", accepted, resolved), says("public", notKnownYet)),

@@ -83,7 +83,7 @@ func TestProblemOfThePods(t *testing.T) {
 			want: failing("CrashLoopBackOff: exit code 137 (OOMKilled), restarted 3 times"),
 			why:  "how it ended says more than that it is started again later",
 		},
-		"a crash that nobody has recorded": {
+		"a crash without a record": {
 			pods: []corev1.Pod{pod("photos-1", 0, waiting("CrashLoopBackOff", "back-off 10s"))},
 			want: failing("CrashLoopBackOff: back-off 10s"),
 		},

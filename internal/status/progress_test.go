@@ -16,8 +16,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// TestToolsThatWaitUnderstandTheStatus asks the library by which Flux, Helm 4 and
-// others decide whether to go on waiting.
+// TestToolsThatWaitUnderstandTheStatus uses the library of Flux, Helm 4 and other tools that
+// wait for objects.
 func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 	late := deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded", "timed out")
 	rolledOut := deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, reasonRolledOut, "")

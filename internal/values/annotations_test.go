@@ -17,7 +17,7 @@ func annotated(key string) *darkrooms.Builder {
 	return photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{key: "x"}})
 }
 
-// A hook is no part of the release: the Ingress would silently be missing.
+// Helm hooks do not belong to the release: the Ingress would silently be missing.
 func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 	podTemplate := func(annotations, labels map[string]string) *darkrooms.Builder {
 		return photos().PodTemplate(v1alpha1.PodTemplate{Annotations: annotations, Labels: labels})
@@ -85,7 +85,7 @@ func TestIngressAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 	}
 }
 
-func TestARefusedAnnotationSaysWhoMayAllowIt(t *testing.T) {
+func TestARefusedAnnotationNamesTheRemedy(t *testing.T) {
 	expectNamed(t, annotated("nginx.ingress.kubernetes.io/configuration-snippet"), map[string]string{
 		"spec.ingress.annotations[nginx.ingress.kubernetes.io/configuration-snippet]": "ask the administrator to allow it with --ingress-annotations",
 	})

@@ -21,11 +21,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
-// TestTheAPIServerTakesWhatIsRendered puts each hostile text in each field, and
+// TestTheAPIServerAcceptsTheRenderedObjects puts each hostile text in each field, and
 // asks a real API server: what it takes as a Darkroom, and the translator does not
 // refuse, renders to objects that it takes too. With -short each field gets some of
 // the texts, and each text gets into some of the fields.
-func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
+func TestTheAPIServerAcceptsTheRenderedObjects(t *testing.T) {
 	if !controlplane.Available() {
 		t.Skip(controlplane.Missing)
 	}
@@ -34,7 +34,7 @@ func TestTheAPIServerTakesWhatIsRendered(t *testing.T) {
 		judge.try(t, fmt.Sprintf("kind %d", kind), steady(), kind, false)
 	}
 	if refused := judge.refused.Load(); refused > 0 {
-		t.Fatalf("%d of the Darkrooms that nobody objects to are refused", refused)
+		t.Fatalf("%d of the valid Darkrooms are refused", refused)
 	}
 	t.Run("hostile", func(t *testing.T) {
 		for n := range steadyTexts {
@@ -123,7 +123,7 @@ func (j *judge) try(t *testing.T, what string, h hand, kind byte, gateway bool) 
 	}
 }
 
-// resourceTaken tells whether the API server takes a Darkroom.
+// resourceTaken reports whether the API server takes a Darkroom.
 func resourceTaken(t *testing.T, kube client.Client, darkroom *v1alpha1.Darkroom) bool {
 	t.Helper()
 	err := kube.Create(t.Context(), darkroom.DeepCopy(), client.DryRunAll)

@@ -32,7 +32,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // everything has Darkrooms that together set every field of the API.
 func everything() map[string]*v1alpha1.Darkroom {
@@ -131,13 +131,13 @@ func fieldsOf(value reflect.Value, path string, set map[string]bool) {
 
 // Each case is translated, held against values.schema.json, rendered and decoded
 // strictly into the types of Kubernetes.
-func TestTheChartTakesWhatIsTranslated(t *testing.T) {
+func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 	for name, darkroom := range everything() {
 		t.Run(name, func(t *testing.T) {
 			decoded := render(t, darkroom, Options{})
 			for _, object := range decoded {
 				if object.GetNamespace() != "team-a" {
-					t.Errorf("%T %s lies in namespace %q", object, object.GetName(), object.GetNamespace())
+					t.Errorf("%T %s is in namespace %q", object, object.GetName(), object.GetNamespace())
 				}
 				if _, isTest := object.(*corev1.Pod); !isTest && object.GetLabels()[v1alpha1.LabelDarkroom] != "photos" {
 					t.Errorf("%T %s: the operator's caches would not hold it: labels %v", object, object.GetName(), object.GetLabels())
@@ -187,7 +187,7 @@ func TestGoldenValues(t *testing.T) {
 // What the resource may hold must be refused with the name of its field: a refusal
 // by the chart names a value that the author of the resource has never seen, and
 // is tried again and again.
-func TestWhatTheChartRefusesIsRefusedBefore(t *testing.T) {
+func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		darkroom *darkrooms.Builder
 		field    string

@@ -69,7 +69,7 @@ func TestNoCredentialReachesAnythingButASecret(t *testing.T) {
 						}
 					}
 				}
-				// The names of a Secret and its keys are no secrets, but are where they are used alone.
+				// The names of a Secret and its keys are not secret, but appear only where they are used.
 				if _, isConfig := object.(*corev1.ConfigMap); isConfig && strings.Contains(string(raw), "canary") {
 					t.Errorf("the ConfigMap names the Secret or its keys:\n%s", raw)
 				}

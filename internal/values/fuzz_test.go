@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// texts of a Darkroom, each of them in somebody else's hand.
+// texts of a Darkroom, each of them under the control of its author.
 type hand struct {
 	name, subDomain, version, repository, logLevel        string
 	baseURL, host, bucket, region, endpoint, pathPrefix   string
@@ -32,7 +32,7 @@ type hand struct {
 	envName, env                                          string
 }
 
-// steady is what nobody objects to.
+// steady is a valid hand.
 func steady() hand {
 	return hand{
 		name: "photos", subDomain: "photos", version: "0.4.2", repository: "team/darkroom", logLevel: "info",
@@ -123,7 +123,7 @@ var hostile = []string{
 	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", "helm.sh/hook", "Helm.sh/hook-weight", "x.helm.sh/a", "nginx.ingress.kubernetes.io/server-alias", "cert-manager.io/issuer", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
 }
 
-// FuzzTranslate: whatever people write, the translation ends in a refusal that
+// FuzzTranslate: for any input, the translation ends in a refusal that
 // names fields or in values; those the chart takes, or refuses by its schema; and
 // what it renders holds each text where it belongs, and nothing more. With -short a
 // quarter of the texts are seeds.
@@ -143,15 +143,15 @@ func FuzzTranslate(f *testing.F) {
 		if testing.Short() && i%4 != 0 {
 			continue
 		}
-		// What may be anything, at once.
+		// Fields that accept any text, all at once.
 		h := steady()
 		for _, field := range h.free() {
 			*field = text
 		}
 		add(h, s3Inline, false)
 		add(h, s3Inline, true)
-		// What may not, one at a time, as the refusal of one would hide the others;
-		// a third of the texts for each, as each takes some milliseconds.
+		// The other fields one at a time, because the refusal of one would hide the others;
+		// a third of the texts for each, because each takes some milliseconds.
 		for n := i % 3; n < len(h.texts()); n += 3 {
 			h := steady()
 			if field := h.texts()[n]; !slices.Contains(h.free(), field) {
@@ -233,7 +233,7 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 		t.Log(manifest)
 	}
 	checkMarks(t, manifest)
-	// What the default list does not allow never gets as far as values.
+	// Annotations that the default list does not allow are never part of the values.
 	if strict, err := New(Options{BaseDomain: "example.net"}); err != nil {
 		t.Fatal(err)
 	} else if _, err := strict.Values(darkroom); err == nil && !gateway && !slices.Contains(defaultIngressAnnotations, h.annotationKey) {
@@ -306,8 +306,8 @@ func checkMarks(t *testing.T, manifest string) {
 	}
 }
 
-// toYaml answers an error with nothing: one such character in a variable takes all
-// variables away, and nobody hears of it.
+// toYaml returns nothing on an error: one such character in a variable would silently
+// remove all variables.
 func TestTextsThatYAMLCannotCarryAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		darkroom *v1alpha1.Darkroom

@@ -34,7 +34,7 @@ func TestHostsAreSubDomainsOfTheBaseDomain(t *testing.T) {
 	}
 }
 
-func TestSubDomainsThatAreNoNamesAreRefused(t *testing.T) {
+func TestInvalidSubDomainsAreRefused(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	first := "spec.subDomains[0]"
 	cases := refusals{

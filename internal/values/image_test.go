@@ -22,7 +22,7 @@ func TestImage(t *testing.T) {
 		want     any
 		why      string
 	}{
-		"nobody names one": {
+		"no image is set": {
 			"", photos(), nil,
 			"the chart knows its own default",
 		},

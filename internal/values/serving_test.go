@@ -53,7 +53,7 @@ func TestServing(t *testing.T) {
 			"extraEnv",
 			[]any{table{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}, table{"name": "EMPTY"}},
 		},
-		"DEBUG as a part of a name is no DEBUG": {
+		"DEBUG as a part of a name": {
 			photos().Env("MY_DEBUG", "true"),
 			"extraEnv",
 			[]any{table{"name": "MY_DEBUG", "value": "true"}},

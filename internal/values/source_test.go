@@ -141,7 +141,7 @@ func TestSourcesThatCannotWorkAreRefused(t *testing.T) {
 		"WebFolder with a query":        {photos().WebFolder("https://example.com/?a=b"), map[string]string{"spec.source.baseUrl": "without user, query or fragment"}},
 		"WebFolder with a fragment":     {photos().WebFolder("https://example.com/#a"), map[string]string{"spec.source.baseUrl": "without user, query or fragment"}},
 		"WebFolder with a user":         {photos().WebFolder("https://me@example.com"), map[string]string{"spec.source.baseUrl": "without user, query or fragment"}},
-		"WebFolder with a space":        {photos().WebFolder("https://example.com/my pictures"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
+		"WebFolder with a space":        {photos().WebFolder("https://example.com/my images"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
 		"WebFolder with a line break":   {photos().WebFolder("https://example.com\n"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
 		"WebFolder with the bell":       {photos().WebFolder("https://example.com/\a"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
 		"S3 without anything": {

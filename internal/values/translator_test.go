@@ -258,7 +258,7 @@ func TestTheHelmReconcilersResourceHasTheSameValues(t *testing.T) {
 	}
 }
 
-func TestUnstructuredResourcesThatAreNoDarkrooms(t *testing.T) {
+func TestInvalidUnstructuredResources(t *testing.T) {
 	translator, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestNumberOfPodsHasOneOwner(t *testing.T) {
 		"one by default": {photos(), int64(1), nil},
 		"as asked for":   {photos().Replicas(4), int64(4), nil},
 		"none":           {photos().Replicas(0), int64(0), nil},
-		"left to the autoscaler, whatever replicas says": {
+		"left to the autoscaler, in spite of replicas": {
 			photos().Replicas(4).Autoscaling(2, 5),
 			nil,
 			table{"enabled": true, "minReplicas": int64(2), "maxReplicas": int64(5)},
@@ -80,8 +80,8 @@ func TestBothBoundsOfAutoscalingAreNamed(t *testing.T) {
 	})
 }
 
-// What counts is what the pods get after Helm has laid the values over the
-// chart's, key by key.
+// The resources of the pods count, after Helm has merged the values into those of the
+// chart.
 func TestResourcesOfThePods(t *testing.T) {
 	const cpu, memory = corev1.ResourceCPU, corev1.ResourceMemory
 	type list = map[corev1.ResourceName]string
@@ -215,7 +215,7 @@ func TestPodTemplateIsPassedOn(t *testing.T) {
 			"maxSkew": 1.0, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
 			"labelSelector": table{"matchLabels": table{"team": "a"}},
 		}},
-		// Made by somebody else, and so not by the chart.
+		// Created by others, and therefore not by the chart.
 		"serviceAccount": table{"create": false, "name": "robot"},
 	}
 	for key, value := range want {

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// crowdNames is the number of names in each namespace for which Darkrooms, releases
-	// and objects of others compete.
+	// crowdNames is the number of names in each namespace that Darkrooms, releases and
+	// objects of others compete for.
 	crowdNames = 10
 	// crowdUsers is the number of users who act at the same time.
 	crowdUsers = 3
@@ -155,7 +155,7 @@ func unpauseAll(t *testing.T, namespace string) {
 	}
 }
 
-// converged says what is wrong unless all Darkrooms of the crowd are ready, or refused
+// converged returns an error unless all Darkrooms of the crowd are ready, or refused
 // where their names are taken, and nothing is left of those that were deleted.
 func converged(ctx context.Context, l *ledger) error {
 	var errs []error
@@ -165,7 +165,7 @@ func converged(ctx context.Context, l *ledger) error {
 	return errors.Join(errs...)
 }
 
-// verdict says what is wrong with a Darkroom among the objects of others.
+// verdict returns an error if a Darkroom is wrong, considering the objects of others.
 func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
 	key := client.ObjectKeyFromObject(darkroom)
 	if revisions := l.things(key.Namespace, func(object *unstructured.Unstructured) bool {
@@ -176,27 +176,25 @@ func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
 	if taken := l.taken(darkroom); taken != "" {
 		ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
 		if ready == nil || ready.Status != metav1.ConditionFalse || ready.ObservedGeneration != darkroom.Generation {
-			return fmt.Errorf("the condition Ready is %+v, though the %s of that name belongs to somebody else", ready, taken)
+			return fmt.Errorf("the condition Ready is %+v, though the %s of that name is foreign", ready, taken)
 		}
 		return nil
 	}
 	return notReady(darkroom)
 }
 
-// refused says what is wrong unless a Darkroom is refused because of a Helm release of
-// somebody else.
+// refused returns an error unless a Darkroom is refused because of a foreign Helm release.
 func refused(darkroom *v1alpha1.Darkroom) error {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	if deployed == nil || deployed.Status != metav1.ConditionFalse || deployed.Reason != v1alpha1.ReasonForeignRelease ||
 		deployed.ObservedGeneration != darkroom.Generation {
-		return fmt.Errorf("the condition Deployed is %+v, want False with reason %s: a Helm release of that name belongs to somebody else",
+		return fmt.Errorf("the condition Deployed is %+v, want False with reason %s: the Helm release of that name is foreign",
 			deployed, v1alpha1.ReasonForeignRelease)
 	}
 	return nil
 }
 
-// taken returns the kind of an object that a Darkroom needs and that belongs to somebody
-// else.
+// taken returns the kind of a foreign object whose name a Darkroom needs.
 func (l *ledger) taken(darkroom *v1alpha1.Darkroom) string {
 	needs := []string{"Deployment", "Service", "Ingress"}
 	if darkroom.Spec.PodTemplate == nil || darkroom.Spec.PodTemplate.ServiceAccountName == "" {
@@ -213,7 +211,7 @@ func (l *ledger) taken(darkroom *v1alpha1.Darkroom) string {
 	return ""
 }
 
-// additionsStay says what is wrong unless all objects of Darkrooms have what the
+// additionsStay returns an error unless all objects of Darkrooms have what the
 // neighbours add to them.
 func additionsStay(ctx context.Context) error {
 	var errs []error
@@ -280,7 +278,7 @@ func atRest(t *testing.T, namespaces ...string) {
 	t.Errorf("writes do not come to rest: %v", written)
 }
 
-// changed returns which objects were written between two looks at their versions.
+// changed returns an error if objects were written between two reads of their versions.
 func changed(before, after map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(after)) {

@@ -121,7 +121,7 @@ func killAPIServer(t *testing.T, _ *operator) string {
 			return err
 		})
 	}
-	return "upgrades cut off, done again"
+	return "upgrades interrupted and retried"
 }
 
 func slowEtcd(t *testing.T, _ *operator) string {
@@ -179,7 +179,7 @@ func conflictingWriters(t *testing.T, _ *operator) string {
 		}
 		return nil
 	})
-	return fmt.Sprintf("%d writes, all undone or carried out", writes)
+	return fmt.Sprintf("%d writes, all undone or applied", writes)
 }
 
 func junk(t *testing.T, _ *operator) string {
@@ -342,7 +342,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 		}
 		took := eventually(t, "all is as it should be", wrong)
 		for name, generation := range generations(t) {
-			// One upgrade is one change of the Deployment, whoever carried it out.
+			// One upgrade is one change of the Deployment, no matter which operator applied it.
 			if generation > revisions[name]+1 {
 				t.Errorf("%s was changed %d times", name, generation-revisions[name])
 			}
@@ -354,7 +354,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 	first.kill()
 }
 
-// leaderIs waits until somebody else leads than the one named, and returns who.
+// leaderIs waits for another leader than the one named, and returns its name.
 func leaderIs(t *testing.T, not string) string {
 	t.Helper()
 	holder := ""

@@ -213,7 +213,8 @@ func (l *ledger) has(kind string, key client.ObjectKey) bool {
 	return false
 }
 
-// things names the recorded objects of a namespace for which a filter holds, sorted.
+// things returns the names of the recorded objects of a namespace that a filter selects,
+// sorted.
 func (l *ledger) things(namespace string, filter func(*unstructured.Unstructured) bool) []thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()

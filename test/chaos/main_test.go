@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// waitTimeout is for how long the operator may take to mend a fault.
+	// waitTimeout is how long the operator may take to recover from a fault.
 	waitTimeout = 3 * time.Minute
 	pollPeriod  = 200 * time.Millisecond
 )

@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// What the other controllers of the cluster leave behind.
+// Traces of the other controllers of the cluster.
 const (
 	pullSecretPatcher = "pull-secret-patcher"
 	pullSecret        = "registry"
@@ -33,7 +33,7 @@ const (
 	annotationRestart = "kubectl.kubernetes.io/restartedAt"
 )
 
-// neighbour is a controller of somebody else. It is level-triggered: each pass brings
+// neighbour is another controller in the cluster. It is level-triggered: each pass brings
 // every object of a namespace to the state that it wants.
 type neighbour struct {
 	name string

@@ -110,7 +110,7 @@ func (o *operator) waitReady(t *testing.T) *operator {
 	return o
 }
 
-// alive tells whether the operator still runs.
+// alive reports whether the operator still runs.
 func (o *operator) alive() error {
 	select {
 	case <-o.done:

@@ -57,7 +57,7 @@ func corruptReleases(t *testing.T, _ *operator) string {
 	all := revisions(t)
 	junk := client.RawPatch(types.MergePatchType, []byte(`{"data":{"release":"anVuaw=="}}`))
 	for i := range all {
-		// Whatever the operator writes meanwhile.
+		// The operator may write at the same time.
 		if err := tolerate(kube.Patch(t.Context(), &all[i], junk)); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func corruptReleases(t *testing.T, _ *operator) string {
 		}
 		return nil
 	})
-	return fmt.Sprintf("%d records; releases made anew over their objects", len(all))
+	return fmt.Sprintf("%d records; releases recreated over their objects", len(all))
 }
 
 func revisionOf(t *testing.T, secret *corev1.Secret) int {
@@ -111,5 +111,5 @@ func deleteReleases(t *testing.T, _ *operator) string {
 		}
 		return nil
 	})
-	return fmt.Sprintf("%d records; releases made anew over their objects", len(all))
+	return fmt.Sprintf("%d records; releases recreated over their objects", len(all))
 }

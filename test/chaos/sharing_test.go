@@ -182,7 +182,7 @@ func foreignReleaseIsRefused(t *testing.T, w *witness, install func(context.Cont
 	}
 }
 
-// namespaceSettled says what is wrong unless kube-controller-manager has put into a new
+// namespaceSettled returns an error unless kube-controller-manager has put into a new
 // namespace what it puts into each.
 func namespaceSettled(ctx context.Context, name string) error {
 	return errors.Join(
@@ -318,7 +318,7 @@ func contestedService(t *testing.T, w *witness) {
 	vacate(t, darkroom.Namespace)
 }
 
-// namesWriter says what is wrong unless a condition or an event of a Darkroom names a
+// namesWriter returns an error unless a condition or an event of a Darkroom names a
 // field manager.
 func namesWriter(ctx context.Context, darkroom *v1alpha1.Darkroom, manager string) error {
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
@@ -394,7 +394,7 @@ func accountOfAStuckRollout(t *testing.T) {
 	vacate(t, darkroom.Namespace)
 }
 
-// rolloutStuck says what is wrong unless the API server refuses new pods of a Darkroom.
+// rolloutStuck returns an error unless the API server refuses new pods of a Darkroom.
 func rolloutStuck(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	deployment := &appsv1.Deployment{}
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment); err != nil {
@@ -428,7 +428,7 @@ func readyPods(t *testing.T, darkroom *v1alpha1.Darkroom) []corev1.Pod {
 	return out
 }
 
-// anotherArchitecture adds an empty node for which there is no image of Darkroom.
+// anotherArchitecture adds an empty node of an architecture without an image of Darkroom.
 func anotherArchitecture(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name:        "node-arm64",

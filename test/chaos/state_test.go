@@ -34,8 +34,8 @@ type census struct {
 	namespace string
 	// verdict returns what is wrong with a Darkroom that is not being deleted.
 	verdict func(*v1alpha1.Darkroom) error
-	// foreign reports whether an object is known to belong to no Darkroom, whatever its
-	// labels say.
+	// foreign reports whether an object is known to belong to no Darkroom, regardless of
+	// its labels.
 	foreign func(kind string, key client.ObjectKey) bool
 }
 
@@ -70,7 +70,7 @@ func (c census) wrong(ctx context.Context) error {
 			if owner := metav1.GetControllerOf(object); owner != nil {
 				owned = uids[owner.UID]
 			} else if object.Labels["owner"] == "helm" {
-				// What Helm writes by hand has no owner; it goes with the release.
+				// Secrets of releases by the helm command have no owner; they go with the release.
 				owned = names[types.NamespacedName{Namespace: object.Namespace, Name: object.Labels["name"]}]
 			}
 			if !owned {
@@ -84,7 +84,7 @@ func (c census) wrong(ctx context.Context) error {
 	return shorten(errs)
 }
 
-// notReady says what is wrong unless a Darkroom is ready in its last generation.
+// notReady returns an error unless a Darkroom is ready in its last generation.
 func notReady(darkroom *v1alpha1.Darkroom) error {
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != darkroom.Generation {
@@ -101,7 +101,7 @@ func shorten(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// tolerate lets a writer go on when the API server is away, or somebody was faster.
+// tolerate lets a writer go on if the API server is unavailable, or after a conflict.
 func tolerate(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || meta.IsNoMatchError(err) ||
 		isReplaced(err) {

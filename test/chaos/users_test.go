@@ -24,8 +24,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// user does random operations in one of the namespaces of the crowd at a time. What is
-// done to what, and in which order, follows from the seed alone.
+// user does random operations in one of the namespaces of the crowd at a time. Operations,
+// their objects and their order follow from the seed alone.
 type user struct {
 	helmUser
 	random     *rand.Rand

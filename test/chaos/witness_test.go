@@ -36,7 +36,7 @@ type witness struct {
 	writes []write
 }
 
-// write is a request of the operator that the API server carried out.
+// write is a request of the operator that succeeded.
 type write struct {
 	began, ended time.Time
 	method       string

@@ -142,7 +142,7 @@ func TestARealNodeServesThroughARollout(t *testing.T) {
 		"web:80":                       "reached",
 		"kubernetes.default:443":       "reached",
 		"web.web.svc.cluster.local:80": "reached",
-		"nobody.example.com:80":        "no such host",
+		"absent.example.com:80":        "no such host",
 	} {
 		if err := expect(s, "no-class.example.com", "/reach?address="+address, want); err != nil {
 			t.Error(err)

@@ -94,7 +94,7 @@ func TestCropAndFlipChooseTheRightPixels(t *testing.T) {
 }
 
 // Darkroom cuts a piece of no height out, and does not mind.
-func TestACropWithoutAHeightIsNoFailure(t *testing.T) {
+func TestACropWithoutAHeightSucceeds(t *testing.T) {
 	start(t, webFolderEnv(newFolder(t))).expect("/images/x.png?fit=crop&w=10", http.StatusOK)
 }
 

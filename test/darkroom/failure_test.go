@@ -122,7 +122,7 @@ func TestSIGTERMClosesTheListenerAtOnceAndDrains(t *testing.T) {
 	go func() { status <- statusOrZero(p.base + "/slow.png") }()
 	<-asked
 	p.signal(syscall.SIGTERM)
-	p.waitUntil("nobody is let in", func() bool { return !listens(p.base) })
+	p.waitUntil("no connection is accepted", func() bool { return !listens(p.base) })
 	select {
 	case got := <-status:
 		t.Fatalf("the request under way was cut off: %d", got)

@@ -80,7 +80,7 @@ func twoColours(width, height int, alpha uint8) image.Image {
 	return img
 }
 
-// image decodes an answer, whatever format it came in.
+// image decodes a response of any format.
 func (a answer) image(t *testing.T) (image.Image, string) {
 	t.Helper()
 	img, format, err := image.Decode(bytes.NewReader(a.body))

@@ -7,9 +7,8 @@ import (
 
 const repository = "../.."
 
-// TestEveryBlockIsRunOrSaysWhyNot fails when somebody writes down commands that nobody
-// runs.
-func TestEveryBlockIsRunOrSaysWhyNot(t *testing.T) {
+// TestEveryBlockIsRunOrHasAReason fails for commands in the documents that no test runs.
+func TestEveryBlockIsRunOrHasAReason(t *testing.T) {
 	blocks, err := Blocks(repository)
 	if err != nil {
 		t.Fatal(err)

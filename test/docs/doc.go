@@ -1,5 +1,6 @@
-// Package docs runs every command of the documents, as it is written there, in a clean
-// checkout and against a cluster of its own: `make test-docs`.
+// Package docs runs commands of the documents, as they are written there, in a clean
+// checkout and against a cluster of its own: `make test-docs`. It runs those that no other
+// test runs.
 //
 // A scenario (scenarios.go) is an order in which a reader could go through blocks of
 // documents: install, use, remove. Its blocks are typed into one shell (shell.go), so

@@ -80,10 +80,8 @@ func (s *Environment) Run(t *testing.T, scenario Scenario) {
 		}
 	}()
 	s.shell = shell
-	if scenario.Setting != Machine {
-		if s.before, err = s.speaking(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	if s.before, err = s.speaking(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	for _, step := range scenario.Steps {
 		if err := step.take(t.Context(), t, s); err != nil {

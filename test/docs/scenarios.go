@@ -4,8 +4,6 @@ package docs
 type Setting string
 
 const (
-	// Machine is a machine without a cluster.
-	Machine Setting = "machine"
 	// Node is a cluster with a real node.
 	Node Setting = "node"
 	// OLM0 is one with the Operator Lifecycle Manager, which test/olm starts.
@@ -32,23 +30,16 @@ const (
 	quick      = first + "#A first Darkroom in five minutes"
 )
 
-// Scenarios run in this order.
+// Scenarios run in this order. They are those that no other test runs.
 var Scenarios = []Scenario{
-	{"QuickStart", Machine, []Step{
-		Read{readme + "#Quick start"},
-	}},
-	{"PreviewOfTheInstallation", Machine, []Step{
-		Read{install + "#Previewing the installation"},
-		Do{"darkroom.yaml", writeManifest},
-		Read{readme + "#Installing/2"},
-	}},
-
 	{"ImageWithoutContainerEngine", Node, []Step{
 		Read{installing + "/2"},
 		Do{"push bin/image.tar", push},
 	}},
-	{"Readme", Node, []Step{
-		Read{readme + "#Installing/1"},
+	{"PreviewOfTheInstallation", Node, []Step{
+		Read{install + "#Previewing the installation"},
+		Do{"darkroom.yaml", writeManifest},
+		Read{readme + "#Installing/2"},
 		Do{"nothing is left", nothingIsLeft},
 	}},
 	{"Kubectl", Node, []Step{
@@ -88,14 +79,6 @@ var Scenarios = []Scenario{
 		Do{"remove the namespace", removePhotos},
 		Do{"nothing is left", nothingIsLeft},
 	}},
-	{"Helm", Node, []Step{
-		Read{install + "#Helm/1"},
-		Read{install + "#Helm/2"},
-		Read{quick + "/1"},
-		Read{install + "#Helm/3"},
-		Do{"remove the namespace", removePhotos},
-		Do{"nothing is left", nothingIsLeft},
-	}},
 	{"OperatorRemovedFirst", Node, []Step{
 		Read{install + "#kubectl/1"},
 		Read{quick + "/1"},
@@ -124,8 +107,15 @@ var Scenarios = []Scenario{
 	}},
 }
 
+const helmInTestOLM = "TestHelm in test/olm installs, upgrades and uninstalls the chart"
+
 // notRun lists the blocks that are not part of a scenario, with the reason.
 var notRun = map[string]string{
+	readme + "#Quick start/1":             "make demo-check runs both commands",
+	readme + "#Installing/1":              "TestKustomize in test/olm runs the two targets",
+	install + "#Helm/1":                   helmInTestOLM,
+	install + "#Helm/2":                   helmInTestOLM,
+	install + "#Helm/3":                   helmInTestOLM,
 	installing + "/1":                     "needs a container engine and a registry: make test-images runs its targets",
 	"docs/page.md#Development/1":          "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/release.md#Making a release/1":  "needs a published release",

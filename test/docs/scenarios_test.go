@@ -9,12 +9,11 @@ import (
 	"testing"
 )
 
-// TestScenarios runs the scenarios of a setting: DOCS=machine, or DOCS=node inside `cluster
-// exec --node real`. See `make test-docs`.
+// TestScenarios runs the scenarios for a real node. See `make test-docs`.
 func TestScenarios(t *testing.T) {
-	bin, setting := os.Getenv("BIN_DIR"), Setting(os.Getenv("DOCS"))
-	if bin == "" || setting == "" {
-		t.Fatal("BIN_DIR and DOCS are not set: run `make test-docs`")
+	bin := os.Getenv("BIN_DIR")
+	if bin == "" {
+		t.Fatal("BIN_DIR is not set: run `make test-docs`")
 	}
 	checkout := filepath.Join(t.TempDir(), "darkroom-operator")
 	if err := Checkout(t.Context(), repository, bin, checkout); err != nil {
@@ -24,13 +23,11 @@ func TestScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if setting == Node {
-		if err := environment.ServeExample(t.Context(), nodeAddress(t)); err != nil {
-			t.Fatal(err)
-		}
+	if err := environment.ServeExample(t.Context(), nodeAddress(t)); err != nil {
+		t.Fatal(err)
 	}
 	for _, scenario := range Scenarios {
-		if scenario.Setting == setting {
+		if scenario.Setting == Node {
 			t.Run(scenario.Name, func(t *testing.T) { environment.Run(t, scenario) })
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -124,8 +123,8 @@ func (s *apiServer) log() string {
 
 var installingRights sync.Mutex
 
-// installAPIServerRights applies config/apiserver, but for its Deployment and Service:
-// the process is started by the tests.
+// installAPIServerRights applies the ServiceAccount of config/apiserver and its permissions,
+// but not the Deployment and the Service, because the tests start the process.
 func installAPIServerRights(t *testing.T) {
 	t.Helper()
 	installingRights.Lock()
@@ -140,15 +139,7 @@ func installAPIServerRights(t *testing.T) {
 	}
 	for _, object := range objects {
 		switch object.GetKind() {
-		case "ServiceAccount":
-			object.SetNamespace(operatorNamespace)
-		case "ClusterRole":
-		case "ClusterRoleBinding":
-			// config/default names the namespace; here it is done by hand.
-			subjects := []any{map[string]any{"kind": "ServiceAccount", "name": apiServerAccount, "namespace": operatorNamespace}}
-			if err := unstructured.SetNestedSlice(object.Object, subjects, "subjects"); err != nil {
-				t.Fatal(err)
-			}
+		case "ServiceAccount", "ClusterRole", "ClusterRoleBinding":
 		default:
 			continue
 		}

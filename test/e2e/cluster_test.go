@@ -110,7 +110,7 @@ func installDefinitions(ctx context.Context) error {
 	return nil
 }
 
-// serviceMonitorDefinition stands in for that of the Prometheus Operator.
+// serviceMonitorDefinition is a substitute for the CRD of the Prometheus Operator.
 const serviceMonitorDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -178,7 +178,7 @@ func restricted(name, generateName string) *corev1.Namespace {
 	}}
 }
 
-// withStderr adds what a program said to the error with which it ended.
+// withStderr adds the standard error of a program to its error.
 func withStderr(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {

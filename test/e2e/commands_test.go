@@ -95,7 +95,7 @@ func TestKubectlWaitsShowsAndScales(t *testing.T) {
 	kubectl(t, namespace, "delete", "dr/shown", "--timeout="+waitTimeout.String())
 }
 
-func TestABadDarkroomIsRefusedWithAWordOnWhatToChange(t *testing.T) {
+func TestABadDarkroomIsRefusedWithARemedy(t *testing.T) {
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "refused").Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: bucket, Region: region}).Obj()
 	err := kube.Create(t.Context(), darkroom)

@@ -34,8 +34,8 @@ func hostOf(darkroom *v1alpha1.Darkroom) string {
 	return darkroom.Spec.SubDomains[0] + "." + baseDomain
 }
 
-// newNamespace makes a restricted namespace that goes when the test ends. After a
-// failure it tells what is in it.
+// newNamespace creates a restricted namespace, and deletes it when the test ends. After a
+// failure it logs the objects in it.
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	namespace := restricted("", "e2e-")
@@ -101,7 +101,7 @@ func create(t *testing.T, object client.Object) {
 	}
 }
 
-// reread reads an object anew.
+// reread reads an object again.
 func reread(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
@@ -115,7 +115,7 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	reread(t, object)
 	before, ok := object.DeepCopyObject().(client.Object)
 	if !ok {
-		t.Fatalf("a copy of %T is no object", object)
+		t.Fatalf("a copy of %T is not an object", object)
 	}
 	mutate(object)
 	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
@@ -123,13 +123,13 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	}
 }
 
-// ready says what is wrong unless a Darkroom is ready in its present generation.
+// ready returns an error unless a Darkroom is ready in its present generation.
 func ready(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	return says(ctx, darkroom, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 }
 
-// says tells what is wrong unless the condition Ready of a Darkroom speaks of its
-// present generation and has a status and a reason.
+// says returns an error unless the condition Ready of a Darkroom is of its present
+// generation and has a status and a reason.
 func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reason string) error {
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
 		return err

@@ -103,7 +103,7 @@ func (e *endpoints) ready() int {
 }
 
 // expect sets the number of endpoints that have to be ready from now on: those that are
-// ready already, or those that the new spec asks for, whichever are fewer.
+// ready already, or those that the new spec asks for if they are fewer.
 func (e *endpoints) expect(spec int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -64,10 +64,10 @@ func TestPodsThatDoNotFitAreReported(t *testing.T) {
 	waitServing(t, darkroom)
 }
 
-// A pod's settings must go with its template: one that is made anew while a later
+// A pod's settings must go with its template: one that is recreated while a later
 // change is stuck, or is only half applied because the operator was killed, must
 // not start with the later settings.
-func TestAPodMadeAnewDuringAStuckRolloutKeepsItsSettings(t *testing.T) {
+func TestAPodRecreatedDuringAStuckRolloutKeepsItsSettings(t *testing.T) {
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "stuck").Obj()
 	create(t, darkroom)

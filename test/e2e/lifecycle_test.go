@@ -74,7 +74,7 @@ func TestTheAutoscalerOwnsTheNumberOfPods(t *testing.T) {
 	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), autoscaler); err != nil {
 		t.Fatal(err)
 	}
-	// What an autoscaler does; there are no metrics here for it to act on.
+	// An autoscaler would do the same, but there are no metrics for it.
 	scale := &autoscalingv1.Scale{
 		ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: darkroom.Name},
 		Spec:       autoscalingv1.ScaleSpec{Replicas: 2},

@@ -86,7 +86,7 @@ func (l *load) count() (requests, failures int) {
 	return l.requests, len(l.failures)
 }
 
-// during runs a step, and says how many requests there were and how many failed.
+// during runs a step, and reports how many requests there were and how many failed.
 func (l *load) during(t *testing.T, what string, step func()) {
 	t.Helper()
 	requests, failures := l.count()

@@ -33,7 +33,7 @@ const baseDomain = "darkroom.localhost"
 // parallelTests is the number of parallel tests that run at one time.
 const parallelTests = 4
 
-// What all tests share; set up once by TestMain.
+// Set up once by TestMain and shared by all tests.
 var (
 	// repository is the absolute path of the repository.
 	repository string
@@ -65,15 +65,15 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// isSet tells whether a flag was given.
+// isSet reports whether a flag was given.
 func isSet(name string) bool {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	return given
 }
 
-// run returns the exit code. What was started is ended by deferred calls; a test
-// binary that is killed takes the operator with it.
+// run returns the exit code. Deferred calls stop all processes; a test binary that is killed
+// takes the operator with it.
 func run(m *testing.M) (code int) {
 	dir, err := os.MkdirTemp("", "darkroom-e2e-")
 	if err != nil {

@@ -133,7 +133,7 @@ func TestMetricsAreForThoseWhomKubernetesAuthorises(t *testing.T) {
 		// want is a status; 0 means any that refuses.
 		want int
 	}{
-		{"nobody", "", http.StatusUnauthorized},
+		{"stranger", "", http.StatusUnauthorized},
 		// controller-runtime answers 500 where a review finds the token invalid.
 		{"a forged token", "abc.def.ghi", 0},
 		{"a stranger", stranger, http.StatusForbidden},

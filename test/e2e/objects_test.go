@@ -28,8 +28,8 @@ type found struct {
 
 func (f found) String() string { return f.kind + " " + f.Name }
 
-// objectsIn lists what is in a namespace, of whatever kind the cluster knows, but
-// for events and what Kubernetes puts in every namespace.
+// objectsIn lists the objects in a namespace, of all kinds of the cluster, except events
+// and those that Kubernetes creates in every namespace.
 func objectsIn(ctx context.Context, namespace string) ([]found, error) {
 	lists, err := clientset.Discovery().ServerPreferredNamespacedResources()
 	if err != nil {
@@ -81,7 +81,7 @@ func ownedBy(objects []found, owner client.Object) []found {
 	return owned
 }
 
-// isRevision tells whether an object is a Secret in which Helm keeps a revision.
+// isRevision reports whether an object is a Secret in which Helm keeps a revision.
 func isRevision(object found) bool {
 	return object.kind == "Secret" && object.Labels["owner"] == "helm"
 }
@@ -92,7 +92,7 @@ func isBookkeeping(object found) bool {
 	return isRevision(object) || object.kind == "Secret" && object.Labels["app.kubernetes.io/component"] == "operator-state"
 }
 
-// nothingLeft says what is in a namespace that should be empty.
+// nothingLeft returns an error if a namespace is not empty.
 func nothingLeft(ctx context.Context, namespace string) error {
 	objects, err := objectsIn(ctx, namespace)
 	if err == nil && len(objects) > 0 {
@@ -128,7 +128,7 @@ func waitExact(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	})
 }
 
-// healthyRelease says what is wrong unless the newest revision is deployed and none
+// healthyRelease returns an error unless the newest revision is deployed and none
 // is pending. (A kill between two writes can leave an older one marked as deployed
 // too, until the next upgrade.)
 func healthyRelease(revisions []found) error {
@@ -190,7 +190,7 @@ func versionsOf(ctx context.Context, namespace string) (versions, writers map[st
 	return versions, writers, err
 }
 
-// differences says which objects have come, gone or changed.
+// differences reports which objects have come, gone or changed.
 func differences(before, after, writers map[string]string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(before)) {

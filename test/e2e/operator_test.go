@@ -33,7 +33,7 @@ type operator struct {
 	mu      sync.Mutex
 	process *exec.Cmd
 	done    chan struct{}
-	// expected tells that the process ends because a test wants it to.
+	// expected means that a test ends the process.
 	expected bool
 }
 
@@ -51,7 +51,7 @@ func newOperator(kubeconfig, logFile string) (*operator, error) {
 	return o, nil
 }
 
-// freeAddress returns an address of loopback on which nobody listens.
+// freeAddress returns a free address of loopback.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,7 +61,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// start starts the operator and returns once it says that it is ready.
+// start starts the operator and returns once it is ready.
 func (o *operator) start(ctx context.Context, flags ...string) error {
 	if err := o.launch(flags...); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (o *operator) ended() error {
 	}
 }
 
-// expectedEnd tells whether a test has ended the process.
+// expectedEnd reports whether a test has ended the process.
 func (o *operator) expectedEnd() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,7 +168,7 @@ func (o *operator) stop() error {
 	return nil
 }
 
-// kill ends the operator in the middle of whatever it does.
+// kill ends the operator in the middle of its work.
 func (o *operator) kill() error {
 	done, err := o.signal(syscall.SIGKILL)
 	if err != nil || done == nil {

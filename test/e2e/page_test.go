@@ -41,7 +41,7 @@ func TestAProgramCreatesADarkroomOverRESTAndGetsAnImageThroughIt(t *testing.T) {
 		return err
 	})
 	one := "/darkrooms/" + namespace + "/rest"
-	eventually(t, "the API says that it is ready", func(ctx context.Context) error {
+	eventually(t, "the API reports it as ready", func(ctx context.Context) error {
 		_, answer, err := server.call(ctx, token, http.MethodGet, one, "")
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func newProbed(t *testing.T, name string) (*v1alpha1.Darkroom, *corev1.Secret) {
 	return darkroom, secret
 }
 
-// sourceSays says what is wrong unless the condition SourceReady has a reason.
+// sourceSays returns an error unless the condition SourceReady has a reason.
 func sourceSays(ctx context.Context, darkroom *v1alpha1.Darkroom, reasons ...string) error {
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
 		return err
@@ -60,7 +60,7 @@ func sourceSays(ctx context.Context, darkroom *v1alpha1.Darkroom, reasons ...str
 	return fmt.Errorf("the condition is %+v, want a reason of %v", condition, reasons)
 }
 
-// unchanged says what is wrong unless the pods of a Darkroom are some pods, all ready.
+// unchanged returns an error unless the pods of a Darkroom are some pods, all ready.
 func unchanged(ctx context.Context, darkroom *v1alpha1.Darkroom, want map[types.UID]bool) error {
 	pods, err := podsOf(ctx, darkroom)
 	if err != nil {
@@ -90,7 +90,7 @@ func uidsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[types.UID]bool {
 	return uids
 }
 
-// noPreflight says what is wrong if something is left of preflight checks.
+// noPreflight returns an error if something is left of preflight checks.
 func noPreflight(ctx context.Context, namespace string) error {
 	deployments, pods := &appsv1.DeploymentList{}, &corev1.PodList{}
 	checks := []client.ListOption{client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelPreflight}}

@@ -20,7 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-func TestWhatIsDeletedByHandComesBack(t *testing.T) {
+func TestDeletedObjectsAreRecreated(t *testing.T) {
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "deleted").Source(theSources.s3Inline(accessKey, secretKey)).Obj()
 	create(t, darkroom)
@@ -61,7 +61,7 @@ func TestWhatIsDeletedByHandComesBack(t *testing.T) {
 	waitExact(t, darkroom)
 }
 
-func TestWhatIsEditedByHandIsPutRight(t *testing.T) {
+func TestManualEditsAreReverted(t *testing.T) {
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "edited").Obj()
 	create(t, darkroom)
@@ -90,7 +90,7 @@ func TestWhatIsEditedByHandIsPutRight(t *testing.T) {
 		func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 },
 		func(s *corev1.Service) bool { return len(s.Spec.Ports) == 1 && s.Spec.Ports[0].Port == 80 })
 	edit(t, "the Service's selector", &corev1.Service{ObjectMeta: key},
-		func(s *corev1.Service) { s.Spec.Selector["app.kubernetes.io/instance"] = "somebody-else" },
+		func(s *corev1.Service) { s.Spec.Selector["app.kubernetes.io/instance"] = "another-app" },
 		func(s *corev1.Service) bool { return s.Spec.Selector["app.kubernetes.io/instance"] == "edited" })
 	edit(t, "the ConfigMap's base URL", &corev1.ConfigMap{ObjectMeta: config},
 		func(c *corev1.ConfigMap) { c.Data["SOURCE_BASEURL"] = "http://192.0.2.1" },
@@ -147,7 +147,7 @@ func edit[T client.Object](t *testing.T, what string, object T, wrong func(T), r
 	t.Run(what, func(t *testing.T) {
 		t.Cleanup(func() {
 			if t.Failed() {
-				_ = kube.Delete(context.Background(), object) // made anew, for the next case
+				_ = kube.Delete(context.Background(), object) // recreated for the next case
 			}
 		})
 		within(t, repairTimeout, "it is there", func(ctx context.Context) error {

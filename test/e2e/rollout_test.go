@@ -105,7 +105,7 @@ func TestNoRequestFailsDuringOrdinaryEdits(t *testing.T) {
 					// would be lost.
 					waitSettled(t, darkroom)
 				}
-				// What the edit broke at its end shows in the requests that follow.
+				// Requests that follow show whether the edit broke something at its end.
 				waitRequests(t, load, 20)
 			})
 			endpoints.mustHaveHeld(t)

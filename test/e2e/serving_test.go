@@ -123,7 +123,7 @@ func TestS3IsServedWithTheKeysOfASecret(t *testing.T) {
 	waitServing(t, darkroom)
 }
 
-func TestADarkroomWithoutItsSecretSaysWhichOneIsMissing(t *testing.T) {
+func TestADarkroomWithoutItsSecretNamesTheMissingOne(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	darkroom := newDarkroom(namespace, "waiting").Source(theSources.s3Reference("album-keys")).Obj()

@@ -24,7 +24,7 @@ const (
 	folderPod        = "webfolder"
 	bucketPod        = "s3"
 
-	// The bucket's name is no DNS name, so that it is addressed by path: no DNS
+	// The bucket's name is not a valid DNS name, so that it is addressed by path: no DNS
 	// resolves a bucket in front of a pod's address.
 	bucket    = "my_photos"
 	region    = "eu-west-2"
@@ -32,7 +32,7 @@ const (
 	secretKey = "e2e-secret-key"
 )
 
-// sources are pods from which Darkrooms read images. Both have the same paths.
+// sources are pods that Darkrooms read images from. Both have the same paths.
 type sources struct {
 	// folderURL and bucketURL have the pods' addresses.
 	folderURL, bucketURL string

@@ -66,8 +66,8 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 	return named
 }
 
-// TestChartAndKustomizeInstallTheSame holds the chart in step with config/: whoever
-// changes one must change the other.
+// TestChartAndKustomizeInstallTheSame compares the chart with config/, so that changes of one
+// are made in the other too.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for _, pair := range []struct{ overlay, values string }{
 		{"default", "apiserver: {enabled: false}"},
@@ -280,7 +280,7 @@ func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 }
 
 // Prometheus and Grafana find objects by labels, which differ between clusters.
-func TestWhatIsScrapedCanBeSet(t *testing.T) {
+func TestScrapingCanBeConfigured(t *testing.T) {
 	objects := mustRender(t, `
 manager: {metricsPerDarkroom: false}
 serviceMonitor: {enabled: true, labels: {release: stack}, interval: 1m, scrapeTimeout: 20s}

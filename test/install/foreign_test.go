@@ -6,8 +6,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// foreignDefinitions stand in for those of the Prometheus Operator and cert-manager,
-// which take what the real ones take, and more.
+// foreignDefinitions are substitutes for the CRDs of the Prometheus Operator and
+// cert-manager. They accept what the real ones accept, and more.
 func foreignDefinitions() []*apiextensionsv1.CustomResourceDefinition {
 	var all []*apiextensionsv1.CustomResourceDefinition
 	for _, kind := range []struct{ group, plural, kind string }{

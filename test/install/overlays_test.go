@@ -114,7 +114,7 @@ func TestInlineKeysAreWarnedOf(t *testing.T) {
 		}), nil
 	})
 	if err != nil {
-		t.Fatalf("nobody warns of inline keys: %v", err)
+		t.Fatalf("inline keys cause no warning: %v", err)
 	}
 	kube, said := connect(t)
 	if err := kube.Create(t.Context(), reference, client.DryRunAll); err != nil || len(said.all()) > 0 {

@@ -51,7 +51,7 @@ func renderBundle(ctx context.Context, bundle, catalog, name string) error {
 
 // catalogOf makes a catalog of releases: the channels of catalog/, and a file by render for
 // each release in them. One that catalog/ does not know, because it was never released, is
-// in no catalog with others: whoever tried it comes to the release by its skipRange.
+// in no catalog with others: users who tried it get to the release by its skipRange.
 func catalogOf(t *testing.T, render func(bundle, folder, version string) error, versions ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "catalog", packageName, "package.yaml"))
@@ -155,7 +155,7 @@ func serveCatalog(t *testing.T, name, folder string) string {
 	return service.Spec.ClusterIP + ":50051"
 }
 
-// pointCatalogSource has the CatalogSource read from an address, and waits until it does.
+// pointCatalogSource points the CatalogSource to an address, and waits until it is read.
 func pointCatalogSource(t *testing.T, address string) {
 	t.Helper()
 	source := &operatorsv1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: catalogSource}}

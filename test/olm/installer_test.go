@@ -14,8 +14,8 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
-// TestTheInstallerMayGrantWhatTheBundleAsksFor: Kubernetes lets nobody grant what he does
-// not have, so config/olmv1 must keep up with the operator's rights.
+// TestTheInstallerMayGrantWhatTheBundleAsksFor: users can grant only permissions that they
+// have, so config/olmv1 must keep up with those of the operator.
 func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
 	var has []rbacv1.PolicyRule
 	for _, role := range clusterRoles(t, filepath.Join(repository, "config", "olmv1", "installer.yaml")) {

@@ -25,7 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
-// What all tests share; set up once by TestMain.
+// Set up once by TestMain and shared by all tests.
 var (
 	// binaries is the folder with the built programs of the project.
 	binaries string

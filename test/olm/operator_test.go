@@ -58,7 +58,7 @@ func waitSucceeded(t *testing.T, namespace, name string) {
 	})
 }
 
-// subscriptionState says how far a Subscription has come.
+// subscriptionState reports how far a Subscription has come.
 func subscriptionState(ctx context.Context, namespace string) error {
 	subscription := &operatorsv1alpha1.Subscription{}
 	if err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: packageName}, subscription); err != nil {
@@ -112,7 +112,7 @@ func runsImage(t *testing.T, namespace, name, version string) {
 	}
 }
 
-// may says whether the manager of a namespace may read the Secrets of another one.
+// may reports whether the manager of a namespace may read the Secrets of another one.
 func may(t *testing.T, namespace, other string) bool {
 	t.Helper()
 	review, err := clientset.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{

@@ -58,7 +58,7 @@ func installsForASingleNamespace(t *testing.T) {
 
 func installsForSeveralNamespaces(t *testing.T) {
 	watchesOnly(t, "multi", "multi-one", "multi-two")
-	// Whoever follows the documents begins without it.
+	// Users who follow the documents start without it.
 	removeDefinition(t)
 }
 
@@ -133,7 +133,7 @@ func leavesDarkrooms(t *testing.T) {
 		t.Errorf("the pods were %q, and are %q", before, after)
 	}
 
-	// Nobody lets go of it any more; what belongs to it goes with it.
+	// No operator removes the finalizer any more; its objects are deleted with it.
 	patch := client.MergeFrom(photos.DeepCopy())
 	photos.Finalizers = nil
 	if err := kube.Patch(t.Context(), photos, patch); err != nil {

@@ -25,7 +25,7 @@ const (
 	// waitTimeout bounds the wait for states that should take seconds: the machines
 	// are shared, and lifecycle managers retry after a while.
 	waitTimeout = 4 * time.Minute
-	// pollPeriod is the time between two looks at what is waited for.
+	// pollPeriod is the interval of checks while waiting.
 	pollPeriod = 250 * time.Millisecond
 )
 
@@ -114,7 +114,7 @@ func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 	return deployment
 }
 
-// podsOf says how the pods of a namespace are.
+// podsOf reports how the pods of a namespace are.
 func podsOf(ctx context.Context, namespace string) string {
 	pods := &corev1.PodList{}
 	if err := kube.List(ctx, pods, client.InNamespace(namespace)); err != nil {

@@ -52,7 +52,7 @@ func ask(t *testing.T, server *httptest.Server, method, host, path, secret strin
 	return response, body
 }
 
-func TestTheBucketServesWhoeverHoldsTheKey(t *testing.T) {
+func TestTheBucketServesHoldersOfTheKey(t *testing.T) {
 	server := startS3(t)
 	for name, test := range map[string]struct {
 		method, host, path, secret string

@@ -36,7 +36,7 @@ func TestTheSignatureThatAWSPublishesIsAccepted(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSignedByTheKeyIsRefused(t *testing.T) {
+func TestInvalidSignaturesAreRefused(t *testing.T) {
 	replace := func(name, old, new string) func(*http.Request, *verifier) {
 		return func(r *http.Request, _ *verifier) {
 			r.Header.Set(name, strings.Replace(r.Header.Get(name), old, new, 1))

@@ -58,7 +58,7 @@ func TestQueuesAreBounded(t *testing.T) {
 		shares.mu.Unlock()
 	}
 	refuse(t, shares, "greedy")
-	// Those who wait for their own share keep nobody else out.
+	// Callers who wait for their own share do not keep others out.
 	enterAs(t, shares, "modest")()
 	giveUp()
 	if err := <-waited; !errors.Is(err, context.Canceled) {

@@ -17,7 +17,7 @@ func TestDigestsAreEncodedAsTheyAreStored(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNoDigestIsRefused(t *testing.T) {
+func TestAnInvalidDigestIsRefused(t *testing.T) {
 	var read Digest
 	for _, text := range []string{"", "?", "YWJj"} {
 		if err := read.UnmarshalText([]byte(text)); err == nil {

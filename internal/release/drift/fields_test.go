@@ -25,7 +25,7 @@ func entry(manager string, operation metav1.ManagedFieldsOperationType, subresou
 	}
 }
 
-// What is reverted and what stays is a promise to other controllers; each row is one.
+// Other controllers rely on which changes are reverted and which stay, row by row.
 func TestAdditionsOfOthers(t *testing.T) {
 	const apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
 	for name, test := range map[string]struct {

@@ -17,7 +17,7 @@ var benchKey = types.NamespacedName{Namespace: "photos", Name: "cats"}
 // the values and a copy.
 const previewAllocations = 30
 
-func TestAPreviewOfWhatIsKnownIsALookUp(t *testing.T) {
+func TestCachedPreviewsAllocateLittle(t *testing.T) {
 	renderer, chrt := rendererOf(t)
 	if _, err := renderer.Preview(chrt, benchKey, benchValues()); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestAPreviewOfWhatIsKnownIsALookUp(t *testing.T) {
 	}
 }
 
-func BenchmarkPreviewOfWhatIsKnown(b *testing.B) {
+func BenchmarkCachedPreview(b *testing.B) {
 	renderer, chrt := rendererOf(b)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -11,9 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 )
 
-// What another process recorded is believed while program, chart, capabilities and
-// values are those that it was rendered from.
-func TestARecordedRenderingIsBelievedWhileItsSourceIsTheSame(t *testing.T) {
+// The rendering that another process recorded is used while program, chart, capabilities
+// and values are the same.
+func TestARecordedRenderingIsUsedWhileItsSourceIsTheSame(t *testing.T) {
 	key := types.NamespacedName{Namespace: "photos", Name: "cats"}
 	chrt := func() *chart.Chart {
 		loaded, err := charts.Darkroom()

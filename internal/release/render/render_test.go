@@ -12,7 +12,7 @@ import (
 
 // What a rendering follows from is chart, capabilities and values: a change of any
 // of them must show, though nothing else asked for a new rendering.
-func TestARenderingIsMadeAnewWhenWhatItFollowsFromChanges(t *testing.T) {
+func TestARenderingIsRepeatedWhenItsSourceChanges(t *testing.T) {
 	chrt, err := charts.Darkroom()
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestARenderingIsMadeAnewWhenWhatItFollowsFromChanges(t *testing.T) {
 
 // A deployed release is kept without what is only needed to store it, and must still
 // be complete when it has to be stored again.
-func TestARenderingThatWasCompactedIsMadeWholeAgain(t *testing.T) {
+func TestACompactedRenderingIsRestored(t *testing.T) {
 	renderer, chrt := rendererOf(t)
 	first, err := renderer.Render(chrt, benchKey, benchValues())
 	if err != nil {

@@ -110,7 +110,7 @@ func secretsOf(t *testing.T, darkroom client.Object) []corev1.Secret {
 	return list.Items
 }
 
-func TestAReleaseOfNobodyIsNotFound(t *testing.T) {
+func TestAMissingReleaseIsNotFound(t *testing.T) {
 	for name, read := range map[string]func(*storage.Store, context.Context, client.Object) (*helmrelease.Release, error){
 		"Last": (*storage.Store).Last, "Read": (*storage.Store).Read,
 	} {

@@ -16,7 +16,7 @@ func TestDocumentsWithoutAnObjectArePassedOver(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoManifestIsRefused(t *testing.T) {
+func TestInvalidManifestsAreRefused(t *testing.T) {
 	if objects, err := manifests.Decode([]byte("kind: [Service")); err == nil {
 		t.Errorf("the objects are %v, want an error", objects)
 	}

@@ -25,7 +25,7 @@ func TestTheWaitEndsWhenNothingIsWrong(t *testing.T) {
 	}
 }
 
-func TestWhatWaitingDoesNotCureEndsTheWait(t *testing.T) {
+func TestPermanentErrorsEndTheWait(t *testing.T) {
 	looks := 0
 	err := wait.Limits{Timeout: time.Minute, Period: time.Millisecond}.Until(t.Context(), "it is right", func(context.Context) error {
 		looks++
@@ -36,7 +36,7 @@ func TestWhatWaitingDoesNotCureEndsTheWait(t *testing.T) {
 	}
 }
 
-func TestTheErrorSaysWhatWasWrongInTheEnd(t *testing.T) {
+func TestTheErrorIsTheLastOne(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for name, test := range map[string]struct {

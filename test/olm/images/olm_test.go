@@ -62,7 +62,7 @@ func TestTheCatalogImage(t *testing.T) {
 			has := digests(contents(t, image))
 			maps.DeleteFunc(has, func(name, _ string) bool { return !strings.HasPrefix(name, "/configs/") })
 			compare(t, has, folders(t, map[string]string{"/configs": filepath.Join(repository, "catalog")}))
-			// opm takes the cache as it is, and does not make it anew at each start.
+			// opm uses the cache as it is, and does not rebuild it at each start.
 			unpacked := unpack(t, image)
 			opm(t, "serve", filepath.Join(unpacked, "configs"), "--cache-dir", filepath.Join(unpacked, "tmp", "cache"),
 				"--cache-only", "--cache-enforce-integrity", "--termination-log", filepath.Join(unpacked, "ended"))

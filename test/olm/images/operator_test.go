@@ -35,7 +35,7 @@ func TestAnEngineMakesTheImageThatMakeImageMakes(t *testing.T) {
 			flags = append(flags, "--build-arg", arg+"="+image)
 		}
 		variables := []string{"IMG=" + reference, "VERSION=" + version, "REVISION=" + setting(t, "REVISION"), "BUILD_FLAGS=" + strings.Join(flags, " ")}
-		// As somebody would: for this machine first, and then for all.
+		// As users do: for this machine first, and then for all.
 		e.make(t, "docker-build", variables...)
 		e.make(t, "docker-push", variables...)
 

@@ -33,7 +33,7 @@ func pulled(t *testing.T, reference string) map[string]v1.Image {
 	}
 	index, err := remote.Index(target)
 	if err != nil {
-		t.Fatalf("%s is no list of images for platforms: %v", reference, err)
+		t.Fatalf("%s is not a list of images for platforms: %v", reference, err)
 	}
 	manifest, err := index.IndexManifest()
 	if err != nil {

@@ -120,7 +120,7 @@ func versions(t *testing.T, path string) map[string]string {
 	return versions
 }
 
-func TestKubernetesIsToldItsVersion(t *testing.T) {
+func TestKubernetesIsBuiltWithItsVersion(t *testing.T) {
 	vars := kubernetesVersionVars("v1.36.3")
 	for name, want := range map[string]string{
 		"k8s.io/component-base/version.gitVersion": "v1.36.3",
@@ -133,7 +133,7 @@ func TestKubernetesIsToldItsVersion(t *testing.T) {
 	}
 }
 
-func TestCompileLogTellsPackagesFromComplaints(t *testing.T) {
+func TestCompileLogDistinguishesPackagesFromErrors(t *testing.T) {
 	const output = `k8s.io/api/core/v1
 golang.org/x/net/http2
 # k8s.io/kubernetes/cmd/kubelet

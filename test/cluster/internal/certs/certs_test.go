@@ -47,7 +47,7 @@ func TestClientCertificateNamesUserAndGroups(t *testing.T) {
 	}
 }
 
-func TestServerCertificateTellsNamesFromAddresses(t *testing.T) {
+func TestServerCertificateDistinguishesNamesFromAddresses(t *testing.T) {
 	ca, err := NewAuthority("ca")
 	if err != nil {
 		t.Fatal(err)

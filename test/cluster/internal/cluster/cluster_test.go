@@ -61,7 +61,7 @@ func TestFreePortsAreDifferentAndInRange(t *testing.T) {
 	}
 }
 
-func TestALockTellsWhetherItsHolderLives(t *testing.T) {
+func TestALockReportsWhetherItsHolderLives(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "lock")
 	if locked, err := isLocked(path); err != nil || locked {
 		t.Fatalf("before: %v, %v", locked, err)
@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestPollSaysWhatItWaitedForAndWhy(t *testing.T) {
+func TestPollReportsCauseAndLastError(t *testing.T) {
 	cause, last := errors.New("etcd ended"), errors.New("connection refused")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	err := poll(ctx, "the API server", func(context.Context) error {

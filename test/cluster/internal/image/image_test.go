@@ -178,7 +178,7 @@ func TestATreeIsPackedWithLabelsAndArguments(t *testing.T) {
 	}
 }
 
-func TestAnArchiveTellsItsName(t *testing.T) {
+func TestAnArchiveHasItsName(t *testing.T) {
 	archive := filepath.Join(t.TempDir(), "image.tar")
 	if err := os.WriteFile(archive, pack(t, sample(t)), 0o600); err != nil {
 		t.Fatal(err)

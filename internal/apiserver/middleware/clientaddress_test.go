@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import (
 	"net/http"

@@ -1,18 +1,20 @@
-package apiserver
+package middleware
 
 import (
 	"net"
 	"net/http"
 	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// checkHost protects a server without authentication against DNS rebinding: another site
+// CheckHost protects a server without authentication against DNS rebinding: another site
 // whose name resolves to 127.0.0.1 could reach it as same-origin. Such requests have the
 // name of the site as their host.
-func checkHost(next http.Handler) http.Handler {
+func CheckHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalHost(r.Host) {
-			newProblem(http.StatusMisdirectedRequest, "the host of the request must be localhost or a loopback address").write(w)
+			problem.Write(w, problem.New(http.StatusMisdirectedRequest, "the host of the request must be localhost or a loopback address"))
 			return
 		}
 		next.ServeHTTP(w, r)

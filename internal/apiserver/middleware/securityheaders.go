@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import "net/http"
 
@@ -6,10 +6,10 @@ import "net/http"
 // anything.
 const noContent = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
 
-// securityHeaders protects browsers against content sniffing, injected scripts (CSP),
+// SecurityHeaders protects browsers against content sniffing, injected scripts (CSP),
 // framing by other sites, URLs in referrers, and shared caches of private responses.
 // Handlers of pages relax the policy where necessary.
-func securityHeaders(next http.Handler) http.Handler {
+func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", noContent)

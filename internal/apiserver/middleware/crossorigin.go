@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import (
 	"fmt"
@@ -6,14 +6,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// crossOrigin protects signed-in users against requests that other sites send from their
+// CrossOrigin protects signed-in users against requests that other sites send from their
 // browser. Go's CrossOriginProtection checks writes. Reads are rejected if Origin or
 // Sec-Fetch-Site shows another site: it could not read the response, but would use up the
 // rate limit of the user. Links to pages work. Allowed origins get CORS headers, but no
 // cookies: they send a token.
-func crossOrigin(allowed []string, next http.Handler) (http.Handler, error) {
+func CrossOrigin(allowed []string, next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range allowed {
 		if err := protection.AddTrustedOrigin(origin); err != nil {
@@ -72,5 +74,5 @@ func sameOrigin(origin, host string) bool {
 }
 
 func refuseOrigin(w http.ResponseWriter) {
-	newProblem(http.StatusForbidden, "cross-site request rejected; allow the site with --allowed-origin").write(w)
+	problem.Write(w, problem.New(http.StatusForbidden, "cross-site request rejected; allow the site with --allowed-origin"))
 }

@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import (
 	"errors"
@@ -7,11 +7,13 @@ import (
 	"runtime/debug"
 
 	"github.com/go-logr/logr"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// recoverPanic defends against requests that make the server panic: each fails for
-// itself, the log says where, and the answer says nothing of the inside.
-func recoverPanic(log logr.Logger, next http.Handler) http.Handler {
+// RecoverPanic protects the server against requests that make it panic: only that request
+// fails, the stack is logged, and the response discloses nothing about the error.
+func RecoverPanic(log logr.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			thrown := recover()
@@ -22,7 +24,7 @@ func recoverPanic(log logr.Logger, next http.Handler) http.Handler {
 				panic(thrown)
 			}
 			log.Error(fmt.Errorf("panic: %v", thrown), "Request failed", "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
-			newProblem(http.StatusInternalServerError, ownFault).write(w)
+			problem.Write(w, problem.Internal(http.StatusInternalServerError))
 		}()
 		next.ServeHTTP(w, r)
 	})

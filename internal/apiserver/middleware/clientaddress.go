@@ -1,6 +1,7 @@
-package apiserver
+package middleware
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -9,7 +10,33 @@ import (
 	"strings"
 )
 
-// proxies are the addresses of proxies whose X-Forwarded-For is believed.
+// ClientAddress determines the address that limits of unknown callers apply to, which
+// AddressOf returns. The header X-Forwarded-For counts as far as proxies wrote it whose
+// addresses are in the CIDRs.
+func ClientAddress(trusted []string, next http.Handler) (http.Handler, error) {
+	proxies, err := parseProxies(trusted)
+	if err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(WithAddress(r.Context(), proxies.client(r))))
+	}), nil
+}
+
+type addressKey struct{}
+
+// WithAddress returns a context with the address of a client.
+func WithAddress(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, addressKey{}, address)
+}
+
+// AddressOf returns the address of the client in the context of a request, or nothing.
+func AddressOf(ctx context.Context) string {
+	address, _ := ctx.Value(addressKey{}).(string)
+	return address
+}
+
+// proxies are the addresses of trusted proxies.
 type proxies []netip.Prefix
 
 func parseProxies(cidrs []string) (proxies, error) {
@@ -28,10 +55,10 @@ func (p proxies) trust(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// client returns the address that a request comes from. Anybody can write
-// X-Forwarded-For: each proxy adds on the right the address that it was called from. So
-// the header is read from the right, for as long as those who wrote it are trusted.
-// IPv6 addresses are those of a /64, the least that one machine may use at will.
+// client returns the address that a request comes from. Any client can send
+// X-Forwarded-For, and each proxy appends the address that it was called from. The header
+// is therefore read from the right, as long as trusted proxies wrote the entries. Of an
+// IPv6 address only the /64 counts, because a single machine usually has all of it.
 func (p proxies) client(request *http.Request) string {
 	host, _, err := net.SplitHostPort(request.RemoteAddr)
 	if err != nil {

@@ -1,4 +1,4 @@
-package apiserver
+package middleware
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
 )
 
@@ -17,14 +18,14 @@ const minCompressed = 2 << 10
 // packedTypes are the media types that are compressed. Streams are not, because a
 // compressor delays events. Images are compressed already, and the page compresses its own
 // files.
-var packedTypes = []string{typeJSON, problemType, "application/yaml", "application/vnd.oai.openapi+json", "text/html; charset=utf-8"}
+var packedTypes = []string{"application/json", problem.MediaType, "application/yaml", "application/vnd.oai.openapi+json", "text/html; charset=utf-8"}
 
-// compress compresses responses: a long list shrinks to a fifteenth.
+// Compress compresses responses: a long list shrinks to a fifteenth.
 //
 // The length of a compressed response discloses its content to attackers who can place
 // their own text in it (BREACH). It is safe here because responses contain no secrets: no
 // tokens, no cookies and no write-only fields.
-func compress(next http.Handler) http.Handler {
+func Compress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !gzipped.Accepted(r.Header) || r.Method == http.MethodHead {
 			next.ServeHTTP(w, r)

@@ -1,0 +1,59 @@
+package apiserver
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+)
+
+// fromHuma converts errors of huma itself, such as invalid parameters, to problems. Values
+// are not repeated, because they may be secrets. Internal errors are only logged.
+func fromHuma(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+	if status >= http.StatusInternalServerError {
+		if ctx != nil {
+			middleware.SetError(ctx.Context(), errors.Join(errs...))
+		}
+		return problem.Internal(status)
+	}
+	return badInput(status, message, errs...)
+}
+
+// badInput is the problem of fields that huma refuses.
+func badInput(status int, message string, errs ...error) *problem.Details {
+	out := problem.New(status, message)
+	for _, err := range errs {
+		var detailer huma.ErrorDetailer
+		if errors.As(err, &detailer) {
+			detail := detailer.ErrorDetail()
+			out.Errors = append(out.Errors, problem.Field{Location: detail.Location, Message: inOurWords(detail.Message)})
+		}
+	}
+	return out
+}
+
+// inOurWords rewords a message of huma about a wrong type or an unknown field like the
+// other messages of the API.
+func inOurWords(message string) string {
+	switch message {
+	case validation.MsgExpectedArray:
+		return "must be a list"
+	case validation.MsgExpectedObject:
+		return "must be an object"
+	case validation.MsgExpectedString:
+		return "must be a string"
+	case validation.MsgExpectedInteger:
+		return "must be an integer"
+	case validation.MsgExpectedNumber:
+		return "must be a number"
+	case validation.MsgExpectedBoolean:
+		return "must be true or false"
+	case validation.MsgUnexpectedProperty:
+		return "unknown field"
+	}
+	return message
+}

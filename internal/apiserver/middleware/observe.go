@@ -1,0 +1,113 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics count requests by route.
+type Metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+// NewMetrics returns metrics that are registered.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "darkroom_apiserver_requests_total", Help: "Requests by route and status.",
+		}, []string{"route", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "darkroom_apiserver_request_duration_seconds", Help: "Time to answer, by route; streams are left out.",
+			Buckets: []float64{.001, .005, .025, .1, .5, 1, 5, 30},
+		}, []string{"route"}),
+	}
+	registry.MustRegister(m.requests, m.seconds)
+	return m
+}
+
+// Routes are the patterns of routes that Observe treats differently.
+type Routes struct {
+	// Stream stays open, so its duration is not recorded.
+	Stream string
+	// Ready is requested by readiness probes again and again, so it is logged at debug level
+	// even if it fails.
+	Ready string
+}
+
+// record has the details of a request for its log entry.
+type record struct {
+	route string
+	user  string
+	err   error
+}
+
+type recordKey struct{}
+
+// recordOf returns the record in the context of a request. Without Observe, nothing reads it.
+func recordOf(ctx context.Context) *record {
+	if r, ok := ctx.Value(recordKey{}).(*record); ok {
+		return r
+	}
+	return &record{}
+}
+
+func setRoute(ctx context.Context, pattern string) { recordOf(ctx).route = pattern }
+
+// SetUser adds the name of the caller to the log entry of a request.
+func SetUser(ctx context.Context, name string) { recordOf(ctx).user = name }
+
+// SetError adds an error to the log of a request, for errors that the response does not
+// disclose.
+func SetError(ctx context.Context, err error) { recordOf(ctx).err = err }
+
+// Observe counts and logs each request with its caller, route and result. It omits bodies,
+// queries and headers, which may contain secrets. Reads are logged at debug level, writes
+// always.
+func Observe(log logr.Logger, metrics *Metrics, routes Routes, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		seen := &record{}
+		recorder := &statusRecorder{ResponseWriter: w}
+		defer func() {
+			route := cmp.Or(seen.route, "none")
+			status := cmp.Or(recorder.status, http.StatusOK)
+			metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+			if route != routes.Stream {
+				metrics.seconds.WithLabelValues(route).Observe(time.Since(start).Seconds())
+			}
+			if seen.err != nil {
+				log.Error(seen.err, "Request failed", "method", r.Method, "path", r.URL.Path, "user", seen.user)
+			}
+			level := 0
+			if seen.route == routes.Ready || status < http.StatusInternalServerError && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+				level = 1
+			}
+			log.V(level).Info("Request", "method", r.Method, "path", r.URL.Path, "status", status, "user", seen.user,
+				"milliseconds", time.Since(start).Milliseconds())
+		}()
+		next.ServeHTTP(recorder, r.WithContext(context.WithValue(r.Context(), recordKey{}, seen)))
+	})
+}
+
+// statusRecorder remembers the status. Unwrap keeps deadlines and flushes working.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (s *statusRecorder) WriteHeader(status int) {
+	if s.status == 0 {
+		s.status = status
+	}
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -1,0 +1,81 @@
+package middleware
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+func TestRequestsAreCountedAndLogged(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /darkrooms", func(_ http.ResponseWriter, r *http.Request) { SetUser(r.Context(), "ada") })
+	mux.Handle("POST /darkrooms", respond(http.StatusCreated))
+	mux.HandleFunc("GET /broken", func(w http.ResponseWriter, r *http.Request) {
+		SetError(r.Context(), errors.New("etcd is gone"))
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	mux.Handle("GET /readyz", respond(http.StatusServiceUnavailable))
+	mux.Handle("GET /stream", respond(http.StatusOK))
+	routes := Routes{Stream: "GET /stream", Ready: "GET /readyz"}
+
+	for name, c := range map[string]struct {
+		method, path, route, code string
+		// log has parts of what is logged, without what is logged at debug level.
+		log []string
+		// untimed requests are not in the histogram.
+		untimed bool
+	}{
+		"a read":                 {method: "GET", path: "/darkrooms?token=secret", route: "GET /darkrooms", code: "200"},
+		"a write":                {method: "POST", path: "/darkrooms?token=secret", route: "POST /darkrooms", code: "201", log: []string{`"path"="/darkrooms"`, `"status"=201`}},
+		"an error":               {method: "GET", path: "/broken", route: "GET /broken", code: "500", log: []string{"etcd is gone", `"status"=500`}},
+		"a probe that fails":     {method: "GET", path: "/readyz", route: "GET /readyz", code: "503"},
+		"a stream":               {method: "GET", path: "/stream", route: "GET /stream", code: "200", untimed: true},
+		"a path without a route": {method: "GET", path: "/nothing", route: "none", code: "404"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var logged strings.Builder
+			log := funcr.New(func(_, args string) { logged.WriteString(args + "\n") }, funcr.Options{})
+			registry := prometheus.NewRegistry()
+			handler := Observe(log, NewMetrics(registry), routes, UnknownRoute(mux))
+			call(handler, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
+
+			metrics := get(t, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "/metrics").Body.String()
+			if want := fmt.Sprintf("darkroom_apiserver_requests_total{code=%q,route=%q} 1\n", c.code, c.route); !strings.Contains(metrics, want) {
+				t.Errorf("want %s among the metrics:\n%s", want, metrics)
+			}
+			want := fmt.Sprintf("darkroom_apiserver_request_duration_seconds_count{route=%q} 1\n", c.route)
+			if timed := strings.Contains(metrics, want); timed == c.untimed {
+				t.Errorf("its duration is recorded: %t\n%s", timed, metrics)
+			}
+			if (logged.Len() > 0) != (c.log != nil) || strings.Contains(logged.String(), "secret") {
+				t.Errorf("logs %q", &logged)
+			}
+			for _, want := range c.log {
+				if !strings.Contains(logged.String(), want) {
+					t.Errorf("the log lacks %s: %s", want, &logged)
+				}
+			}
+		})
+	}
+}
+
+func TestLogEntriesNameTheCaller(t *testing.T) {
+	t.Parallel()
+	var logged strings.Builder
+	log := funcr.New(func(_, args string) { logged.WriteString(args) }, funcr.Options{Verbosity: 1})
+	handler := Observe(log, NewMetrics(prometheus.NewRegistry()), Routes{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		SetUser(r.Context(), "ada")
+	}))
+	if get(t, handler, "/"); !strings.Contains(logged.String(), `"user"="ada"`) {
+		t.Errorf("logs %s", &logged)
+	}
+}

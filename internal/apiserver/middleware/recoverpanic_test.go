@@ -1,0 +1,38 @@
+package middleware
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+)
+
+func TestPanicsAreLoggedAndNotDisclosed(t *testing.T) {
+	t.Parallel()
+	var logged strings.Builder
+	log := funcr.New(func(_, args string) { logged.WriteString(args) }, funcr.Options{})
+	handler := RecoverPanic(log, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret thing") }))
+	got := get(t, handler, "/darkrooms")
+	if detail := wantProblem(t, got, http.StatusInternalServerError); strings.Contains(detail, "secret") {
+		t.Errorf("the response discloses the error: %s", detail)
+	}
+	for _, want := range []string{"secret thing", "/darkrooms", "TestPanicsAreLoggedAndNotDisclosed"} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("the log lacks %s: %s", want, &logged)
+		}
+	}
+}
+
+func TestAbortedResponsesStayAborted(t *testing.T) {
+	t.Parallel()
+	log := funcr.New(func(_, args string) { t.Errorf("logs %s", args) }, funcr.Options{})
+	handler := RecoverPanic(log, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer func() {
+		if thrown, ok := recover().(error); !ok || !errors.Is(thrown, http.ErrAbortHandler) {
+			t.Errorf("panics with %v, want that the server aborts the response", thrown)
+		}
+	}()
+	get(t, handler, "/")
+}

@@ -1,0 +1,30 @@
+package middleware
+
+import (
+	"net/http"
+	"testing"
+)
+
+func TestResponsesHaveSecurityHeaders(t *testing.T) {
+	t.Parallel()
+	got := get(t, SecurityHeaders(respond(http.StatusOK)), "/")
+	for name, want := range map[string]string{
+		"Content-Security-Policy": noContent, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin",
+	} {
+		if got.Header().Get(name) != want {
+			t.Errorf("%s is %q, want %q", name, got.Header().Get(name), want)
+		}
+	}
+}
+
+func TestHandlersMayRelaxThePolicy(t *testing.T) {
+	t.Parallel()
+	const policy = "default-src 'self'"
+	got := get(t, SecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+	})), "/")
+	if got.Header().Get("Content-Security-Policy") != policy {
+		t.Errorf("the policy is %q", got.Header().Get("Content-Security-Policy"))
+	}
+}
