@@ -39,7 +39,6 @@ const (
 	// cache.
 	staleRetry = 50 * time.Millisecond
 	// foreignRetry is the time between two checks whether a foreign Helm release is gone.
-	// Nothing is watched for that: Secrets of foreign releases are not cached.
 	foreignRetry = time.Minute
 )
 

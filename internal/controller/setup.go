@@ -162,7 +162,14 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	credentials, err := newCredentials(ctx, mgr, options.Namespaces)
+	others, err := newOtherSecrets(ctx, mgr, options.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	if err := indexReleases(ctx, mgr.GetFieldIndexer()); err != nil {
+		return nil, err
+	}
+	credentials, err := newCredentials(ctx, mgr, others)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +185,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Owned:        ownedLookup(mgr.GetClient(), kinds),
-		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{}),
+		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:     render.NewRenderer(capabilities.Get),
 		Preflight:    newPreflight(ctx, mgr, *options),
 		Recorder:     countedEvents{recorder, counters},
