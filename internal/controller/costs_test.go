@@ -71,6 +71,34 @@ func TestAnInstallCostsFewReconcilesWritesAndRequests(t *testing.T) {
 	}
 }
 
+func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	kinds := &requestKinds{}
+	o := startOperator(t, namespace, withTransport(kinds.wrap))
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(o))
+	before := kinds.counts()
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "https://example.com/others" })
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(o))
+
+	found := since(before, kinds.counts())
+	want := map[string]float64{
+		"PATCH configmaps": 1, "PATCH deployments": 1,
+		"GET secrets":  2, // the second if the cache lags at the reconcile after the upgrade
+		"POST secrets": 1, "PUT secrets": 2,
+		"PATCH darkrooms/status": 1, "POST events": 1,
+	}
+	for kind, count := range found {
+		if count > want[kind] {
+			t.Errorf("%.0f × %s, want %.0f", count, kind, want[kind])
+		}
+	}
+}
+
 // requestKinds counts requests by verb and kind, without watches.
 type requestKinds struct {
 	mu    sync.Mutex
