@@ -225,7 +225,7 @@ ROUNDS ?= 3
 
 .PHONY: bench
 bench: build assets ## Benchmark the operator (see docs/performance.md). N=100,500 ROUNDS=3
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n $(N) -rounds $(ROUNDS) \
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -contender -n $(N) -rounds $(ROUNDS) \
 		-operator $(BIN)/darkroom-operator -json $(BIN)/bench.json
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -run '^$$' -bench . ./internal/values ./internal/release ./internal/controller
 

@@ -9,9 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -28,9 +25,6 @@ import (
 
 // indexCredentials indexes Darkrooms by the Secret that they reference.
 const indexCredentials = "credentials"
-
-// typeRelease is Helm's type of Secret. There are many, and none is referenced.
-const typeRelease = "helm.sh/release.v1"
 
 // credentials follows the Secrets that Darkrooms reference. It watches only their metadata.
 // When the version of a Secret changes, it reads that Secret to find out whether the used
@@ -63,29 +57,8 @@ type remembered struct {
 	seen string
 }
 
-func newCredentials(ctx context.Context, mgr manager.Manager, namespaces []string) (*credentials, error) {
-	foreign, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.DoesNotExist, nil)
-	if err != nil {
-		return nil, err
-	}
-	others, err := cache.New(mgr.GetConfig(), cache.Options{
-		HTTPClient:        mgr.GetHTTPClient(),
-		Scheme:            mgr.GetScheme(),
-		Mapper:            mgr.GetRESTMapper(),
-		DefaultNamespaces: namespaceConfigs(namespaces),
-		ByObject: map[client.Object]cache.ByObject{secretMetadata(): {
-			Label:     labels.NewSelector().Add(*foreign),
-			Field:     fields.OneTermNotEqualSelector("type", typeRelease),
-			Transform: nameAndVersion,
-		}},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("create cache of Secrets: %w", err)
-	}
-	if err := mgr.Add(cacheRunnable{others}); err != nil {
-		return nil, fmt.Errorf("add cache of Secrets: %w", err)
-	}
-	err = mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Darkroom{}, indexCredentials, func(object client.Object) []string {
+func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache) (*credentials, error) {
+	err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Darkroom{}, indexCredentials, func(object client.Object) []string {
 		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 			if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
 				return []string{name}
@@ -100,30 +73,6 @@ func newCredentials(ctx context.Context, mgr manager.Manager, namespaces []strin
 		caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader(), client: mgr.GetClient(),
 		states: map[types.NamespacedName]remembered{}, contents: map[types.NamespacedName]contents{},
 	}, nil
-}
-
-// cacheRunnable makes a manager start a cache together with its own.
-type cacheRunnable struct{ cache.Cache }
-
-// GetCache makes the manager treat this as a cache.
-func (c cacheRunnable) GetCache() cache.Cache { return c.Cache }
-
-func secretMetadata() *metav1.PartialObjectMetadata {
-	secret := &metav1.PartialObjectMetadata{}
-	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	return secret
-}
-
-// nameAndVersion keeps only the name and version of a Secret's metadata: clusters have many
-// Secrets, and some have long annotations.
-func nameAndVersion(object any) (any, error) {
-	full, ok := object.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return object, nil
-	}
-	narrow := secretMetadata()
-	narrow.Namespace, narrow.Name, narrow.UID, narrow.ResourceVersion = full.Namespace, full.Name, full.UID, full.ResourceVersion
-	return narrow, nil
 }
 
 // find returns the metadata of a Secret from the caches, or nil if it is missing.

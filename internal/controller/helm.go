@@ -25,6 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -38,7 +39,6 @@ const (
 	// cache.
 	staleRetry = 50 * time.Millisecond
 	// foreignRetry is the time between two checks whether a foreign Helm release is gone.
-	// Nothing is watched for that: Secrets of foreign releases are not cached.
 	foreignRetry = time.Minute
 )
 
@@ -51,6 +51,7 @@ type helmReconciler struct {
 	// installation is the installation of this operator.
 	installation *installation
 	releases     *release.Clients
+	reports      *status.Reports
 	recorder     release.Recorder
 	metrics      *metrics.Metrics
 	period       time.Duration
@@ -79,6 +80,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		translator:   translator,
 		installation: installation,
 		releases:     releases,
+		reports:      &status.Reports{},
 		recorder:     releases.Recorder,
 		metrics:      counters,
 		period:       period,
@@ -92,6 +94,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	err := r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		r.releases.Forget(request.NamespacedName)
+		r.reports.Forget(request.NamespacedName)
 		r.installation.forget(request.NamespacedName)
 		r.translator.credentials.forget(request.NamespacedName)
 		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, false)
@@ -104,6 +107,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, nil
 	}
 
+	r.reports.Refresh(darkroom)
 	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
 		return r.leave(ctx, request, err)
 	}
@@ -162,17 +166,17 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		r.recorder.Event(s.darkroom, true, release.EventFailed, values.Redact(s.darkroom, err.Error()))
 	}
 	r.announceHeld(s.darkroom)
-	reportErr := s.report(ctx, err, r.clock.Now())
+	s.report(err, r.clock.Now())
 	if errors.Is(err, release.ErrHeld) {
 		err = nil
 	}
-	switch retried := errors.Join(claimsErr, reportErr); {
-	case refused && retried == nil:
+	switch {
+	case refused && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
-	case invalid != nil && retried == nil:
+	case invalid != nil && claimsErr == nil:
 		err = reconcile.TerminalError(err)
 	default:
-		err = errors.Join(err, retried)
+		err = errors.Join(err, claimsErr)
 	}
 	if err != nil {
 		return reconcile.Result{}, redactedError{err: err, message: values.Redact(s.darkroom, err.Error())}

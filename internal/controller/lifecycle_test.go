@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
@@ -425,7 +426,7 @@ func TestPausedDarkroomsAreLeftAlone(t *testing.T) {
 	})
 }
 
-func TestStatusHasTwoOwners(t *testing.T) {
+func TestTheStatusHasOneFieldManager(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
@@ -435,21 +436,55 @@ func TestStatusHasTwoOwners(t *testing.T) {
 	eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 	})
-	managers := map[string]bool{}
-	for _, entry := range mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").ManagedFields {
-		if entry.Subresource != "status" {
-			continue
-		}
-		managers[entry.Manager] = true
-		fields := string(entry.FieldsV1.GetRawBytes())
-		if entry.Manager == controller.HelmFieldManager && strings.Contains(fields, `f:domains`) {
-			t.Errorf("the Helm reconciler claims fields that are not its own: %s", fields)
-		}
-		if entry.Manager == "darkroom-status" && strings.Contains(fields, `f:deployedRelease`) {
-			t.Errorf("the status controller claims fields that are not its own: %s", fields)
-		}
-	}
-	if !managers[controller.HelmFieldManager] || !managers["darkroom-status"] || len(managers) != 2 {
+	if managers := statusManagers(t, darkroom); !slices.Equal(managers, []string{status.FieldManager}) {
 		t.Errorf("writers of the status are %v", managers)
 	}
+}
+
+// Earlier operators wrote the report of the Helm controller with a field manager of its own.
+// What it owns would otherwise never be removed.
+func TestTheHelmReportOfAnEarlierOperatorIsTakenOver(t *testing.T) {
+	t.Parallel()
+	first, darkroom := startWithPhotos(t)
+	eventually(t, "rest", quiet(first))
+	first.kill()
+	earlier := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{
+		"deployedRelease": map[string]any{"name": "photos"},
+		"conditions": []any{map[string]any{
+			"type": v1alpha1.ConditionContested, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z",
+		}},
+	}}}
+	earlier.SetGroupVersionKind(v1alpha1.GroupVersionKind)
+	earlier.SetNamespace(darkroom.Namespace)
+	earlier.SetName(darkroom.Name)
+	err := kube.Status().Apply(t.Context(), client.ApplyConfigurationFromUnstructured(earlier), client.FieldOwner("darkroom-helm"), client.ForceOwnership)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	startOperator(t, darkroom.Namespace)
+	eventuallyStatus(t, darkroom, "the condition to be removed", func(status v1alpha1.DarkroomStatus) error {
+		if contested := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionContested); contested != nil {
+			return fmt.Errorf("condition %+v", contested)
+		}
+		if status.DeployedRelease == nil {
+			return errors.New("the name of the release is gone")
+		}
+		return nil
+	})
+	if managers := statusManagers(t, darkroom); !slices.Equal(managers, []string{status.FieldManager}) {
+		t.Errorf("writers of the status are %v", managers)
+	}
+}
+
+// statusManagers returns the field managers of the status of a Darkroom.
+func statusManagers(t *testing.T, darkroom *v1alpha1.Darkroom) []string {
+	t.Helper()
+	var managers []string
+	for _, entry := range mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).ManagedFields {
+		if entry.Subresource == "status" {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	return managers
 }

@@ -3,42 +3,86 @@ package controller
 import (
 	"maps"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
 // desiredChanged passes changes of the desired state of a Darkroom: its spec, annotations,
 // labels and deletion. It ignores the status.
 func desiredChanged() predicate.Predicate {
 	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, after := e.ObjectOld, e.ObjectNew
-			return before.GetGeneration() != after.GetGeneration() ||
-				!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
-				!maps.Equal(before.GetLabels(), after.GetLabels()) ||
-				before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
-		},
+		UpdateFunc: func(e event.UpdateEvent) bool { return isDesiredChanged(e, e.ObjectOld.GetAnnotations()) },
 		// The finalizer has handled a Darkroom that is gone.
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
 }
 
-// helmReported passes reports of the Helm reconciler on a Darkroom.
-func helmReported() predicate.Predicate {
+// isDesiredChanged reports whether the desired state of a Darkroom changed, which had some
+// annotations before.
+func isDesiredChanged(e event.UpdateEvent, annotations map[string]string) bool {
+	before, after := e.ObjectOld, e.ObjectNew
+	return before.GetGeneration() != after.GetGeneration() ||
+		!maps.Equal(annotations, after.GetAnnotations()) ||
+		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
+}
+
+// isClaimed passes Darkrooms that an installation handles, and those that it handled
+// before.
+func isClaimed(by *installation) predicate.Predicate {
+	handles := func(object client.Object) bool {
+		darkroom, ok := object.(*v1alpha1.Darkroom)
+		return ok && by.handles(darkroom)
+	}
 	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
+		CreateFunc: func(e event.CreateEvent) bool { return handles(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return handles(e.ObjectOld) || handles(e.ObjectNew) },
+		DeleteFunc: func(event.DeleteEvent) bool { return true },
+	}
+}
+
+// seenBy tells reports which status the cache shows. It passes everything.
+func seenBy(reports *status.Reports) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(object client.Object) bool {
+		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
+			reports.Seen(darkroom)
+		}
+		return true
+	})
+}
+
+// notOwnClaim drops the event of the operator's own claim of a Darkroom: the reconcile that
+// made it goes on. A Darkroom without a claim has been enqueued before.
+func notOwnClaim(by *installation) predicate.Predicate {
+	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, wasDarkroom := e.ObjectOld.(*v1alpha1.Darkroom)
-			after, isDarkroom := e.ObjectNew.(*v1alpha1.Darkroom)
-			return wasDarkroom && isDarkroom && !equality.Semantic.DeepEqual(helmPart(before.Status), helmPart(after.Status))
+			if e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationInstallation] != "" || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
+				return true
+			}
+			claimed := maps.Clone(e.ObjectOld.GetAnnotations())
+			if claimed == nil {
+				claimed = map[string]string{}
+			}
+			claimed[v1alpha1.AnnotationInstallation] = by.name
+			return isDesiredChanged(e, claimed)
 		},
 	}
+}
+
+// ownerNeeds passes objects of Darkrooms that a function selects.
+func ownerNeeds(selected func(types.NamespacedName) bool) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(object client.Object) bool {
+		owner := metav1.GetControllerOfNoCopy(object)
+		return owner != nil && selected(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
+	})
 }
 
 // objectTouched passes objects of a release that were deleted or changed in more than their
@@ -53,26 +97,4 @@ func objectTouched() predicate.Predicate {
 		},
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
-}
-
-// helmConditions are the conditions that the Helm reconciler writes.
-var helmConditions = []string{
-	v1alpha1.ConditionInitialized,
-	v1alpha1.ConditionDeployed,
-	v1alpha1.ConditionReleaseFailed,
-	v1alpha1.ConditionIrreconcilable,
-	v1alpha1.ConditionPaused,
-	v1alpha1.ConditionContested,
-	v1alpha1.ConditionPreflight,
-}
-
-// helmPart returns the fields of a status that the Helm reconciler owns.
-func helmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	part := v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease}
-	for _, conditionType := range helmConditions {
-		if condition := v1alpha1.FindCondition(status.Conditions, conditionType); condition != nil {
-			part.Conditions = append(part.Conditions, *condition)
-		}
-	}
-	return part
 }

@@ -1,9 +1,11 @@
 package controller_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -159,5 +161,24 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	eventually(t, "the release", installed(namespace, "photos"))
 	if got := mustConfig(t, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
 		t.Errorf("DEFAULTPARAMS is %q", got)
+	}
+}
+
+// Refusals are decided faster than the cache shows the operator's own claim.
+func TestEveryRefusalOfABurstIsReported(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	var refused []*v1alpha1.Darkroom
+	for i := range 40 {
+		darkroom := webFolder(namespace, fmt.Sprintf("photos-%d", i))
+		darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
+		create(t, darkroom)
+		refused = append(refused, darkroom)
+	}
+	for _, darkroom := range refused {
+		eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+			return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
+		})
 	}
 }

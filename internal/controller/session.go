@@ -23,11 +23,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
-
-// HelmFieldManager owns the status fields of the Helm reconciler.
-const HelmFieldManager = "darkroom-helm"
 
 // maxMessageLength bounds the message of a condition, in bytes. Errors can be as long as
 // the manifest that they quote.
@@ -41,7 +39,7 @@ var errStale = errors.New("the Darkroom has changed since it was read")
 // clients. That reconciler reads Darkrooms as unstructured objects, and writes back whole
 // objects and a whole status, without the fields of others. Here reads return the typed
 // Darkroom from the cache, an update of finalizers becomes a patch of the finalizers only,
-// and the status is held and applied once at the end.
+// and the status is held and passed to the status controller at the end.
 type session struct {
 	client.Client
 	parts *helmReconciler
@@ -70,7 +68,7 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	// It gets only its own part of the status. Nothing reads the rest, and converting it
 	// would cost allocations in each reconcile.
 	shown := *s.darkroom
-	shown.Status = helmPart(shown.Status)
+	shown.Status = status.HelmPart(shown.Status)
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&shown)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom %s: %w", key, err)
@@ -136,11 +134,11 @@ func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...cli
 		return fmt.Errorf("the Helm reconciler must not write the status of %T", object)
 	}
 	fields, _ := resource.Object["status"].(map[string]any)
-	var status v1alpha1.DarkroomStatus
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &status); err != nil {
+	var written v1alpha1.DarkroomStatus
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &written); err != nil {
 		return fmt.Errorf("read status of Darkroom %s: %w", client.ObjectKeyFromObject(object), err)
 	}
-	part := helmPart(status)
+	part := status.HelmPart(written)
 	w.session.status = &part
 	return nil
 }
@@ -159,13 +157,14 @@ func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmcli
 	return measured{s.parts.releases, s.parts.metrics}.ActionClientFor(ctx, s.darkroom)
 }
 
-// report applies the status of the Helm reconciler with its generation, unless the resource
-// has it already. A successful reconcile without a new status confirms the previous one.
-func (s *session) report(ctx context.Context, cause error, now time.Time) error {
+// report passes the status of the Helm reconciler, with its generation, to the status
+// controller, unless the resource has it already. A successful reconcile without a new
+// status confirms the previous one.
+func (s *session) report(cause error, now time.Time) {
 	if s.released {
-		return nil
+		return
 	}
-	current := helmPart(s.darkroom.Status)
+	current := status.HelmPart(s.darkroom.Status)
 	part := current
 	switch {
 	case errors.Is(cause, release.ErrHeld):
@@ -174,7 +173,7 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 		part = *s.status
 	case cause != nil:
 		// It failed before it had a status, so the existing one is outdated.
-		return nil
+		return
 	}
 	part.Conditions = s.conditions(part.Conditions, cause)
 	for i := range part.Conditions {
@@ -192,19 +191,9 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 			condition.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
 		}
 	}
-	if equality.Semantic.DeepEqual(part, current) {
-		return nil
+	if !equality.Semantic.DeepEqual(part, current) {
+		s.parts.reports.Report(s.darkroom, part)
 	}
-	apply, err := helmApplyConfiguration(s.darkroom, part)
-	if err != nil {
-		return err
-	}
-	err = s.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(apply),
-		client.FieldOwner(HelmFieldManager), client.ForceOwnership)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("report on release of Darkroom %s: %w", keyOf(s.darkroom), err)
-	}
-	return nil
 }
 
 // conditions adds conditions to those of the Helm reconciler.
@@ -254,28 +243,6 @@ func preflightCondition(verdict preflight.Verdict) v1alpha1.Condition {
 		condition.Message = "Waiting for a preflight check: the limit of the operator (--max-preflights) is reached."
 	}
 	return condition
-}
-
-// helmApplyConfiguration contains only the fields of the Helm reconciler. Encoding the
-// whole status would claim its zero values too.
-func helmApplyConfiguration(darkroom *v1alpha1.Darkroom, part v1alpha1.DarkroomStatus) (*unstructured.Unstructured, error) {
-	status := map[string]any{}
-	raw, err := json.Marshal(struct {
-		Conditions      []v1alpha1.Condition      `json:"conditions,omitempty"`
-		DeployedRelease *v1alpha1.DeployedRelease `json:"deployedRelease,omitempty"`
-	}{part.Conditions, part.DeployedRelease})
-	if err != nil {
-		return nil, fmt.Errorf("encode Helm conditions: %w", err)
-	}
-	if err := json.Unmarshal(raw, &status); err != nil {
-		return nil, fmt.Errorf("encode Helm conditions: %w", err)
-	}
-	out := &unstructured.Unstructured{Object: map[string]any{"status": status}}
-	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
-	out.SetNamespace(darkroom.Namespace)
-	out.SetName(darkroom.Name)
-	out.SetUID(darkroom.UID)
-	return out, nil
 }
 
 func shorten(message string) string {

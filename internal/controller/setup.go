@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -162,7 +162,14 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	credentials, err := newCredentials(ctx, mgr, options.Namespaces)
+	others, err := newOtherSecrets(ctx, mgr, options.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	if err := indexReleases(ctx, mgr.GetFieldIndexer()); err != nil {
+		return nil, err
+	}
+	credentials, err := newCredentials(ctx, mgr, others)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +185,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Owned:        ownedLookup(mgr.GetClient(), kinds),
-		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), mgr.GetAPIReader(), clock.RealClock{}),
+		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:     render.NewRenderer(capabilities.Get),
 		Preflight:    newPreflight(ctx, mgr, *options),
 		Recorder:     countedEvents{recorder, counters},
@@ -234,7 +241,7 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, conc
 			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
 		}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged()))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
 	for _, kind := range watchedKinds() {
 		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
 	}
@@ -263,6 +270,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)
 		},
 		Recorder:   parts.recorder,
+		Reports:    parts.helm.reports,
 		BaseDomain: options.Values.BaseDomain,
 		Routes:     claims.Routes,
 		Clock:      clock.RealClock{},
@@ -270,14 +278,19 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(predicate.Or(desiredChanged(), helmReported())))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
+	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range watchedKinds() {
 		if kind.typed != nil {
-			controller.Owns(kind.object())
+			controller.Owns(kind.object(), builder.WithPredicates(shown))
 		}
 	}
+	controller.WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		reconciler.Reports.OnReport(func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
+		return nil
+	}))
 	watchRivals(controller, claims)
-	feedOptional(mgr, controller, parts.kinds, claims, func(kind *optional) bool { return kind.typed != nil })
+	feedOptional(mgr, controller, parts.kinds, claims, func(kind *optional) bool { return kind.typed != nil }, shown)
 	credentials.watch(controller, mgr.GetCache())
 	if err := addProber(mgr, controller, reconciler, options); err != nil {
 		return err

@@ -56,7 +56,8 @@ type applier struct {
 	key      types.NamespacedName
 }
 
-// apply writes objects, in the order of manifest.Waves.
+// apply writes objects, in the order of manifest.Waves. It leaves out those that are known to
+// be as desired: for a change of a Darkroom all but two or three.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
 		uid, err := a.knownUID(ctx, object)
@@ -68,6 +69,9 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
 			group.Go(func() error {
+				if unchanged, err := a.isUnchanged(ctx, object); err != nil || unchanged {
+					return err
+				}
 				_, err := a.put(ctx, object)
 				return err
 			})
@@ -77,6 +81,20 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 		}
 	}
 	return nil
+}
+
+// isUnchanged reports whether an object was applied as it is desired, and the caches show it
+// as it was then. If they lag behind a change by another client, its event will follow, and
+// the object is repaired.
+func (a *applier) isUnchanged(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	live, err := a.live(ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
+	switch {
+	case apierrors.IsNotFound(err), err == nil && live == nil:
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+	}
+	return ownership.Owns(a.darkroom, live) && a.memory.Unchanged(a.key, object, live), nil
 }
 
 // put writes an object and removes from it what others added (see drift.Reclaim). It

@@ -47,7 +47,7 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, values map[string]an
 		return nil, err
 	}
 
-	history, err := c.Store.History(c.ctx, c.darkroom)
+	history, err := c.Store.Current(c.ctx, c.darkroom)
 	if err != nil {
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 	}
@@ -111,7 +111,7 @@ func isRetry(last, next *helmrelease.Release) bool {
 // deploy stores a revision as pending, applies its objects, removes those that the Darkroom
 // owns besides them, and stores the outcome. A retry of a failed revision is not stored
 // before its outcome differs: what fails again and again for the same cause is written once.
-// The history has the other revisions of the release, the newest first.
+// The history has the newest revision and the deployed ones, the newest first, without a retried one.
 func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helmrelease.Release, description string) (*helmrelease.Release, error) {
 	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
 	if err != nil {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,14 +10,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// FieldManager owns what this package writes.
+// FieldManager owns the status.
 const FieldManager = "darkroom-status"
 
-// ownConditions are the conditions that this package writes.
+// formerManager owned the report of the Helm controller while that was written separately.
+const formerManager = "darkroom-helm"
+
+// ownConditions are the conditions that this package determines.
 var ownConditions = []string{
 	v1alpha1.ConditionDomainsReady,
 	v1alpha1.ConditionCredentialsReady,
@@ -39,7 +44,7 @@ func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time
 	}
 }
 
-// owned returns the fields of a status that this package writes.
+// owned returns the fields of a status that this package determines.
 func owned(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 	status.DeployedRelease = nil
 	status.Conditions = slices.Clone(status.Conditions)
@@ -54,7 +59,7 @@ func owned(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 
 // changed reports whether a report differs from the status of the resource.
 func changed(report, current v1alpha1.DarkroomStatus) bool {
-	return !equality.Semantic.DeepEqual(owned(report), owned(current))
+	return !equality.Semantic.DeepEqual(owned(report), owned(current)) || !sameHelmPart(report, current)
 }
 
 // applyConfiguration returns the apply configuration of a report.
@@ -63,11 +68,45 @@ func applyConfiguration(darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomSta
 	if err != nil {
 		return nil, fmt.Errorf("encode status: %w", err)
 	}
-	out := &unstructured.Unstructured{Object: map[string]any{"status": fields}}
+	out := identify(darkroom)
+	out.Object["status"] = fields
+	return out, nil
+}
+
+// identify returns an apply configuration without fields. With the UID, it cannot be
+// applied to a recreated Darkroom of the same name.
+func identify(darkroom *v1alpha1.Darkroom) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
 	out.SetNamespace(darkroom.Namespace)
 	out.SetName(darkroom.Name)
-	// With the UID, the report cannot be applied to a recreated Darkroom of the same name.
 	out.SetUID(darkroom.UID)
-	return out, nil
+	return out
+}
+
+// apply writes a report. It returns the new resourceVersion of the resource; empty if the
+// resource is gone.
+func (r *Reconciler) apply(ctx context.Context, darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus) (string, error) {
+	configuration, err := applyConfiguration(darkroom, report)
+	if err != nil {
+		return "", err
+	}
+	if err := r.applyAs(ctx, FieldManager, configuration); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	isFormer := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == formerManager }
+	if !slices.ContainsFunc(configuration.GetManagedFields(), isFormer) {
+		return configuration.GetResourceVersion(), nil
+	}
+	// Its fields are in the report too, or are to be removed.
+	none := identify(darkroom)
+	if err := r.applyAs(ctx, formerManager, none); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	return none.GetResourceVersion(), nil
+}
+
+func (r *Reconciler) applyAs(ctx context.Context, manager string, configuration *unstructured.Unstructured) error {
+	return r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
+		client.FieldOwner(manager), client.ForceOwnership)
 }

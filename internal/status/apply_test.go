@@ -80,6 +80,8 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 	said := func(changes ...func(*v1alpha1.DarkroomStatus)) v1alpha1.DarkroomStatus {
 		status := Determine(Observation{Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2), Ingress: ingress(host)})
 		withTransitionTimes(status.Conditions, nil, noon)
+		status.Conditions = append(status.Conditions, condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2))
+		status.DeployedRelease = &v1alpha1.DeployedRelease{Name: "photos"}
 		for _, change := range changes {
 			change(&status)
 		}
@@ -103,9 +105,13 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 		"the same time in another zone": {said(change(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions[0].LastTransitionTime.Time = s.Conditions[0].LastTransitionTime.In(time.FixedZone("", 3600))
 		})), false},
-		"conditions in another order, among Helm's": {said(change(func(s *v1alpha1.DarkroomStatus) {
-			s.Conditions = []v1alpha1.Condition{s.Conditions[2], condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2), s.Conditions[1], s.Conditions[0]}
-			s.DeployedRelease = &v1alpha1.DeployedRelease{Name: "photos"}
+		"another report of Helm": {said(change(func(s *v1alpha1.DarkroomStatus) { s.Conditions[3].Status = metav1.ConditionFalse })), true},
+		"another release":        {said(change(func(s *v1alpha1.DarkroomStatus) { s.DeployedRelease = nil })), true},
+		"a condition of another": {said(change(func(s *v1alpha1.DarkroomStatus) {
+			s.Conditions = append(s.Conditions, condition("Foreign", metav1.ConditionTrue, 2))
+		})), false},
+		"conditions in another order": {said(change(func(s *v1alpha1.DarkroomStatus) {
+			s.Conditions = []v1alpha1.Condition{s.Conditions[2], s.Conditions[3], s.Conditions[1], s.Conditions[0]}
 		})), false},
 	} {
 		t.Run(name, func(t *testing.T) {

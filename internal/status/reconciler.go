@@ -32,7 +32,7 @@ const (
 	podPeriodMost  = time.Minute
 )
 
-// A report waits for that of the Helm controller, so that one write replaces three. Usually
+// A report waits for that of the Helm controller, and both are written at once. Usually
 // it takes milliseconds. When the Helm controller is behind, the wait is reported, and
 // later changes at most once per behindPeriod.
 const (
@@ -40,7 +40,7 @@ const (
 	helmTimeout = 500 * time.Millisecond
 	// newTimeout is the longest wait for the report on a new Darkroom, which has no status
 	// yet.
-	newTimeout = 2 * time.Second
+	newTimeout = 5 * time.Second
 	// behindPeriod is the minimum time between two reports while the Helm controller is
 	// behind.
 	behindPeriod = 5 * time.Second
@@ -85,6 +85,8 @@ type Reconciler struct {
 	}
 	// BaseDomain is the operator's base domain.
 	BaseDomain string
+	// Reports are those of the Helm controller.
+	Reports *Reports
 	// Routes reports whether HTTPRoutes are cached, which may change; nil means never.
 	Routes func() bool
 	// Clock sets the time of transitions.
@@ -98,6 +100,8 @@ type Reconciler struct {
 type turn struct {
 	generation int64
 	due        time.Time
+	// scheduled is set if a reconcile is scheduled for that time.
+	scheduled bool
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -106,13 +110,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)
+			r.Reports.Forget(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !r.Handles(darkroom) {
 		r.forget(request.NamespacedName)
+		if isClaimed := darkroom.Annotations[v1alpha1.AnnotationInstallation] != ""; isClaimed {
+			r.Reports.Forget(request.NamespacedName)
+		} // Else the cache may not show the claim yet, and there may be a report already.
 		return reconcile.Result{}, nil
 	}
+	stored, part := r.Reports.refresh(darkroom)
 	if wait := r.waitForHelm(darkroom); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -133,17 +142,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 	report := Determine(observation)
 	withTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
-	if !changed(report, darkroom.Status) {
+	report = withHelmPart(report, HelmPart(darkroom.Status))
+	if !changed(report, stored) {
+		r.Reports.done(darkroom, part, nil, "")
 		return again, nil
 	}
-	apply, err := applyConfiguration(darkroom, report)
+	resourceVersion, err := r.apply(ctx, darkroom, report)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
 	}
-	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(apply),
-		client.FieldOwner(FieldManager), client.ForceOwnership)
-	if client.IgnoreNotFound(err) != nil {
-		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
+	r.Reports.done(darkroom, part, &report, resourceVersion)
+	// The cache may have been faster than the response.
+	if cached := (&v1alpha1.Darkroom{}); r.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy) == nil {
+		r.Reports.Seen(cached)
 	}
 	for _, change := range domainChanges(darkroom.Status, report, observation.Hosts) {
 		r.Recorder.Event(darkroom, change.warning, change.reason, change.message)
@@ -162,7 +173,7 @@ func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
 	return result
 }
 
-// forget drops the state of a Darkroom that is gone or handled by another installation, and
+// forget drops the wait of a Darkroom that is gone or not handled by this installation, and
 // stops its probes.
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.behind.Delete(key)
@@ -186,14 +197,24 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	if known, found := r.behind.Load(key); found {
 		if next, ok := known.(turn); ok && next.generation == darkroom.Generation {
 			if next.due.After(now) {
+				r.behind.Store(key, turn{generation: darkroom.Generation, due: next.due, scheduled: true})
 				return next.due.Sub(now)
 			}
-			r.behind.Store(key, turn{darkroom.Generation, now.Add(behindPeriod)})
+			r.behind.Store(key, turn{generation: darkroom.Generation, due: now.Add(behindPeriod)})
 			return 0
 		}
 	}
-	r.behind.Store(key, turn{darkroom.Generation, now.Add(timeout)})
+	r.behind.Store(key, turn{generation: darkroom.Generation, due: now.Add(timeout), scheduled: true})
 	return timeout
+}
+
+// Waits reports whether a reconcile of a Darkroom is scheduled that waits for the report of
+// the Helm controller. Until then changes of its objects need no other reconcile, such as
+// those that the Helm controller is making.
+func (r *Reconciler) Waits(key types.NamespacedName) bool {
+	known, found := r.behind.Load(key)
+	next, ok := known.(turn)
+	return found && ok && next.scheduled
 }
 
 // observe reads the live objects from the caches.

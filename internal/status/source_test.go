@@ -202,7 +202,7 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 		"of the past":          {withProbe(photos()), deployment(2), true, "/before.jpg"},
 	} {
 		source := sourceStub{key: {Path: "/before.jpg"}}
-		reconciler := &Reconciler{Source: source}
+		reconciler := &Reconciler{Reports: &Reports{}, Source: source}
 		if reconciler.probe(Observation{Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Unseen: test.unseen}) == nil {
 			t.Errorf("%s: there is no result", name)
 		}
@@ -223,7 +223,7 @@ func TestDarkroomsThatAreGoneOrOfOthersAreNoLongerProbed(t *testing.T) {
 		"of others": fake.NewClientBuilder().WithScheme(scheme).WithObjects(withProbe(photos()).Obj()).Build(),
 	} {
 		source := sourceStub{key: {}}
-		reconciler := &Reconciler{Client: reader, Source: source, Handles: func(*v1alpha1.Darkroom) bool { return false }}
+		reconciler := &Reconciler{Reports: &Reports{}, Client: reader, Source: source, Handles: func(*v1alpha1.Darkroom) bool { return false }}
 		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

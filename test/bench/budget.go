@@ -35,13 +35,16 @@ func readBudget(file string) (budget, error) {
 	return b, nil
 }
 
-// check tells what is over the budget. Results come in pairs: the floor, then the
+// check tells what is over the budget. The results of the floor come before those of the
 // operator.
 func (b budget) check(results []result) []string {
 	var over []string
-	for i := 1; i < len(results); i++ {
-		floor, operator := results[i-1], results[i]
-		if floor.Subject != floorCommand {
+	var floor result
+	for _, operator := range results {
+		if operator.Subject == floorCommand {
+			floor = operator
+		}
+		if operator.Subject != operatorName || floor.N != operator.N {
 			continue
 		}
 		for _, name := range figureNames {

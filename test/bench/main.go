@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
@@ -28,6 +29,12 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == floorCommand {
 		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2], os.Args[3]); err != nil {
 			log.Fatal("floor: ", err)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == contenderCommand {
+		if err := runContender(ctrl.SetupSignalHandler(), os.Args[2], os.Args[3]); err != nil {
+			log.Fatal("contender: ", err)
 		}
 		return
 	}
@@ -50,6 +57,7 @@ func run(ctx context.Context) error {
 	flag.BoolVar(&settings.four, "four-objects", false, "have the chart make a ConfigMap, a Service, a Deployment and an Ingress alone, as charts do that others are measured with")
 	flag.IntVar(&settings.extra, "extra-objects", 0, "objects that the chart has more than it has, to see what its size costs")
 	withFloor := flag.Bool("floor", true, "measure the floor too")
+	withContender := flag.Bool("contender", false, "measure a plain operator of helm-operator-plugins too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
 	limit := flag.Duration("timeout", 2*time.Hour, "time after which the measurement is broken off")
@@ -79,15 +87,20 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("-n %s: must be numbers such as 100,500", sizes)
 		}
 		settings.n = n
-		subjects := []subject{settings.operatorSubject()}
+		var subjects []subject
 		if *withFloor {
-			subjects = []subject{settings.floorSubject(), settings.operatorSubject()}
+			subjects = append(subjects, settings.floorSubject())
+		}
+		subjects = append(subjects, settings.operatorSubject())
+		if *withContender {
+			// Not last, because the last one is not cleared up.
+			subjects = slices.Insert(subjects, len(subjects)-1, settings.contenderSubject())
 		}
 		for _, subject := range subjects {
 			var rounds []figures
 			for round := range settings.rounds {
 				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, settings.rounds)
-				settings.last = subject.shards && round+1 == settings.rounds && strings.HasSuffix(sizes, size)
+				settings.last = subject.name == operatorName && round+1 == settings.rounds && strings.HasSuffix(sizes, size)
 				measured, err := settings.measure(ctx, subject)
 				if err != nil {
 					return fmt.Errorf("%s: %w", subject.name, err)
@@ -148,11 +161,20 @@ func (s *settings) startServer() (func(), error) {
 	}, nil
 }
 
+// operatorName is the name of the operator among the subjects.
+const operatorName = "darkroom-operator"
+
 // subject is a program that is measured.
 type subject struct {
 	name string
-	// shards tells that several of it can share the Darkrooms.
+	// controller is the name of the controller whose reconciles install Darkrooms.
+	controller string
+	// shards is set if several of it can share the Darkrooms.
 	shards bool
+	// restless is set if its resyncs would leave no time for anything else.
+	restless bool
+	// reported reports whether the status says that a Darkroom is installed.
+	reported func(*v1alpha1.Darkroom) bool
 	// command starts it for one shard, to serve metrics at an address.
 	command func(metricsAddress string, period time.Duration, shard int) *exec.Cmd
 }
@@ -161,7 +183,7 @@ type subject struct {
 const shardLabel = "shard"
 
 func (s *settings) operatorSubject() subject {
-	return subject{"darkroom-operator", true, func(address string, period time.Duration, shard int) *exec.Cmd {
+	return subject{operatorName, "darkroom-helm", true, false, hasDomains, func(address string, period time.Duration, shard int) *exec.Cmd {
 		args := []string{
 			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
 			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(), "--watches-file=" + s.watches,
@@ -177,8 +199,14 @@ func (s *settings) operatorSubject() subject {
 }
 
 func (s *settings) floorSubject() subject {
-	return subject{floorCommand, false, func(address string, _ time.Duration, _ int) *exec.Cmd {
+	return subject{floorCommand, floorCommand, false, false, hasDomains, func(address string, _ time.Duration, _ int) *exec.Cmd {
 		return exec.Command(os.Args[0], floorCommand, address, s.chart)
+	}}
+}
+
+func (s *settings) contenderSubject() subject {
+	return subject{contenderCommand, contenderController, false, true, isDeployed, func(address string, _ time.Duration, _ int) *exec.Cmd {
+		return exec.Command(os.Args[0], contenderCommand, address, s.chart)
 	}}
 }
 
@@ -195,10 +223,14 @@ func medians(rounds []figures) figures {
 	for _, name := range figureNames {
 		var values []float64
 		for _, round := range rounds {
-			values = append(values, round[name])
+			if value, measured := round[name]; measured {
+				values = append(values, value)
+			}
 		}
-		slices.Sort(values)
-		median[name] = values[len(values)/2]
+		if len(values) > 0 {
+			slices.Sort(values)
+			median[name] = values[len(values)/2]
+		}
 	}
 	return median
 }
@@ -222,12 +254,16 @@ func printTable(out *os.File, results []result) {
 		fmt.Fprintf(out, "| %s |", name)
 		floor := 0.0
 		for _, r := range results {
-			value := r.Median[name]
-			fmt.Fprintf(out, " %.4g |", value)
+			value, measured := r.Median[name]
+			if measured {
+				fmt.Fprintf(out, " %.4g |", value)
+			} else {
+				fmt.Fprint(out, " – |")
+			}
 			switch {
 			case r.Subject == floorCommand:
 				floor = value
-			case floor > 0:
+			case measured && floor > 0:
 				fmt.Fprintf(out, " %.1f |", value/floor)
 			default:
 				fmt.Fprint(out, " |")

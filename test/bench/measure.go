@@ -51,7 +51,10 @@ type figures map[string]float64
 const (
 	burst           = "burst: all installed and reported, s"
 	cpuPerInstall   = "CPU per install, ms"
+	serverCPU       = "CPU of API server and etcd per install, ms"
 	requestsInstall = "API requests per install"
+	reconciles      = "reconciles per install"
+	statusWrites    = "status writes per install"
 	createToIngress = "create → its Ingress exists, ms"
 	changeToConfig  = "change of baseUrl → ConfigMap has it, ms"
 	serviceBack     = "deleted Service back, ms"
@@ -68,7 +71,7 @@ const (
 )
 
 var figureNames = []string{
-	burst, cpuPerInstall, requestsInstall, createToIngress, changeToConfig, serviceBack,
+	burst, cpuPerInstall, serverCPU, requestsInstall, reconciles, statusWrites, createToIngress, changeToConfig, serviceBack,
 	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
 	besideTrouble, besideTroubleWorst,
 }
@@ -83,7 +86,7 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 	if err := kube.Create(ctx, namespace); err != nil {
 		return nil, err
 	}
-	fleet, err := s.start(subject)
+	fleet, err := s.startAtRest(subject)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +130,10 @@ func (r *round) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	served, err := serversCPU()
+	if err != nil {
+		return err
+	}
 	profiled := r.profile("burst.cpu.pprof", fmt.Sprintf("profile?seconds=%d", max(2, r.n/40)))
 	start := time.Now()
 	creators, createCtx := errgroup.WithContext(ctx)
@@ -157,9 +164,17 @@ func (r *round) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	servedSince, err := serversCPU()
+	if err != nil {
+		return err
+	}
 	r.printRequests(asked, askedSince)
-	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 / float64(r.n)
-	r.figures[requestsInstall] = (after.requests - before.requests) / float64(r.n)
+	each := 1 / float64(r.n)
+	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 * each
+	r.figures[serverCPU] = (servedSince - served).Seconds() * 1000 * each
+	r.figures[requestsInstall] = (after.requests - before.requests) * each
+	r.figures[reconciles] = (after.reconciles - before.reconciles) * each
+	r.figures[statusWrites] = (statusWritesOf(askedSince) - statusWritesOf(asked)) * each
 	return nil
 }
 
@@ -175,7 +190,7 @@ func (r *round) untilReported(ctx context.Context) error {
 		}
 		reported := map[string]bool{}
 		for i := range list.Items {
-			if isReported(&list.Items[i]) {
+			if r.subject.reported(&list.Items[i]) {
 				reported[list.Items[i].Name] = true
 			}
 		}
@@ -185,7 +200,7 @@ func (r *round) untilReported(ctx context.Context) error {
 			return err
 		}
 		for event := range events.ResultChan() {
-			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && isReported(darkroom) {
+			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && r.subject.reported(darkroom) {
 				reported[darkroom.Name] = true
 			}
 			if len(reported) >= r.n {
@@ -202,10 +217,15 @@ func (r *round) untilReported(ctx context.Context) error {
 	}
 }
 
-// isReported tells whether a status speaks of the resource as it is, by name of
-// its domains.
-func isReported(darkroom *v1alpha1.Darkroom) bool {
+// hasDomains reports whether a status has the domains of the resource as it is.
+func hasDomains(darkroom *v1alpha1.Darkroom) bool {
 	return len(darkroom.Status.Domains) > 0 && darkroom.Status.ObservedGeneration == darkroom.Generation
+}
+
+// isDeployed reports whether the release of a Darkroom is reported as deployed.
+func isDeployed(darkroom *v1alpha1.Darkroom) bool {
+	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	return deployed != nil && deployed.Status == metav1.ConditionTrue
 }
 
 // quiet waits until the subject makes no more requests.
@@ -319,6 +339,21 @@ func (r *round) changeURL(ctx context.Context, name, url string) error {
 // resync measures what unchanged Darkrooms cost over some periods: more where they are
 // few and the process's CPU time, counted in ticks of ten milliseconds, is short.
 func (r *round) resync(ctx context.Context) error {
+	now, err := r.fleet.usage()
+	if err != nil {
+		return err
+	}
+	r.figures[rss] = now.rss
+	if err := <-r.profile("heap.pprof", "heap?gc=1"); err != nil || r.subject.restless {
+		return err
+	}
+	r.fleet.stop()
+	if r.fleet, err = r.start(r.subject); err != nil {
+		return err
+	}
+	if err := r.quiet(ctx); err != nil {
+		return err
+	}
 	period, periods := r.resyncPeriod(), time.Duration(4)
 	if r.n > 1000 {
 		periods = 1
@@ -344,8 +379,7 @@ func (r *round) resync(ctx context.Context) error {
 	resyncs := float64(r.n+r.trials) * float64(periods)
 	r.figures[resyncRequests] = (after.requests - before.requests) / resyncs
 	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
-	r.figures[rss] = after.rss
-	return <-r.profile("heap.pprof", "heap?gc=1")
+	return nil
 }
 
 // resyncPeriod leaves the operators most of their time to rest.
@@ -360,10 +394,8 @@ func (s *settings) resyncPeriod() time.Duration {
 // that are all as they should be.
 func (r *round) restart(ctx context.Context) error {
 	r.fleet.stop()
-	quietly := *r.settings
-	quietly.period = time.Hour
 	start := time.Now()
-	fleet, err := quietly.start(r.subject)
+	fleet, err := r.startAtRest(r.subject)
 	if err != nil {
 		return err
 	}

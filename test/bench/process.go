@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,9 +18,10 @@ import (
 
 // process is a running subject.
 type process struct {
-	pid     int
-	metrics string
-	stop    func()
+	pid        int
+	metrics    string
+	controller string
+	stop       func()
 }
 
 // fleet are the processes that share the Darkrooms, one for each shard.
@@ -41,6 +44,13 @@ func (s *settings) start(subject subject) (fleet, error) {
 	return started, nil
 }
 
+// startAtRest is start without resyncs, which would be measured too.
+func (s *settings) startAtRest(subject subject) (fleet, error) {
+	resting := *s
+	resting.period = time.Hour
+	return resting.start(subject)
+}
+
 func (s *settings) startShard(subject subject, shard int) (*process, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -56,7 +66,7 @@ func (s *settings) startShard(subject subject, shard int) (*process, error) {
 	if err := child.Start(command); err != nil {
 		return nil, err
 	}
-	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics"}
+	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics", controller: subject.controller}
 	p.stop = func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
 		_ = command.Wait()
@@ -83,9 +93,10 @@ func (f fleet) stop() {
 type usage struct {
 	cpu              time.Duration
 	requests, writes float64
-	// looks are the Darkrooms that a controller has handled, each as often as it has.
-	looks float64
-	rss   float64 // MiB
+	// looks are the Darkrooms that the subject's controller has handled, each as often as it
+	// has; reconciles are those of all its controllers.
+	looks, reconciles float64
+	rss               float64 // MiB
 }
 
 // usage adds up what all processes have used; of their memory it is the most.
@@ -100,6 +111,7 @@ func (f fleet) usage() (usage, error) {
 		all.requests += one.requests
 		all.writes += one.writes
 		all.looks += one.looks
+		all.reconciles += one.reconciles
 		all.rss = max(all.rss, one.rss)
 	}
 	return all, nil
@@ -110,18 +122,12 @@ const clockTick = 10 * time.Millisecond
 
 func (p *process) usage() (usage, error) {
 	var u usage
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	fields, err := statOf(p.pid)
 	if err != nil {
 		return u, err
 	}
-	// Fields after the name, which is in parentheses: state is the first of them.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.Atoi(field)
-		if err != nil {
-			return u, err
-		}
-		u.cpu += time.Duration(ticks) * clockTick
+	if u.cpu, err = cpuOf(fields); err != nil {
+		return u, err
 	}
 	pages, err := strconv.Atoi(fields[21])
 	if err != nil {
@@ -152,9 +158,65 @@ func (p *process) usage() (usage, error) {
 			if !strings.Contains(labels, `method="GET"`) {
 				u.writes += value
 			}
-		case strings.Contains(labels, `controller="darkroom-helm"`), strings.Contains(labels, `controller="`+floorCommand+`"`):
-			u.looks += value
+		default:
+			u.reconciles += value
+			if strings.Contains(labels, `controller="`+p.controller+`"`) {
+				u.looks += value
+			}
 		}
 	}
 	return u, nil
+}
+
+// statOf returns the fields of a process in /proc, from its state on. The name before it is
+// in parentheses and may contain spaces.
+func statOf(pid int) ([]string, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil, err
+	}
+	return strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])), nil
+}
+
+// cpuOf returns the CPU time of a process, by its fields.
+func cpuOf(fields []string) (time.Duration, error) {
+	var total time.Duration
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			return 0, err
+		}
+		total += time.Duration(ticks) * clockTick
+	}
+	return total, nil
+}
+
+// serversCPU returns the CPU time that the API server and etcd have used: of all processes
+// that this one started.
+func serversCPU() (time.Duration, error) {
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return 0, err
+	}
+	var total time.Duration
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			return 0, err
+		}
+		name, err := os.ReadFile(filepath.Join(folder, "comm"))
+		if err != nil || !slices.Contains([]string{"kube-apiserver", "etcd"}, strings.TrimSpace(string(name))) {
+			continue // another one, or ended meanwhile
+		}
+		fields, err := statOf(pid)
+		if err != nil || fields[1] != strconv.Itoa(os.Getpid()) {
+			continue
+		}
+		used, err := cpuOf(fields)
+		if err != nil {
+			return 0, err
+		}
+		total += used
+	}
+	return total, nil
 }

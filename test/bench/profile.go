@@ -22,7 +22,7 @@ const profilerAddress = "127.0.0.1:16060"
 
 // profiled tells whether profiles are wanted, and the subject serves them.
 func (r *round) profiled() bool {
-	return r.profiles != "" && r.subject.name != floorCommand
+	return r.profiles != "" && r.subject.name == operatorName
 }
 
 // profile writes one of the operator's profiles to a file, if profiles are wanted.
@@ -60,11 +60,8 @@ func download(file, url string) error {
 var requestKind = regexp.MustCompile(`^apiserver_request_total\{.*code="(\d+)".*resource="(\w+)".*subresource="(\w*)".*verb="([A-Z]+)".*\} (\S+)$`)
 
 // requestKinds counts what the API server was asked, the bench's own requests among
-// them, if profiles are wanted.
+// them.
 func (r *round) requestKinds(ctx context.Context) (map[string]float64, error) {
-	if !r.profiled() {
-		return map[string]float64{}, nil
-	}
 	clients, err := kubernetes.NewForConfig(r.cluster)
 	if err != nil {
 		return nil, err
@@ -88,8 +85,23 @@ func (r *round) requestKinds(ctx context.Context) (map[string]float64, error) {
 	return kinds, nil
 }
 
-// printRequests writes how many requests of each kind there were for each Darkroom.
+// statusWritesOf adds up the writes of a Darkroom's status.
+func statusWritesOf(kinds map[string]float64) float64 {
+	total := 0.0
+	for kind, count := range kinds {
+		if strings.Contains(kind, " darkrooms status ") {
+			total += count
+		}
+	}
+	return total
+}
+
+// printRequests writes how many requests of each kind there were for each Darkroom, if
+// profiles are wanted.
 func (r *round) printRequests(before, after map[string]float64) {
+	if !r.profiled() {
+		return
+	}
 	for _, kind := range slices.Sorted(maps.Keys(after)) {
 		if each := (after[kind] - before[kind]) / float64(r.n); each >= 0.01 {
 			log.Printf("%6.2f  %s", each, kind)

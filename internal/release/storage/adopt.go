@@ -79,6 +79,8 @@ func (s *Store) Adopt(ctx context.Context, darkroom client.Object) error {
 			return fmt.Errorf("adopt release %s: mark Secret %s: %w", keyOf(darkroom), secret.Name, err)
 		}
 	}
+	// It is remembered at once: meanwhile the Secrets may be in neither cache.
 	s.Forget(keyOf(darkroom))
-	return nil
+	_, err = s.readListed(ctx, darkroom)
+	return err
 }

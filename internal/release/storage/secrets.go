@@ -110,6 +110,15 @@ func IsRevision(object metav1.Object) bool {
 	return object.GetLabels()[labelOwner] == ownerHelm
 }
 
+// ReleaseLabels returns the labels of a Secret that tell which release it is a revision of;
+// nil if it is none of Helm.
+func ReleaseLabels(object metav1.Object) map[string]string {
+	if !IsRevision(object) {
+		return nil
+	}
+	return map[string]string{labelOwner: ownerHelm, labelName: object.GetLabels()[labelName]}
+}
+
 // WrittenByHand reports whether an object is the Secret of a revision that another Helm
 // client wrote.
 func WrittenByHand(object metav1.Object) bool {

@@ -40,8 +40,8 @@ const (
 // cache of the Secrets' metadata shows whether it still is the last one.
 type Store struct {
 	secrets corev1client.SecretsGetter
-	index   client.Reader
-	live    client.Reader
+	own     client.Reader
+	others  client.Reader
 	clock   clock.PassiveClock
 
 	mu   sync.Mutex
@@ -63,12 +63,23 @@ type known struct {
 	record []byte
 }
 
-// New returns a store that writes by secrets and reads metadata of Secrets from index, a
-// cache that has the index ownership.Index and is limited to Secrets that carry the label
-// LabelDarkroom. Where the cache has no revision of a release, live, which is not cached,
-// is asked.
-func New(secrets corev1client.SecretsGetter, index, live client.Reader, clock clock.PassiveClock) *Store {
-	return &Store{secrets: secrets, index: index, live: live, clock: clock, last: map[types.NamespacedName]*known{}}
+// New returns a store that writes by secrets and reads metadata from two caches: own has the
+// Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
+// others has the Secrets without the label, with the index Index.
+func New(secrets corev1client.SecretsGetter, own, others client.Reader, clock clock.PassiveClock) *Store {
+	return &Store{secrets: secrets, own: own, others: others, clock: clock, last: map[types.NamespacedName]*known{}}
+}
+
+// Index is the name of the index of Secrets by the Helm release that they are a revision
+// of.
+const Index = "helm-release"
+
+// IndexFunc is the function of the index Index.
+func IndexFunc(object client.Object) []string {
+	if !IsRevision(object) {
+		return nil
+	}
+	return []string{object.GetLabels()[labelName]}
 }
 
 // Last returns the summary of the newest revision of a Darkroom's release. The error is
@@ -82,15 +93,12 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 	}
 	last := s.remembered(keyOf(darkroom))
 	if last == nil && len(indexed) == 0 {
-		if unused, err := s.isUnused(ctx, darkroom); err != nil || unused {
+		if used, err := s.isUsed(ctx, darkroom); err != nil || !used {
 			return nil, cmp.Or(err, driver.ErrReleaseNotFound)
 		}
 	}
-	if last != nil && len(indexed) > 0 {
-		newest := indexed[len(indexed)-1]
-		if newest.Name == last.secretName && newest.ResourceVersion == last.resourceVersion {
-			return revision.Copy(last.release), nil
-		}
+	if last.isNewest(indexed) {
+		return revision.Copy(last.release), nil
 	}
 	// The cache is stale, or another client wrote: ask the API server.
 	release, err := s.Read(ctx, darkroom)
@@ -100,55 +108,118 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 	return revision.Summary(release), nil
 }
 
-// isUnused reports whether no revision of a release's name exists, including foreign ones.
-// The answer may come from the API server's cache, because a consistent list can take
-// 100 ms. Create fails for a release that is newer than the cache: its first revision exists.
-func (s *Store) isUnused(ctx context.Context, darkroom client.Object) (bool, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	err := s.live.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
-		client.MatchingLabels{labelOwner: ownerHelm, labelName: darkroom.GetName()},
-		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}})
-	if err != nil {
-		return false, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
+// isNewest reports whether the cache shows a known revision as the last one.
+func (k *known) isNewest(indexed []metav1.PartialObjectMetadata) bool {
+	if k == nil || len(indexed) == 0 {
+		return false
 	}
-	return len(list.Items) == 0, nil
+	newest := &indexed[len(indexed)-1]
+	return newest.Name == k.secretName && newest.ResourceVersion == k.resourceVersion
+}
+
+// isUsed reports whether the caches show a revision of a release's name that does not belong
+// to the Darkroom. They may lag: Create fails for a release that is newer, because its first
+// revision exists.
+func (s *Store) isUsed(ctx context.Context, darkroom client.Object) (bool, error) {
+	for _, cache := range []client.Reader{s.own, s.others} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+		err := cache.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
+			client.MatchingFields{Index: darkroom.GetName()}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return false, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
+		}
+		if slices.ContainsFunc(list.Items, func(secret metav1.PartialObjectMetadata) bool { return !ownership.OwnsRevision(darkroom, &secret) }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Read returns the newest revision of a Darkroom's release as the API server has it, with
 // the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
 func (s *Store) Read(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
-	key := keyOf(darkroom)
-	secrets, err := s.own(ctx, darkroom)
+	release, err := s.readByName(ctx, darkroom)
+	if release != nil || err != nil {
+		return release, err
+	}
+	return s.readListed(ctx, darkroom)
+}
+
+// readByName is Read for a release whose newest revision is known from the caches or by this
+// store. It returns nil if it is not, or no longer the way it is known: to list the
+// revisions takes the API server longer the more Secrets the namespace has.
+func (s *Store) readByName(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+	indexed, err := s.revisions(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	if used, err := s.isUsed(ctx, darkroom); err != nil || used {
+		return nil, err
+	}
+	name, uids := "", map[string]types.UID{}
+	for i := range indexed {
+		name, uids[indexed[i].Name] = indexed[i].Name, indexed[i].UID
+	}
+	if last := s.remembered(keyOf(darkroom)); last != nil {
+		if len(indexed) == 0 || last.release.Version > versionOf(&indexed[len(indexed)-1]) {
+			name = last.secretName
+		}
+		maps.Copy(uids, last.uids)
+	}
+	if name == "" {
+		return nil, nil //nolint:nilnil // see above
+	}
+	secret, err := s.secrets.Secrets(darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+	}
+	if err != nil || secret.UID != uids[name] || !ownership.OwnsRevision(darkroom, secret) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	release, err := decode(secret)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // it is deleted by readListed
+	}
+	return s.found(darkroom, secret, release, uids), nil
+}
+
+// readListed is Read for a release of which nothing is known.
+func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+	secrets, err := s.stored(ctx, darkroom)
 	if err != nil {
 		return nil, err
 	}
 	for i := range secrets {
 		newest := &secrets[i]
 		release, err := decode(newest)
-		if err != nil {
-			if err := s.discard(ctx, newest, err); err != nil {
-				return nil, err
-			}
-			continue
+		if err == nil {
+			return s.found(darkroom, newest, release, uidsOf(secrets)), nil
 		}
-		s.remember(key, &known{
-			release:         revision.Summary(release),
-			secretName:      newest.Name,
-			resourceVersion: newest.ResourceVersion,
-			uids:            uidsOf(secrets),
-			record:          newest.Data[dataRecord],
-		})
-		return revision.Copy(release), nil
+		if err := s.discard(ctx, newest, err); err != nil {
+			return nil, err
+		}
 	}
-	s.Forget(key)
+	s.Forget(keyOf(darkroom))
 	return nil, driver.ErrReleaseNotFound
+}
+
+// found remembers the newest revision, and returns a copy of it.
+func (s *Store) found(darkroom client.Object, secret *corev1.Secret, release *helmrelease.Release, uids map[string]types.UID) *helmrelease.Release {
+	s.remember(keyOf(darkroom), &known{
+		release:         revision.Summary(release),
+		secretName:      secret.Name,
+		resourceVersion: secret.ResourceVersion,
+		uids:            uids,
+		record:          secret.Data[dataRecord],
+	})
+	return revision.Copy(release)
 }
 
 // History returns all readable revisions of a Darkroom's release, the newest first, with
 // the errors of Last.
 func (s *Store) History(ctx context.Context, darkroom client.Object) ([]*helmrelease.Release, error) {
-	secrets, err := s.own(ctx, darkroom)
+	secrets, err := s.stored(ctx, darkroom)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +236,46 @@ func (s *Store) History(ctx context.Context, darkroom client.Object) ([]*helmrel
 	return releases, nil
 }
 
-// own lists the revisions of a Darkroom's release, the newest first, from the API server.
-func (s *Store) own(ctx context.Context, darkroom client.Object) ([]corev1.Secret, error) {
+// Current returns the newest revision of a Darkroom's release and the deployed ones, the
+// newest first, with the errors of Last. It reads each by its name if the caches show what
+// this store knows, because a list that has to be consistent can take 100 ms. Otherwise it
+// is History.
+func (s *Store) Current(ctx context.Context, darkroom client.Object) ([]*helmrelease.Release, error) {
+	indexed, err := s.revisions(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	used, err := s.isUsed(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	if used || !s.remembered(keyOf(darkroom)).isNewest(indexed) {
+		return s.History(ctx, darkroom)
+	}
+	var releases []*helmrelease.Release
+	for i := len(indexed) - 1; i >= 0; i-- {
+		metadata := &indexed[i]
+		if i < len(indexed)-1 && metadata.Labels[labelStatus] != helmrelease.StatusDeployed.String() {
+			continue
+		}
+		secret, err := s.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+		}
+		if err != nil || secret.UID != metadata.UID || secret.ResourceVersion != metadata.ResourceVersion {
+			return s.History(ctx, darkroom)
+		}
+		release, err := decode(secret)
+		if err != nil {
+			return s.History(ctx, darkroom)
+		}
+		releases = append(releases, release)
+	}
+	return releases, nil
+}
+
+// stored lists the revisions of a Darkroom's release, the newest first, from the API server.
+func (s *Store) stored(ctx context.Context, darkroom client.Object) ([]corev1.Secret, error) {
 	list, err := s.list(ctx, darkroom)
 	if err != nil {
 		return nil, err
@@ -201,9 +310,16 @@ func (s *Store) discard(ctx context.Context, secret *corev1.Secret, cause error)
 	return s.delete(ctx, secret)
 }
 
-// Create stores a new revision.
+// Create stores a new revision. The error is a *ForeignError if a release that does not
+// belong to the Darkroom has the revision.
 func (s *Store) Create(ctx context.Context, darkroom client.Object, release *helmrelease.Release) error {
-	return s.write(ctx, darkroom, release, nil, (*driver.Secrets).Create)
+	err := s.write(ctx, darkroom, release, nil, (*driver.Secrets).Create)
+	if errors.Is(err, driver.ErrReleaseExists) {
+		if _, foreign := s.stored(ctx, darkroom); foreign != nil {
+			return foreign
+		}
+	}
+	return err
 }
 
 // Update overwrites a revision.
@@ -392,7 +508,7 @@ func (s *Store) delete(ctx context.Context, secret metav1.Object) error {
 func (s *Store) revisions(ctx context.Context, darkroom client.Object) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	err := s.index.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
+	err := s.own.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
 		client.MatchingFields{ownership.Index: string(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)

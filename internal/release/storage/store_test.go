@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,31 +41,41 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// uncached answers as a cache with the index of owners would that never lags behind.
-type uncached struct{ client.Reader }
+// uncached answers as a cache would that never lags behind: it has the indexes of owners
+// and releases, and the Secrets with the label of Darkrooms, or those without it.
+type uncached struct {
+	client.Reader
+
+	darkrooms bool
+}
 
 func (u uncached) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	options := (&client.ListOptions{}).ApplyOptions(opts)
-	all, ok := list.(*metav1.PartialObjectMetadataList)
-	if !ok || options.FieldSelector == nil {
-		return u.Reader.List(ctx, list, opts...)
-	}
-	uid, _ := options.FieldSelector.RequiresExactMatch(ownership.Index)
-	if err := u.Reader.List(ctx, all, client.InNamespace(options.Namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
+	all := list.(*metav1.PartialObjectMetadataList)
+	if err := u.Reader.List(ctx, all, client.InNamespace(options.Namespace)); err != nil {
 		return err
 	}
-	var own []metav1.PartialObjectMetadata
-	for _, item := range all.Items {
-		if string(ownership.UID(&item)) == uid {
-			own = append(own, item)
+	all.Items = slices.DeleteFunc(all.Items, func(item metav1.PartialObjectMetadata) bool {
+		_, labelled := item.Labels[v1alpha1.LabelDarkroom]
+		if labelled != u.darkrooms {
+			return true
 		}
-	}
-	all.Items = own
+		if uid, found := options.FieldSelector.RequiresExactMatch(ownership.Index); found {
+			return !slices.Contains(ownership.IndexFunc(&item), uid)
+		}
+		release, _ := options.FieldSelector.RequiresExactMatch(storage.Index)
+		return !slices.Contains(storage.IndexFunc(&item), release)
+	})
 	return nil
 }
 
+// lagging is a cache that does not show anything yet.
+type lagging struct{ client.Reader }
+
+func (lagging) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
 func newStore() *storage.Store {
-	return storage.New(typed.CoreV1(), uncached{kube}, kube, clock)
+	return storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}, clock)
 }
 
 // darkroom returns one in a namespace of its own.
@@ -132,7 +144,8 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 			_, last := store.Last(t.Context(), d)
 			_, read := store.Read(t.Context(), d)
 			_, history := store.History(t.Context(), d)
-			for what, err := range map[string]error{"Last": last, "Read": read, "History": history} {
+			_, current := store.Current(t.Context(), d)
+			for what, err := range map[string]error{"Last": last, "Read": read, "History": history, "Current": current} {
 				if !errors.Is(err, storage.ErrForeignRelease) {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -169,12 +182,123 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 	}
 }
 
+// Caches lag: the user may have installed the release a moment ago.
+func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
+	d := darkroom(t)
+	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock)
+	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
+	before := secretsOf(t, d)[0]
+	if _, err := store.Last(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
+		t.Fatalf("Last: %v, so this test shows nothing", err)
+	}
+	if err := store.Create(t.Context(), d, revisionOf(d, 1, helmrelease.StatusPendingInstall)); !errors.Is(err, storage.ErrForeignRelease) {
+		t.Errorf("Create: %v", err)
+	}
+	if after := secretsOf(t, d); len(after) != 1 || after[0].ResourceVersion != before.ResourceVersion {
+		t.Errorf("the foreign revision was changed: %v", after)
+	}
+}
+
+// Adopted Secrets leave one cache before they appear in the other.
+func TestAnAdoptedReleaseThatNoCacheShowsIsFound(t *testing.T) {
+	d := darkroom(t)
+	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock)
+	byHand(t, revisionOf(d, 7, helmrelease.StatusDeployed)) // its first revisions were pruned
+	if err := store.Adopt(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := store.Last(t.Context(), d); err != nil || last.Version != 7 {
+		t.Errorf("%+v, %v", last, err)
+	}
+}
+
+// A namespace may have the Secrets of thousands of releases.
+func TestTheNewestRevisionIsReadByName(t *testing.T) {
+	d := darkroom(t)
+	caches := func(own client.Reader, lists *int) *storage.Store {
+		return storage.New(countedLists{typed.CoreV1(), lists}, own, uncached{kube, false}, clock)
+	}
+	lists := 0
+	first := caches(uncached{kube, true}, &lists)
+	mustCreate(t, first, d, revisionOf(d, 1, helmrelease.StatusSuperseded))
+	mustCreate(t, first, d, revisionOf(d, 2, helmrelease.StatusDeployed))
+	lagging := caches(lagging{}, &lists)
+	mustCreate(t, lagging, d, revisionOf(d, 3, helmrelease.StatusFailed))
+	for name, store := range map[string]*storage.Store{
+		"after a restart": caches(uncached{kube, true}, &lists), "when the cache is newer": first, "when the cache lags": lagging,
+	} {
+		if read, err := store.Read(t.Context(), d); err != nil || read.Version != 3 || lists > 0 {
+			t.Errorf("%s: %+v, %v with %d lists", name, read, err, lists)
+		}
+	}
+
+	t.Run("unless it is gone", func(t *testing.T) {
+		if err := kube.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: "sh.helm.release.v1.photos.v3"}}); err != nil {
+			t.Fatal(err)
+		}
+		if read, err := lagging.Read(t.Context(), d); err != nil || read.Version != 2 || lists == 0 {
+			t.Errorf("%+v, %v with %d lists", read, err, lists)
+		}
+	})
+}
+
+func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
+	d := darkroom(t)
+	lists := 0
+	store := storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock)
+	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusSuperseded))
+	mustCreate(t, store, d, revisionOf(d, 2, helmrelease.StatusDeployed))
+	mustCreate(t, store, d, revisionOf(d, 3, helmrelease.StatusFailed))
+	versions := func() (versions []int) {
+		current, err := store.Current(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, revision := range current {
+			versions = append(versions, revision.Version)
+		}
+		return versions
+	}
+	if got := versions(); !slices.Equal(got, []int{3, 2}) || lists > 0 {
+		t.Errorf("revisions %v with %d lists", got, lists)
+	}
+	byHand(t, revisionOf(d, 4, helmrelease.StatusFailed))
+	if _, err := store.Current(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) || lists == 0 {
+		t.Errorf("%v with %d lists", err, lists)
+	}
+}
+
+// countedLists counts lists of Secrets.
+type countedLists struct {
+	corev1client.SecretsGetter
+
+	lists *int
+}
+
+func (c countedLists) Secrets(namespace string) corev1client.SecretInterface {
+	return countedSecrets{c.SecretsGetter.Secrets(namespace), c.lists}
+}
+
+type countedSecrets struct {
+	corev1client.SecretInterface
+
+	lists *int
+}
+
+func (c countedSecrets) List(ctx context.Context, opts metav1.ListOptions) (*corev1.SecretList, error) {
+	*c.lists++
+	return c.SecretInterface.List(ctx, opts)
+}
+
 func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
 	d, store := darkroom(t), newStore()
 	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
 	byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
 	if _, err := store.History(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("History: %v", err)
+	}
+	if _, err := store.Current(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) {
+		t.Errorf("Current: %v", err)
 	}
 	if found, err := store.Delete(t.Context(), d); err != nil || !found {
 		t.Errorf("Delete: %t, %v", found, err)

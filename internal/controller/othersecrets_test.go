@@ -1,9 +1,13 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
 func TestOfOtherSecretsOnlyNameAndVersionAreKept(t *testing.T) {
@@ -24,5 +28,19 @@ func TestOfOtherSecretsOnlyNameAndVersionAreKept(t *testing.T) {
 	}
 	if kept.Labels != nil || kept.Annotations != nil || kept.Finalizers != nil || kept.ManagedFields != nil {
 		t.Errorf("more is kept than name and version: %+v", kept)
+	}
+}
+
+func TestOfOtherRevisionsTheReleaseIsKept(t *testing.T) {
+	full := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team-a", Name: "sh.helm.release.v1.photos.v1",
+		Labels: map[string]string{"owner": "helm", "name": "photos", "version": "1", "status": "deployed", "modifiedAt": "1"},
+	}}
+	narrow, err := nameAndVersion(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := storage.IndexFunc(narrow.(client.Object)); !slices.Equal(got, []string{"photos"}) {
+		t.Errorf("indexed by %v", got)
 	}
 }

@@ -1,0 +1,193 @@
+package controller_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// What the install of one Darkroom may cost on average, without nodes: 3 reconciles, 1 write
+// of the status and 11 requests, and more for some whose objects reach the caches late.
+const (
+	installReconciles   = 3.5
+	installStatusWrites = 1.3
+	installRequests     = 11.3
+)
+
+// fleet is the number of Darkrooms that the costs are averaged over.
+const fleet = 10
+
+// Not parallel: reconciles are counted by the metrics of the whole process.
+func TestAnInstallCostsFewReconcilesWritesAndRequests(t *testing.T) {
+	namespace := newNamespace(t)
+	kinds := &requestKinds{}
+	o := startOperator(t, namespace, withTransport(kinds.wrap))
+	eventually(t, "rest", quiet(o))
+	reconciles, requests := reconcilesByController(t), kinds.counts()
+
+	for i := range fleet {
+		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
+	}
+	for i := range fleet {
+		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "its domains", func(status v1alpha1.DarkroomStatus) error {
+			if len(status.Domains) == 0 {
+				return fmt.Errorf("the status is %+v", status)
+			}
+			return nil
+		})
+	}
+	eventually(t, "rest", quiet(o))
+
+	reconciles = since(reconciles, reconcilesByController(t))
+	requests = since(requests, kinds.counts())
+	statusWrites := 0.0
+	for kind, count := range requests {
+		if strings.HasSuffix(kind, "/status") {
+			statusWrites += count
+		}
+	}
+	for _, cost := range []struct {
+		name        string
+		found, most float64
+	}{
+		{"reconciles", sum(reconciles), installReconciles},
+		{"status writes", statusWrites, installStatusWrites},
+		{"requests", sum(requests), installRequests},
+	} {
+		if each := cost.found / fleet; each > cost.most {
+			t.Errorf("%.1f %s per install, want at most %.1f", each, cost.name, cost.most)
+		}
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("all reconciles: %v\nall requests:\n%s", reconciles, table(requests))
+	}
+}
+
+func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	kinds := &requestKinds{}
+	o := startOperator(t, namespace, withTransport(kinds.wrap))
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(o))
+	before := kinds.counts()
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "https://example.com/others" })
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(o))
+
+	found := since(before, kinds.counts())
+	want := map[string]float64{
+		"PATCH configmaps": 1, "PATCH deployments": 1,
+		"GET secrets":  2, // the second if the cache lags at the reconcile after the upgrade
+		"POST secrets": 1, "PUT secrets": 2,
+		"PATCH darkrooms/status": 1, "POST events": 1,
+	}
+	for kind, count := range found {
+		if count > want[kind] {
+			t.Errorf("%.0f × %s, want %.0f", count, kind, want[kind])
+		}
+	}
+}
+
+// requestKinds counts requests by verb and kind, without watches.
+type requestKinds struct {
+	mu    sync.Mutex
+	kinds map[string]float64
+}
+
+func (r *requestKinds) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if request.URL.Query().Get("watch") == "" {
+			r.mu.Lock()
+			if r.kinds == nil {
+				r.kinds = map[string]float64{}
+			}
+			r.kinds[kindOf(request)]++
+			r.mu.Unlock()
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+func (r *requestKinds) counts() map[string]float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.kinds)
+}
+
+// kindOf is the verb, the resource and the subresource of a request. The path is
+// /apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>.
+func kindOf(request *http.Request) string {
+	_, path, namespaced := strings.Cut(request.URL.Path, "/namespaces/")
+	if !namespaced {
+		return request.Method + " " + request.URL.Path
+	}
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 {
+		return request.Method + " namespaces"
+	}
+	kind := request.Method + " " + parts[1]
+	if len(parts) > 3 {
+		kind += "/" + parts[3]
+	}
+	return kind
+}
+
+// reconcilesByController counts the reconciles of this process.
+func reconcilesByController(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() != "controller_runtime_reconcile_total" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "controller" {
+					counts[label.GetValue()] += metric.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return counts
+}
+
+func since(before, after map[string]float64) map[string]float64 {
+	counts := map[string]float64{}
+	for name, count := range after {
+		if count > before[name] {
+			counts[name] = count - before[name]
+		}
+	}
+	return counts
+}
+
+func sum(counts map[string]float64) float64 {
+	total := 0.0
+	for _, count := range counts {
+		total += count
+	}
+	return total
+}
+
+func table(counts map[string]float64) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(&out, "%6.1f  %s\n", counts[name]/fleet, name)
+	}
+	return out.String()
+}

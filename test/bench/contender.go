@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/operator-framework/helm-operator-plugins/pkg/reconciler"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+const (
+	// contenderCommand is the argument by which this program runs as the contender.
+	contenderCommand = "helm-operator-plugins"
+	// contenderController is the name of its controller.
+	contenderController = "darkroom-controller"
+)
+
+// runContender runs a plain operator of helm-operator-plugins: the same chart and values, and
+// everything else as the library does it by default, except the number of workers.
+func runContender(ctx context.Context, metricsAddress, chart string) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return err
+	}
+	config.QPS, config.Burst = -1, -1
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return err
+	}
+	mgr, err := ctrl.NewManager(config, manager.Options{
+		Scheme:  scheme,
+		Metrics: metricsserver.Options{BindAddress: metricsAddress},
+	})
+	if err != nil {
+		return err
+	}
+	chrt, err := loader.Load(chart)
+	if err != nil {
+		return err
+	}
+	translator, err := values.New(values.Options{})
+	if err != nil {
+		return err
+	}
+	contender, err := reconciler.New(
+		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
+		reconciler.WithChart(*chrt),
+		reconciler.WithValueTranslator(translator),
+		reconciler.WithMaxConcurrentReconciles(4),
+		// With fifty Darkrooms, a resync every few seconds would use both cores.
+		reconciler.WithReconcilePeriod(time.Hour),
+	)
+	if err != nil {
+		return err
+	}
+	if err := contender.SetupWithManager(mgr); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
