@@ -401,6 +401,40 @@ const steps = [
     },
   ],
   [
+    "pauses, resumes, scales and restarts it",
+    async () => {
+      await editor.goto(detail);
+      const album = `/darkrooms/${namespace}/album`;
+      const phase = editor.getByRole("status", { name: "Phase" });
+      const before = Number((await rest("GET", album)).replicas ?? 1);
+      const act = async (/** @type {string} */ entry, /** @type {string} */ button, /** @type {string} */ done, replicas = "") => {
+        await editor.getByRole("button", { name: "Actions" }).click();
+        await editor.getByRole("menuitem", { name: entry }).click();
+        const dialog = editor.getByRole("dialog");
+        await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
+        if (replicas) {
+          await dialog.getByLabel("Number of pods").fill(replicas);
+        }
+        await inspect(editor, `action-${button.toLowerCase()}`);
+        await dialog.getByRole("button", { name: button }).click();
+        await editor.getByText(done).waitFor();
+      };
+      await act("Pause reconciliation", "Pause", "Reconciliation paused");
+      await phase.getByText("Paused").waitFor({ timeout: patience });
+      await act("Resume reconciliation", "Resume", "Reconciliation resumed");
+      await phase.getByText("Ready").waitFor({ timeout: patience });
+      await act("Scale", "Scale", "Number of pods changed", String(before + 1));
+      await editor.getByText(`${before + 1} of ${before + 1}`).waitFor({ timeout: patience });
+      const { items } = /** @type {{items: {name: string}[]}} */ (await rest("GET", `${album}/pods`));
+      await act("Restart pods", "Restart", "Restart requested");
+      for (const { name } of items) {
+        await editor.getByRole("cell", { name, exact: true }).waitFor({ state: "hidden", timeout: patience });
+      }
+      await phase.getByText("Ready").waitFor({ timeout: patience });
+      await act("Scale", "Scale", "Number of pods changed", String(before));
+    },
+  ],
+  [
     "is refused what one may not do, and told so",
     async () => {
       const viewer = await person(env("VIEWER_TOKEN"));

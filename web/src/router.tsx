@@ -11,6 +11,7 @@ export type Route =
 export const paths = {
   list: "/",
   create: "/ui/create",
+  clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
   edit: (key: Key): string => paths.detail(key) + "/edit",
 };
