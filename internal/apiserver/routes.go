@@ -124,6 +124,16 @@ func (s *Server) registerRelated(api huma.API) {
 		Summary: "List the pods of a Darkroom", Errors: ofOne,
 	}, s.pods)
 	huma.Register(api, huma.Operation{
+		OperationID: "listPodEvents", Method: http.MethodGet, Path: onePath + "/pods/{pod}/events", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "List the events of a pod", Errors: ofOne,
+	}, s.podEvents)
+	huma.Register(api, huma.Operation{
+		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Get or follow the log of a pod", Errors: ofOne, Metadata: map[string]any{streaming: true},
+		Description: "Needs the right to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
+		Responses:   content("text/plain", "The last lines of the log"),
+	}, s.podLog)
+	huma.Register(api, huma.Operation{
 		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "List the events of a Darkroom", Errors: ofOne,
 	}, s.events)

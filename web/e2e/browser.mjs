@@ -428,7 +428,7 @@ const steps = [
       const { items } = /** @type {{items: {name: string}[]}} */ (await rest("GET", `${album}/pods`));
       await act("Restart pods", "Restart", "Restart requested");
       for (const { name } of items) {
-        await editor.getByRole("cell", { name, exact: true }).waitFor({ state: "hidden", timeout: patience });
+        await editor.getByRole("button", { name: `Log and events of ${name}` }).waitFor({ state: "hidden", timeout: patience });
       }
       await phase.getByText("Ready").waitFor({ timeout: patience });
       await act("Scale", "Scale", "Number of pods changed", String(before));

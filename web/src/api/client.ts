@@ -87,6 +87,13 @@ export const api = {
   pods: async (key: Key, signal?: AbortSignal) => (await json<{ items: Pod[] }>(one(key) + "/pods", { signal })).items,
   events: async (key: Key, signal?: AbortSignal) =>
     (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,
+  podEvents: async (key: Key, pod: string, signal?: AbortSignal) =>
+    (await json<{ items: DarkroomEvent[] }>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, { signal })).items,
+  /** The log of a pod as it arrives. */
+  log: (key: Key, pod: string, { follow, previous, lines = 500 }: { follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
+    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {
+      signal,
+    }),
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
   render: async (key: Key, body: DarkroomInput) => (await call(one(key) + "/manifest", { method: "POST", body })).text(),
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {

@@ -5,6 +5,7 @@ import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 const rights = {
   pods: { title: "You cannot list pods here", right: "list pods", role: "view" },
   events: { title: "You cannot list events here", right: "list events", role: "view" },
+  logs: { title: "You cannot read logs here", right: "get pods/log", role: "view" },
   image: { title: "You cannot fetch images here", right: "get services/proxy", role: "edit" },
 } as const;
 
