@@ -147,7 +147,7 @@ async function fetchImage(page, width) {
   await page.getByRole("tab", { name: "Playground" }).click();
   await page.locator("#image-path").fill(image);
   await page.locator("#image-w").fill(width);
-  const after = page.getByRole("img", { name: `${image}, after` });
+  const after = page.getByRole("img", { name: `${image}, result` });
   const deadline = Date.now() + patience;
   for (;;) {
     await page.getByRole("button", { name: "Fetch" }).click();
@@ -160,9 +160,9 @@ async function fetchImage(page, width) {
     }
     assert(Date.now() < deadline, `no image: ${await page.locator("main").innerText()}`);
   }
-  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${image}, after`);
+  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${image}, result`);
   return {
-    before: await page.getByRole("img", { name: `${image}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
+    before: await page.getByRole("img", { name: `${image}, original` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
     after: await after.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
   };
 }
@@ -256,6 +256,8 @@ const steps = [
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
       await editor.getByText("All pods are ready", { exact: true }).waitFor();
       await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });
+      await editor.getByLabel("First image served: done").waitFor();
+      await editor.getByRole("img", { name: `${image}, requested now` }).waitFor();
       await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("link", { name: `http://album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
@@ -270,6 +272,8 @@ const steps = [
       assert.deepEqual(await fetchImage(editor, "200"), { before: 1200, after: 200 });
       const shown = await editor.getByLabel("URL of the image").inputValue();
       assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${image}?w=200`);
+      assert((await editor.getByLabel("HTML of the image").inputValue()).startsWith(`<img src="${shown}"`));
+      assert((await editor.getByLabel("Markdown of the image").inputValue()).endsWith(`](${shown})`));
       await inspect(editor, "playground");
       for (const tab of ["Events", "YAML", "Manifest"]) {
         await editor.getByRole("tab", { name: tab }).click();

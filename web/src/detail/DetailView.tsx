@@ -140,7 +140,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
       </PageSection>
       <PageSection isFilled>
         <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tabs[tab]}>
-          {tab === "overview" && <Overview darkroom={darkroom} />}
+          {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
           {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
           {tab === "events" && <Events darkroom={darkroom} />}
           {tab === "yaml" && <Yaml darkroom={darkroom} />}
