@@ -130,7 +130,7 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Get or follow the log of a pod", Errors: ofOne, Metadata: map[string]any{streaming: true},
-		Description: "Needs the right to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
+		Description: "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
 		Responses:   content("text/plain", "The last lines of the log"),
 	}, s.podLog)
 	huma.Register(api, huma.Operation{
@@ -156,7 +156,7 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
-		Description: "Needs the right to get services/proxy in the namespace.",
+		Description: "Requires permission to get services/proxy in the namespace.",
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{

@@ -88,7 +88,7 @@ export interface paths {
         };
         /**
          * Fetch an image from the running Darkroom
-         * @description Needs the right to get services/proxy in the namespace.
+         * @description Requires permission to get services/proxy in the namespace.
          */
         get: operations["getImage"];
         put?: never;
@@ -163,7 +163,7 @@ export interface paths {
         };
         /**
          * Get or follow the log of a pod
-         * @description Needs the right to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.
+         * @description Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.
          */
         get: operations["getLog"];
         put?: never;

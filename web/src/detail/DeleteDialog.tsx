@@ -41,7 +41,7 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
           }}
         >
           {problem && (
-            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Not deleted"} role="alert">
+            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Deletion failed"} role="alert">
               {problem.message}
             </Alert>
           )}
