@@ -45,6 +45,9 @@ func (r right) String() string {
 		return fmt.Sprintf("%s %s", r.verb, r.path)
 	}
 	what := r.resource
+	if r.subresource != "" {
+		what += "/" + r.subresource
+	}
 	if r.name != "" {
 		what = fmt.Sprintf("%s %q", strings.TrimSuffix(r.resource, "s"), r.name)
 	}

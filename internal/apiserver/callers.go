@@ -25,6 +25,8 @@ type callers struct {
 	darkrooms rest.Interface
 	core      rest.Interface
 	http      *http.Client
+	// streams is http for responses that stay open; their context ends them.
+	streams *http.Client
 	// parameters encodes options such as dryRun into the query.
 	parameters runtime.ParameterCodec
 }
@@ -60,7 +62,9 @@ func newCallers(cluster *rest.Config, owner bool) (*callers, error) {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
-	out := &callers{http: client, parameters: runtime.NewParameterCodec(scheme)}
+	streams := *client
+	streams.Timeout = 0
+	out := &callers{http: client, streams: &streams, parameters: runtime.NewParameterCodec(scheme)}
 	if out.darkrooms, err = restClient(config, client, scheme, v1alpha1.GroupVersion, "/apis"); err != nil {
 		return nil, err
 	}

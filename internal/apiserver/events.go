@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Event is an event of a Darkroom.
+// Event is an event of a Darkroom or of one of its pods.
 type Event struct {
 	Type      string     `json:"type" doc:"Normal or Warning"`
 	Reason    string     `json:"reason" doc:"Machine-readable reason"`
@@ -24,7 +24,7 @@ type Event struct {
 	LastSeen  *time.Time `json:"lastSeen,omitempty"`
 }
 
-// EventList is the events of a Darkroom, the latest first.
+// EventList is a list of events, the latest first.
 type EventList struct {
 	Items []Event `json:"items"`
 }
@@ -43,14 +43,27 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, erro
 	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "events", namespace: in.Namespace}); err != nil {
 		return nil, err
 	}
+	return s.eventsOf(ctx, &corev1.ObjectReference{Kind: v1alpha1.Kind, Namespace: in.Namespace, Name: in.Name, UID: darkroom.UID})
+}
+
+// podEvents is events for a pod of a Darkroom.
+func (s *Server) podEvents(ctx context.Context, in *PodInput) (*eventsOutput, error) {
+	pod, err := s.podOf(ctx, in, right{verb: "list", resource: "events", namespace: in.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	return s.eventsOf(ctx, &corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
+}
+
+func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (*eventsOutput, error) {
 	leave, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	events, err := s.kube.CoreV1().Events(in.Namespace).List(ctx, metav1.ListOptions{
+	events, err := s.kube.CoreV1().Events(object.Namespace).List(ctx, metav1.ListOptions{
 		FieldSelector: fields.Set{
-			"involvedObject.kind": v1alpha1.Kind, "involvedObject.name": in.Name, "involvedObject.uid": string(darkroom.UID),
+			"involvedObject.kind": object.Kind, "involvedObject.name": object.Name, "involvedObject.uid": string(object.UID),
 		}.String(),
 		Limit: maxRelated,
 	})

@@ -3,11 +3,17 @@ package apiserver
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // maxRelated bounds the pods or events of one answer.
@@ -67,6 +73,45 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 	}
 	slices.SortFunc(out.Body.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// PodInput names a pod of a Darkroom.
+type PodInput struct {
+	PathInput
+
+	Pod string `path:"pod" maxLength:"253" pattern:"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$" doc:"Name of a pod of the Darkroom"`
+}
+
+// podOf returns a pod of a Darkroom, for callers who may get the Darkroom and have a right
+// to the pod. Pods that are not of the Darkroom are not found.
+func (s *Server) podOf(ctx context.Context, in *PodInput, needed right) (*corev1.Pod, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.access.require(ctx, callerOf(ctx), needed); err != nil {
+		return nil, err
+	}
+	missing := problem.New(http.StatusNotFound, fmt.Sprintf("the Darkroom has no pod %q", in.Pod))
+	selector, err := labels.Parse(darkroom.Status.Selector)
+	if err != nil || selector.Empty() {
+		return nil, missing
+	}
+	leave, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	pod, err := s.kube.CoreV1().Pods(in.Namespace).Get(ctx, in.Pod, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, missing
+	case err != nil:
+		return nil, fromKubernetes(err, asIs)
+	case !selector.Matches(labels.Set(pod.Labels)):
+		return nil, missing
+	}
+	return pod, nil
 }
 
 // read returns once the caller may cost the cluster one list by this server's own

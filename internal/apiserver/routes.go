@@ -143,6 +143,16 @@ func (s *Server) registerRelated(api huma.API) {
 		Summary: "List the pods of a Darkroom", Errors: ofOne,
 	}, s.pods)
 	huma.Register(api, huma.Operation{
+		OperationID: "listPodEvents", Method: http.MethodGet, Path: onePath + "/pods/{pod}/events", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "List the events of a pod", Errors: ofOne,
+	}, s.podEvents)
+	huma.Register(api, huma.Operation{
+		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Get or follow the log of a pod", Errors: ofOne, Metadata: map[string]any{streaming: true},
+		Description: "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
+		Responses:   content("text/plain", "The last lines of the log"),
+	}, s.podLog)
+	huma.Register(api, huma.Operation{
 		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "List the events of a Darkroom", Errors: ofOne,
 	}, s.events)
@@ -165,7 +175,7 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
-		Description: "Needs the right to get services/proxy in the namespace.",
+		Description: "Requires permission to get services/proxy in the namespace.",
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{

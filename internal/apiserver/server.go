@@ -61,8 +61,8 @@ type Server struct {
 	// renderRates is how many manifests each caller may have rendered.
 	renderRates *limit.Rates
 	// Concurrency limits of each caller.
-	requests, writes, renderings, images, reads, streams *limit.Shares
-	definition                                           *definition
+	requests, writes, renderings, images, reads, streams, logs *limit.Shares
+	definition                                                 *definition
 	// rights holds the rights of streams by their digest.
 	rights *lru.Cache
 
@@ -101,6 +101,7 @@ func New(options Options) (*Server, error) {
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
 		rights:      lru.New(maxRights),
 		streams:     limit.NewShares(1024, maxStreams, 0, 0),
+		logs:        limit.NewShares(64, maxLogs, 0, 0),
 		synced:      func() bool { return false },
 		stopping:    make(chan struct{}),
 	}

@@ -147,7 +147,7 @@ async function fetchImage(page, width) {
   await page.getByRole("tab", { name: "Playground" }).click();
   await page.locator("#image-path").fill(image);
   await page.locator("#image-w").fill(width);
-  const after = page.getByRole("img", { name: `${image}, after` });
+  const after = page.getByRole("img", { name: `${image}, result` });
   const deadline = Date.now() + patience;
   for (;;) {
     await page.getByRole("button", { name: "Fetch" }).click();
@@ -160,9 +160,9 @@ async function fetchImage(page, width) {
     }
     assert(Date.now() < deadline, `no image: ${await page.locator("main").innerText()}`);
   }
-  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${image}, after`);
+  await page.waitForFunction((name) => /** @type {HTMLImageElement | null} */ (document.querySelector(`img[alt="${name}"]`))?.complete, `${image}, result`);
   return {
-    before: await page.getByRole("img", { name: `${image}, before` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
+    before: await page.getByRole("img", { name: `${image}, original` }).evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
     after: await after.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth),
   };
 }
@@ -256,6 +256,8 @@ const steps = [
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
       await editor.getByText("All pods are ready", { exact: true }).waitFor();
       await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });
+      await editor.getByLabel("First image served: done").waitFor();
+      await editor.getByRole("img", { name: `${image}, requested now` }).waitFor();
       await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("link", { name: `http://album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
@@ -270,6 +272,8 @@ const steps = [
       assert.deepEqual(await fetchImage(editor, "200"), { before: 1200, after: 200 });
       const shown = await editor.getByLabel("URL of the image").inputValue();
       assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${image}?w=200`);
+      assert((await editor.getByLabel("HTML of the image").inputValue()).startsWith(`<img src="${shown}"`));
+      assert((await editor.getByLabel("Markdown of the image").inputValue()).endsWith(`](${shown})`));
       await inspect(editor, "playground");
       for (const tab of ["Events", "YAML", "Manifest"]) {
         await editor.getByRole("tab", { name: tab }).click();
@@ -398,6 +402,40 @@ const steps = [
         assert(!seen.includes(canary + "-") && !seen.includes(btoa(`${canary}-secret`)), `${path} shows a key`);
       }
       await rest("DELETE", `/darkrooms/${namespace}/canary`);
+    },
+  ],
+  [
+    "pauses, resumes, scales and restarts it",
+    async () => {
+      await editor.goto(detail);
+      const album = `/darkrooms/${namespace}/album`;
+      const phase = editor.getByRole("status", { name: "Phase" });
+      const before = Number((await rest("GET", album)).replicas ?? 1);
+      const act = async (/** @type {string} */ entry, /** @type {string} */ button, /** @type {string} */ done, replicas = "") => {
+        await editor.getByRole("button", { name: "Actions" }).click();
+        await editor.getByRole("menuitem", { name: entry }).click();
+        const dialog = editor.getByRole("dialog");
+        await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
+        if (replicas) {
+          await dialog.getByLabel("Number of pods").fill(replicas);
+        }
+        await inspect(editor, `action-${button.toLowerCase()}`);
+        await dialog.getByRole("button", { name: button }).click();
+        await editor.getByText(done).waitFor();
+      };
+      await act("Pause reconciliation", "Pause", "Reconciliation paused");
+      await phase.getByText("Paused").waitFor({ timeout: patience });
+      await act("Resume reconciliation", "Resume", "Reconciliation resumed");
+      await phase.getByText("Ready").waitFor({ timeout: patience });
+      await act("Scale", "Scale", "Number of pods changed", String(before + 1));
+      await editor.getByText(`${before + 1} of ${before + 1}`).waitFor({ timeout: patience });
+      const { items } = /** @type {{items: {name: string}[]}} */ (await rest("GET", `${album}/pods`));
+      await act("Restart pods", "Restart", "Restart requested");
+      for (const { name } of items) {
+        await editor.getByRole("button", { name: `Log and events of ${name}` }).waitFor({ state: "hidden", timeout: patience });
+      }
+      await phase.getByText("Ready").waitFor({ timeout: patience });
+      await act("Scale", "Scale", "Number of pods changed", String(before));
     },
   ],
   [

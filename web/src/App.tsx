@@ -14,6 +14,7 @@ import { SettingsContext } from "./settings";
 
 // Views other than the list are loaded when they are opened.
 const DetailView = lazy(() => import("./detail/DetailView"));
+const HostsView = lazy(() => import("./list/HostsView"));
 const FormView = lazy(() => import("./form/FormView"));
 const SignIn = lazy(() => import("./layout/SignIn"));
 const SignInDialog = lazy(() => import("./layout/SignInDialog"));
@@ -154,6 +155,8 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
   switch (route.view) {
     case "list":
       return <ListView />;
+    case "hosts":
+      return <HostsView />;
     case "create":
       return <FormView />;
     case "edit":
@@ -176,6 +179,8 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
 
 function titleOf(route: ReturnType<typeof routeOf>): string {
   switch (route.view) {
+    case "hosts":
+      return "Hosts · Darkrooms";
     case "create":
       return "Create Darkroom · Darkrooms";
     case "edit":

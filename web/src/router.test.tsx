@@ -6,6 +6,7 @@ import { navigate, paths, routeOf, useArrival, usePathname } from "./router";
 test.each([
   ["/", { view: "list" }],
   ["/ui/create", { view: "create" }],
+  ["/ui/hosts", { view: "hosts" }],
   ["/ui/photos/cats", { view: "detail", key: { namespace: "photos", name: "cats" } }],
   ["/ui/photos/cats/edit", { view: "edit", key: { namespace: "photos", name: "cats" } }],
   ["/ui/photos", { view: "unknown" }],

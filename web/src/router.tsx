@@ -5,12 +5,15 @@ import type { Key } from "./api/types";
 export type Route =
   | { view: "list" }
   | { view: "create" }
+  | { view: "hosts" }
   | { view: "detail" | "edit"; key: Key }
   | { view: "unknown" };
 
 export const paths = {
   list: "/",
   create: "/ui/create",
+  hosts: "/ui/hosts",
+  clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
   edit: (key: Key): string => paths.detail(key) + "/edit",
 };
@@ -22,8 +25,8 @@ export function routeOf(pathname: string): Route {
   }
   const [ui, namespace, name, edit] = parts;
   if (ui === "ui" && namespace !== undefined) {
-    if (parts.length === 2 && namespace === "create") {
-      return { view: "create" };
+    if (parts.length === 2 && (namespace === "create" || namespace === "hosts")) {
+      return { view: namespace };
     }
     if (name !== undefined && (parts.length === 3 || (parts.length === 4 && edit === "edit"))) {
       return { view: edit ? "edit" : "detail", key: { namespace, name } };

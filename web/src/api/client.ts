@@ -2,7 +2,7 @@ import { isAborted, problemOf, unreachable } from "./problem";
 import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, ServerSettings, Who } from "./types";
 
 interface Call {
-  method?: "GET" | "POST" | "PUT" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
@@ -22,7 +22,7 @@ const session = "/session";
 async function call(path: string, { method = "GET", body, ifMatch, signal }: Call = {}): Promise<Response> {
   const headers: Record<string, string> = {};
   if (body !== undefined) {
-    headers["Content-Type"] = "application/json";
+    headers["Content-Type"] = method === "PATCH" ? "application/merge-patch+json" : "application/json";
   }
   if (ifMatch !== undefined) {
     headers["If-Match"] = ifMatch;
@@ -81,11 +81,19 @@ export const api = {
   create: (body: DarkroomInput, { dryRun = false } = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
   replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun = false } = {}) =>
     json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
-  remove: (key: Key) => call(one(key), { method: "DELETE" }),
+  patch: (key: Key, body: unknown, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
+  remove: (key: Key, ifMatch: string) => call(one(key), { method: "DELETE", ifMatch }),
 
   pods: async (key: Key, signal?: AbortSignal) => (await json<{ items: Pod[] }>(one(key) + "/pods", { signal })).items,
   events: async (key: Key, signal?: AbortSignal) =>
     (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,
+  podEvents: async (key: Key, pod: string, signal?: AbortSignal) =>
+    (await json<{ items: DarkroomEvent[] }>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, { signal })).items,
+  /** The log of a pod as it arrives. */
+  log: (key: Key, pod: string, { follow, previous, lines = 500 }: { follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
+    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {
+      signal,
+    }),
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
   render: async (key: Key, body: DarkroomInput) => (await call(one(key) + "/manifest", { method: "POST", body })).text(),
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {

@@ -25,7 +25,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   } catch {
     // Not from the API but from something in between, such as a proxy.
   }
-  return new Problem(response.status, response.statusText || "Error", `The server answered with status ${response.status}.`);
+  return new Problem(response.status, response.statusText || "Error", `The server responded with status ${response.status}.`);
 }
 
 /** Anything thrown, as a problem. */

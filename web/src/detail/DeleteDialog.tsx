@@ -2,20 +2,24 @@ import { Alert, Button, Form, FormGroup, Modal, ModalBody, ModalFooter, ModalHea
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
-import type { Key } from "../api/types";
+import type { Darkroom } from "../api/types";
+import { Command } from "../actions/Command";
+import { deleteCommandOf } from "../actions/actions";
+import { writeSeen } from "../form/versions";
 import { navigate, paths } from "../router";
 
 /** Confirms a deletion by the name of the Darkroom. */
-export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) {
+export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
+  const [seen] = useState(of);
   const fits = typed === of.name;
   const remove = async () => {
     setBusy(true);
     setProblem(undefined);
     try {
-      await api.remove(of);
+      await writeSeen(seen, (ifMatch) => api.remove(seen, ifMatch));
       onClose();
       navigate(paths.list);
     } catch (thrown) {
@@ -37,7 +41,7 @@ export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) 
           }}
         >
           {problem && (
-            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Not deleted"} role="alert">
+            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Deletion failed"} role="alert">
               {problem.message}
             </Alert>
           )}
@@ -55,6 +59,7 @@ export function DeleteDialog({ of, onClose }: { of: Key; onClose: () => void }) 
           >
             <TextInput id="delete-name" value={typed} onChange={(_, value) => setTyped(value)} autoComplete="off" spellCheck={false} />
           </FormGroup>
+          <Command id="delete-command" text={deleteCommandOf(of)} />
         </Form>
       </ModalBody>
       <ModalFooter>

@@ -1,4 +1,6 @@
 import {
+  Alert,
+  AlertActionCloseButton,
   Breadcrumb,
   BreadcrumbItem,
   Bullseye,
@@ -13,6 +15,9 @@ import {
   Tooltip,
 } from "@patternfly/react-core";
 import { useState } from "react";
+import { ActionDialog } from "../actions/ActionDialog";
+import { ActionMenu } from "../actions/ActionMenu";
+import type { ActionName } from "../actions/actions";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
@@ -72,6 +77,8 @@ const described = (problem: Problem, { namespace, name }: Key): Problem =>
 
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);
+  const [action, setAction] = useState<ActionName>();
+  const [done, setDone] = useState<string>();
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = wanted in tabs ? (wanted as TabName) : "overview";
@@ -92,6 +99,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
             <p className="dr-quiet dr-break">{sentenceOf(darkroom)}</p>
           </div>
           <div className="dr-row">
+            <ActionMenu darkroom={darkroom} access={access} onAct={setAction} />
             <Allowed allowed={access?.update !== false} verb="edit">
               <Button
                 variant="secondary"
@@ -110,6 +118,13 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
             </Allowed>
           </div>
         </div>
+        <div role="status">
+          {done && (
+            <Alert component="p" isInline variant="success" title={done} actionClose={<AlertActionCloseButton onClose={() => setDone(undefined)} />}>
+              The phase and the conditions show the progress.
+            </Alert>
+          )}
+        </div>
       </PageSection>
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs
@@ -125,13 +140,23 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
       </PageSection>
       <PageSection isFilled>
         <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tabs[tab]}>
-          {tab === "overview" && <Overview darkroom={darkroom} />}
+          {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
           {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
           {tab === "events" && <Events darkroom={darkroom} />}
           {tab === "yaml" && <Yaml darkroom={darkroom} />}
           {tab === "manifest" && <Manifest darkroom={darkroom} />}
         </TabContent>
       </PageSection>
+      {action && (
+        <ActionDialog
+          action={action}
+          darkroom={darkroom}
+          onClose={(result) => {
+            setAction(undefined);
+            setDone(result);
+          }}
+        />
+      )}
       {deleting && <DeleteDialog of={darkroom} onClose={() => setDeleting(false)} />}
     </>
   );

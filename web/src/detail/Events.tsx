@@ -9,9 +9,10 @@ import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
 import { describeReason } from "../words/reasons";
 
-/** The events of a Darkroom, the latest first. */
-export function Events({ darkroom }: { darkroom: Darkroom }) {
-  const { value: events, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.events(darkroom, signal), 5_000);
+/** The events of a Darkroom, or of one of its pods, the latest first. */
+export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) {
+  const load = (signal: AbortSignal) => (pod ? api.podEvents(darkroom, pod, signal) : api.events(darkroom, signal));
+  const { value: events, problem, reload } = useLoaded(`${keyOf(darkroom)} ${pod ?? ""}`, load, 5_000);
   if (!events) {
     return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Skeleton height="6rem" screenreaderText="Loading events" />;
   }

@@ -12,21 +12,25 @@ import {
   ListItem,
 } from "@patternfly/react-core";
 import type { ReactNode } from "react";
-import type { Darkroom } from "../api/types";
+import type { Access, Darkroom } from "../api/types";
 import { Age } from "../words/AgeText";
 import { urlOf } from "../words/domains";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
+import { FirstImage } from "./FirstImage";
 import { ImageCheck } from "./ImageCheck";
 import { Pods } from "./Pods";
+import { Progress } from "./Progress";
 
-/** Details, domains, conditions and pods. */
-export function Overview({ darkroom }: { darkroom: Darkroom }) {
+/** Progress, image, details, domains, conditions and pods. */
+export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   return (
     <Grid hasGutter>
-      <GridItem lg={6}>
-        <Card id="card-details" isFullHeight>
+      <GridItem lg={6} className="dr-stack">
+        <Progress darkroom={darkroom} />
+        <FirstImage darkroom={darkroom} access={access} />
+        <Card id="card-details">
           <CardTitle component="h2">Details</CardTitle>
           <CardBody>
             <Details darkroom={darkroom} />

@@ -5,7 +5,6 @@ import {
   CardBody,
   CardTitle,
   Checkbox,
-  ClipboardCopy,
   Form,
   FormGroup,
   FormHelperText,
@@ -20,9 +19,9 @@ import {
 import { useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { urlOf } from "../words/domains";
 import { noParams, queryOf, queryText, wrongWith, type Params } from "./params";
 import { ImageView } from "./ImageView";
+import { Snippets } from "./Snippets";
 
 interface Asked {
   path: string;
@@ -33,15 +32,14 @@ interface Asked {
 
 const remembered = (darkroom: Darkroom) => `darkroom-path ${keyOf(darkroom)}`;
 
-/** Fetches an image through the running Darkroom, before and after. */
+/** Fetches an image through the running Darkroom: the original and the result. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {
-  const [path, setPath] = useState(() => sessionStorage.getItem(remembered(darkroom)) ?? "");
+  const [path, setPath] = useState(() => sessionStorage.getItem(remembered(darkroom)) ?? darkroom.probe?.path ?? "");
   const [params, setParams] = useState<Params>(noParams);
   const [asked, setAsked] = useState<Asked>();
   const [tried, setTried] = useState(false);
   const wrong = wrongWith(path, params);
   const set = (part: Partial<Params>) => setParams({ ...params, ...part });
-  const host = darkroom.status.domains[0];
 
   const fetchImage = () => {
     setTried(true);
@@ -101,22 +99,16 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
       </GridItem>
       <GridItem lg={8}>
         <Card id="card-images" isFullHeight>
-          <CardTitle component="h2">Before and after</CardTitle>
+          <CardTitle component="h2">Original and result</CardTitle>
           <CardBody>
-            {host && (
-              <FormGroup label="URL" fieldId="image-url" className="dr-url">
-                <ClipboardCopy isReadOnly hoverTip="Copy the URL" clickTip="Copied" textAriaLabel="URL of the image" copyAriaLabel="Copy the URL">
-                  {urlOf(darkroom.status, host) + (path || "/") + queryText(params)}
-                </ClipboardCopy>
-              </FormGroup>
-            )}
+            <Snippets darkroom={darkroom} path={path} query={queryText(params)} />
             {asked ? (
               <Grid hasGutter className="dr-images">
                 <GridItem md={6}>
-                  <ImageView of={darkroom} path={asked.path} query="" round={asked.round} title="Before" />
+                  <ImageView of={darkroom} path={asked.path} query="" round={asked.round} title="Original" />
                 </GridItem>
                 <GridItem md={6}>
-                  <ImageView of={darkroom} path={asked.path} query={asked.query} round={asked.round} title="After" />
+                  <ImageView of={darkroom} path={asked.path} query={asked.query} round={asked.round} title="Result" />
                 </GridItem>
               </Grid>
             ) : (

@@ -1,8 +1,9 @@
-import { Card, CardBody, CardTitle, Icon, Skeleton } from "@patternfly/react-core";
+import { Button, Card, CardBody, CardTitle, Icon, Skeleton } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
+import { lazy, Suspense, useState } from "react";
 import { api } from "../api/client";
 import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
@@ -10,11 +11,14 @@ import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
 import { separate } from "../words/reasons";
 
+const PodDialog = lazy(() => import("./PodDialog"));
+
 /** How often the pods are read while they are visible, in milliseconds. */
 const every = 2_000;
 
 /** The pods, as they come and go. */
 export function Pods({ darkroom }: { darkroom: Darkroom }) {
+  const [opened, setOpened] = useState<string>();
   const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
   return (
     <Card id="card-pods">
@@ -29,14 +33,19 @@ export function Pods({ darkroom }: { darkroom: Darkroom }) {
         ) : pods.length === 0 ? (
           <p className="dr-quiet">No pods</p>
         ) : (
-          <PodTable pods={pods} />
+          <PodTable pods={pods} onOpen={setOpened} />
         )}
       </CardBody>
+      {opened && (
+        <Suspense>
+          <PodDialog darkroom={darkroom} pod={opened} onClose={() => setOpened(undefined)} />
+        </Suspense>
+      )}
     </Card>
   );
 }
 
-function PodTable({ pods }: { pods: Pod[] }) {
+function PodTable({ pods, onOpen }: { pods: Pod[]; onOpen: (pod: string) => void }) {
   return (
     <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
       <Thead>
@@ -53,7 +62,9 @@ function PodTable({ pods }: { pods: Pod[] }) {
         {pods.map((pod) => (
           <Tr key={pod.name}>
             <Td dataLabel="Name" className="dr-break">
-              {pod.name}
+              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={`Log and events of ${pod.name}`}>
+                {pod.name}
+              </Button>
             </Td>
             <Td dataLabel="State">
               <State pod={pod} />

@@ -385,3 +385,19 @@ test("no two elements of the form have the same id", () => {
   const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
   expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
 });
+
+test("a clone is a filled form without hosts and secrets, and has a draft of its own", async () => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentials: "inline" }, replicas: 3 });
+  sessionStorage.setItem("darkroom-draft ", JSON.stringify({ input: emptyInput("other"), withheld: [] }));
+  history.replaceState(null, "", "/ui/create?from=photos%2Fcats");
+  open();
+  expect(await screen.findByText(/Secrets are not copied. Enter: source.accessKey, source.secretKey/)).toBeTruthy();
+  expect((field("field-name") as HTMLInputElement).value).toBe("cats-copy");
+  expect((field("field-source-bucket") as HTMLInputElement).value).toBe("b");
+  fireEvent.submit(field("field-name").closest("form") ?? document.body);
+  expect(await screen.findAllByText(/Enter at least one sub-domain/)).toBeTruthy();
+  expect(writes()).toEqual([]);
+  fill("field-name", "dogs");
+  await waitFor(() => expect(sessionStorage.getItem("darkroom-draft copy of photos/cats")).toContain("dogs"));
+  expect(sessionStorage.getItem("darkroom-draft ")).toContain("other");
+});

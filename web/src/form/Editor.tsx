@@ -13,11 +13,11 @@ import {
   TabTitleText,
 } from "@patternfly/react-core";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import type { Darkroom, DarkroomInput } from "../api/types";
+import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { useDarkroom } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { Conflict } from "./Conflict";
-import { dropDraft, saveDraft, type Draft } from "./drafts";
+import { dropDraft, saveDraft, type Draft, type DraftKey } from "./drafts";
 import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
@@ -33,6 +33,8 @@ interface Props {
   initial: DarkroomInput;
   /** The version that is edited; none for a new Darkroom. */
   loaded?: Darkroom;
+  /** The Darkroom that the initial values were copied from, and the secrets that were not. */
+  copied?: { from: Key; withheld: readonly string[] };
   /** What an earlier visit left unsaved. */
   draft?: Draft;
   /** Loads the Darkroom again, without the changes made here. */
@@ -40,24 +42,25 @@ interface Props {
 }
 
 /** Edits one Darkroom: form and YAML of the same input, then a review, then it is saved. */
-export function Editor({ initial, loaded, draft, onReload }: Props) {
+export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
+  const draftKey = useMemo((): DraftKey => loaded ?? (copied && { copyOf: copied.from }), [loaded, copied]);
   const [input, setInput] = useState(draft?.input ?? initial);
   const [restored, setRestored] = useState(draft !== undefined);
-  const [missing, setMissing] = useState<readonly string[]>(draft?.withheld ?? []);
+  const [missing, setMissing] = useState<readonly string[]>((draft ?? copied)?.withheld ?? []);
   const [tab, setTab] = useState<"form" | "yaml">("form");
   const [yamlBroken, setYamlBroken] = useState(false);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [attempted, setAttempted] = useState(false);
   /** The field that an error leads to, until it has the focus. */
   const [target, setTarget] = useState<string>();
-  const saving = useSaving(loaded, setInput);
+  const saving = useSaving(loaded, draftKey, setInput);
   const { base } = saving;
   const deleted = useDeleted(loaded);
   const began = useMemo(() => (base ? toInput(base) : initial), [base, initial]);
   const dirty = !asksTheSame(input, began);
   /** Whether there is nothing to review; a conflict that was settled with their values can be. */
   const untouched = loaded !== undefined && !dirty && asksTheSame(input, initial);
-  useDraft(input, base, dirty && !saving.saved);
+  useDraft(draftKey, input, base, dirty && !saving.saved);
 
   const own = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);
   const errors: FieldError[] = useMemo(
@@ -97,13 +100,14 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
     setTarget(location);
   };
   const leave = () => {
-    dropDraft(loaded);
-    navigate(loaded ? paths.detail(loaded) : paths.list);
+    dropDraft(draftKey);
+    const from = loaded ?? copied?.from;
+    navigate(from ? paths.detail(from) : paths.list);
   };
   const discard = () => {
-    dropDraft(loaded);
+    dropDraft(draftKey);
     setInput(initial);
-    setMissing([]);
+    setMissing(copied?.withheld ?? []);
     setRestored(false);
     onReload?.();
   };
@@ -155,6 +159,12 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
               {missing.length > 0 && `Secrets are never kept. Enter again: ${missing.join(", ")}.`}
             </Alert>
           )}
+          {copied && !restored && (
+            <Alert component="p" isInline variant="info" title={`Copied from ${keyOf(copied.from)}`}>
+              Choose a name and at least one sub-domain: a host belongs to one Darkroom.
+              {missing.length > 0 && ` Secrets are not copied. Enter: ${missing.join(", ")}.`}
+            </Alert>
+          )}
           {saving.taken.length > 0 && (
             <Alert
               component="p"
@@ -196,7 +206,7 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
 
 /** Secrets of a restored draft are required, or saving would silently leave them as they were. */
 const enterAgain = (missing: readonly string[]): FieldError[] =>
-  missing.map((location) => ({ location, message: "Enter it again: secrets are not kept with unsaved changes" }));
+  missing.map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
 
 /** Fields of the form, or of what is below them. All others are only in the YAML. */
 const formFields = [
@@ -235,14 +245,14 @@ function useDeleted(loaded: Darkroom | undefined): boolean {
 }
 
 /** Keeps unsaved changes as a draft, and has the browser ask before the tab is closed with them. */
-function useDraft(input: DarkroomInput, base: Darkroom | undefined, dirty: boolean): void {
+function useDraft(key: DraftKey, input: DarkroomInput, base: Darkroom | undefined, dirty: boolean): void {
   useEffect(() => {
     if (dirty) {
-      saveDraft(base, input, base);
+      saveDraft(key, input, base);
     } else {
-      dropDraft(base);
+      dropDraft(key);
     }
-  }, [input, base, dirty]);
+  }, [key, input, base, dirty]);
   useEffect(() => {
     if (!dirty) {
       return undefined;

@@ -74,6 +74,6 @@ function titleOf(problem: Problem | undefined, errors: readonly FieldError[], is
     case 409:
       return isNew ? "The name is already in use" : "The Darkroom was replaced";
     default:
-      return "Not saved";
+      return "Request failed";
   }
 }

@@ -1,14 +1,15 @@
 import { Breadcrumb, BreadcrumbItem, Bullseye, Button, PageSection, Spinner, Title } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
+import type { Problem } from "../api/problem";
 import { keyOf, type Darkroom, type Key } from "../api/types";
 import { useSettings } from "../settings";
 import { ProblemState } from "../layout/ProblemState";
-import { Link, navigate, paths } from "../router";
+import { Link, navigate, paths, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { readDraft } from "./drafts";
 import { Editor } from "./Editor";
-import { emptyInput, toInput } from "./model";
+import { copyOf, emptyInput, toInput } from "./model";
 
 /** The form for a new Darkroom, or for an existing one. */
 export default function FormView({ edited }: { edited?: Key }) {
@@ -33,7 +34,26 @@ export default function FormView({ edited }: { edited?: Key }) {
   );
 }
 
+/** A new Darkroom: empty, or a copy of the one that the address names. */
 function Create() {
+  const from = /^([^/]+)\/([^/]+)$/.exec(new URLSearchParams(useSearch()).get("from") ?? "");
+  const [, namespace, name] = from ?? [];
+  return namespace && name ? <Copy key={`${namespace}/${name}`} from={{ namespace, name }} /> : <Empty />;
+}
+
+function Copy({ from }: { from: Key }) {
+  const { value, problem, reload } = useLoaded(keyOf(from), async (signal) => {
+    const { input, withheld } = copyOf(await api.get(from, signal));
+    return { input, copied: { from, withheld } };
+  });
+  const [draft] = useState(() => readDraft({ copyOf: from }));
+  if (!value) {
+    return <NotLoaded problem={problem} onRetry={reload} />;
+  }
+  return <Editor initial={value.input} copied={value.copied} draft={draft} />;
+}
+
+function Empty() {
   const { namespaces } = useSettings();
   const [initial] = useState(() => emptyInput(namespaces[0] ?? "default"));
   const [draft] = useState(() => readDraft(undefined));
@@ -46,21 +66,8 @@ function Edit({ edited }: { edited: Key }) {
   const [round, setRound] = useState(0);
   const { value, problem, reload } = useLoaded<Darkroom>(`${keyOf(edited)} ${round}`, (signal) => api.get(edited, signal));
   const [draft, setDraft] = useState(() => readDraft(edited));
-  if (problem) {
-    return (
-      <ProblemState problem={problem} onRetry={reload}>
-        <Button variant="link" onClick={() => navigate(paths.list)}>
-          All Darkrooms
-        </Button>
-      </ProblemState>
-    );
-  }
-  if (!value) {
-    return (
-      <Bullseye>
-        <Spinner aria-label="Loading" />
-      </Bullseye>
-    );
+  if (!value || problem) {
+    return <NotLoaded problem={problem} onRetry={reload} />;
   }
   // Changes of a Darkroom that was replaced since are not applied to the new one.
   const base = draft?.base?.uid === value.uid ? draft?.base : undefined;
@@ -75,5 +82,23 @@ function Edit({ edited }: { edited: Key }) {
         setRound(round + 1);
       }}
     />
+  );
+}
+
+/** In place of a form that is loading, or cannot be loaded. */
+function NotLoaded({ problem, onRetry }: { problem: Problem | undefined; onRetry: () => void }) {
+  if (!problem) {
+    return (
+      <Bullseye>
+        <Spinner aria-label="Loading" />
+      </Bullseye>
+    );
+  }
+  return (
+    <ProblemState problem={problem} onRetry={onRetry}>
+      <Button variant="link" onClick={() => navigate(paths.list)}>
+        All Darkrooms
+      </Button>
+    </ProblemState>
   );
 }

@@ -36,7 +36,7 @@ export function Review({
       </div>
       <Alert component="p" isInline isPlain variant="success" title="Validated by the cluster. Nothing is stored yet." />
       {problem && (
-        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Not saved"} role="alert">
+        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Saving failed"} role="alert">
           {problem.message}
         </Alert>
       )}

@@ -10,8 +10,17 @@ export interface Draft {
   withheld: string[];
 }
 
+/** A form: of an existing Darkroom, of a copy of one, or of a new one. */
+export type DraftKey = Key | { copyOf: Key } | undefined;
+
 const prefix = "darkroom-draft ";
-const nameOf = (edited: Key | undefined): string => prefix + (edited ? keyOf(edited) : "");
+
+function nameOf(key: DraftKey): string {
+  if (!key) {
+    return prefix;
+  }
+  return prefix + ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key));
+}
 
 /**
  * Takes out what must not be stored: inline keys, and literal values of environment
@@ -41,7 +50,7 @@ export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; wi
   return { input: out, withheld };
 }
 
-export function saveDraft(edited: Key | undefined, input: DarkroomInput, base: Darkroom | undefined): void {
+export function saveDraft(edited: DraftKey, input: DarkroomInput, base: Darkroom | undefined): void {
   try {
     sessionStorage.setItem(nameOf(edited), JSON.stringify({ ...withoutSecrets(input), base }));
   } catch {
@@ -49,7 +58,7 @@ export function saveDraft(edited: Key | undefined, input: DarkroomInput, base: D
   }
 }
 
-export function readDraft(edited: Key | undefined): Draft | undefined {
+export function readDraft(edited: DraftKey): Draft | undefined {
   const text = sessionStorage.getItem(nameOf(edited));
   try {
     return text === null ? undefined : (JSON.parse(text) as Draft);
@@ -58,7 +67,7 @@ export function readDraft(edited: Key | undefined): Draft | undefined {
   }
 }
 
-export const dropDraft = (edited: Key | undefined): void => sessionStorage.removeItem(nameOf(edited));
+export const dropDraft = (edited: DraftKey): void => sessionStorage.removeItem(nameOf(edited));
 
 /** Removes all drafts: the next user of this tab is not to see them. */
 export function clearDrafts(): void {

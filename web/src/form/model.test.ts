@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { SourceInput } from "../api/types";
-import { fromManifest, switchSource, toInput, toManifest, valueAt, withValue } from "./model";
+import { copyOf, fromManifest, switchSource, toInput, toManifest, valueAt, withValue } from "./model";
 
 test("what was read is sent back without what was found", () => {
   const input = toInput(darkroom({ labels: { a: "b" }, source: { type: "S3", bucket: "b", region: "r", credentials: "inline" } }));
@@ -48,4 +48,24 @@ test("fields of another kind of source are put aside, and come back with it", ()
   const back = switchSource({ ...s3.source, bucket: "b", secretKey: "s" }, "WebFolder", s3.aside);
   expect(back.source).toEqual(folder);
   expect(switchSource(back.source, "S3", back.aside).source).toEqual({ type: "S3", bucket: "b", secretKey: "s" });
+});
+
+test("a copy has no hosts, no secrets, and nothing that tools recognise", () => {
+  const { input, withheld } = copyOf(
+    darkroom({
+      name: "a".repeat(53),
+      labels: { team: "cats", "kustomize.toolkit.fluxcd.io/name": "apps" },
+      annotations: { "deployments.example.com/paused": "true" },
+      podTemplate: { annotations: { "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z" } },
+      source: { type: "S3", bucket: "b", region: "r", credentials: "inline" },
+      extraEnv: [{ name: "PASSWORD" }, { name: "FROM", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }],
+    }),
+  );
+  expect(input.name).toBe(`${"a".repeat(48)}-copy`);
+  expect(input.subDomains).toEqual([]);
+  expect(input.labels).toEqual({ team: "cats" });
+  expect(input.annotations).toBeUndefined();
+  expect(input.podTemplate).toBeUndefined();
+  expect(input.source).toEqual({ type: "S3", bucket: "b", region: "r" });
+  expect(withheld).toEqual(["source.accessKey", "source.secretKey", "extraEnv.PASSWORD"]);
 });

@@ -1,3 +1,4 @@
+import { restartedAnnotation } from "../actions/annotations";
 import type { Darkroom, DarkroomInput, SourceInput, SourceType } from "../api/types";
 
 /** A Darkroom as the body of a write that changes nothing. */
@@ -5,6 +6,25 @@ export function toInput(darkroom: Darkroom): DarkroomInput {
   const { uid, resourceVersion, generation, createdAt, deletedAt, status, ...wanted } = structuredClone(darkroom);
   const { credentials, ...source } = wanted.source;
   return { ...wanted, source };
+}
+
+/**
+ * A copy of a Darkroom, for a form to create it. Hosts belong to one Darkroom, so there are
+ * none. Annotations, and labels with a prefix, are those of tools: a GitOps tool would delete
+ * a copy that has its labels. Values that the API does not show are withheld.
+ */
+export function copyOf(darkroom: Darkroom): { input: DarkroomInput; withheld: string[] } {
+  const { annotations, labels, ...settings } = toInput(darkroom);
+  const own = Object.entries(labels ?? {}).filter(([name]) => !name.includes("/"));
+  const withheld = darkroom.source.credentials === "inline" ? ["source.accessKey", "source.secretKey"] : [];
+  withheld.push(...(settings.extraEnv ?? []).filter(({ valueFrom }) => !valueFrom).map(({ name }) => `extraEnv.${name}`));
+  const input: DarkroomInput = {
+    ...settings,
+    ...(own.length > 0 ? { labels: Object.fromEntries(own) } : {}),
+    name: `${darkroom.name.slice(0, 48)}-copy`,
+    subDomains: [],
+  };
+  return { input: withValue(input, ["podTemplate", "annotations", restartedAnnotation], undefined), withheld };
 }
 
 /** The initial values of a new Darkroom. */

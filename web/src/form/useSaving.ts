@@ -2,10 +2,11 @@ import { useState } from "react";
 import { api, etagOf } from "../api/client";
 import { asProblem, Problem } from "../api/problem";
 import type { Darkroom, DarkroomInput } from "../api/types";
+import { maxAttempts, newer } from "./versions";
 import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
-import { dropDraft } from "./drafts";
+import { dropDraft, type DraftKey } from "./drafts";
 import { asksTheSame, merge, type Clash } from "./merge";
 import { toInput, withValue, type Path } from "./model";
 import { fromServer, type FieldError } from "./validate";
@@ -38,11 +39,9 @@ interface State {
 }
 
 const quiet = { problem: undefined, errors: [] };
-/** How often a write is tried again because of versions that differ in the status alone. */
-const maxAttempts = 10;
 
 /** Checks and saves an input, and detects concurrent changes. */
-export function useSaving(loaded: Darkroom | undefined, setInput: (input: DarkroomInput) => void) {
+export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setInput: (input: DarkroomInput) => void) {
   const store = useStore();
   const [base, setBase] = useState(loaded);
   const [state, setState] = useState<State>({
@@ -130,7 +129,7 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
         if (stored) {
           update({ saved: true });
           // The form is gone before it could render, and with it the effect that drops drafts.
-          dropDraft(loaded);
+          dropDraft(draftKey);
           store.put(stored);
           navigate(paths.detail(stored));
         }
@@ -156,15 +155,4 @@ export function useSaving(loaded: Darkroom | undefined, setInput: (input: Darkro
       update({ conflict: undefined, taken: choices ? (conflict?.taken ?? []) : [], ...quiet });
     },
   };
-}
-
-/** Reads until there is another version than that: reads may be a moment behind. */
-async function newer(than: Darkroom): Promise<Darkroom> {
-  for (let attempt = 0; ; attempt++) {
-    const found = await api.get(than);
-    if (found.resourceVersion !== than.resourceVersion || attempt === 20) {
-      return found;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }

@@ -5,6 +5,7 @@ import { darkroom } from "../../test/darkrooms";
 import { Events } from "../detail/Events";
 import { ImageView } from "../detail/ImageView";
 import { Playground } from "../detail/Playground";
+import { PodLog } from "../detail/PodLog";
 import { Pods } from "../detail/Pods";
 
 const forbidden = { title: "Forbidden", status: 403, detail: 'user "x" may not do this' };
@@ -12,6 +13,7 @@ const forbidden = { title: "Forbidden", status: 403, detail: 'user "x" may not d
 test.each([
   ["pods", <Pods key="" darkroom={darkroom()} />, "list pods", "view"],
   ["events", <Events key="" darkroom={darkroom()} />, "list events", "view"],
+  ["log", <PodLog key="" of={darkroom()} pod="cats-1" />, "get pods/log", "view"],
   ["image", <ImageView key="" of={darkroom()} path="/cat.jpg" query="" round={1} title="Before" />, "get services/proxy", "edit"],
   ["playground", <Playground key="" darkroom={darkroom()} mayFetch={false} />, "get services/proxy", "edit"],
 ])("without the right to it, %s names the right and a role that grants it", async (_, view, right, role) => {

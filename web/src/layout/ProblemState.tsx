@@ -37,7 +37,7 @@ export function ProblemState({
   const icon = { 0: DisconnectedIcon, 403: LockIcon, 404: SearchIcon }[problem.status] ?? ExclamationCircleIcon;
   return (
     <EmptyState
-      titleText={title ?? titles[problem.status] ?? "Something went wrong"}
+      titleText={title ?? titles[problem.status] ?? "Request failed"}
       headingLevel={isSmall ? "h3" : "h1"}
       icon={icon}
       variant={isSmall ? "sm" : "lg"}

@@ -59,9 +59,14 @@ const Head = memo(function Head() {
     <PageSection>
       <div className="dr-row dr-row--apart">
         <Title headingLevel="h1">Darkrooms</Title>
-        <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
-          Create Darkroom
-        </Button>
+        <div className="dr-row">
+          <Button variant="link" component="a" href={paths.hosts} onClick={(event) => followLink(event, paths.hosts)}>
+            Hosts
+          </Button>
+          <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
+            Create Darkroom
+          </Button>
+        </div>
       </div>
     </PageSection>
   );

@@ -34,7 +34,7 @@ export function NoneAtAll({ all }: { all: boolean }) {
     return (
       <EmptyState titleText="No Darkrooms visible to you" icon={LockIcon} headingLevel="h2">
         <EmptyStateBody>
-          You can see Darkrooms only in some namespaces, and there are none in them. Ask an administrator for the right to
+          You can see Darkrooms only in some namespaces, and there are none in them. Ask an administrator for permission to
           get, list and watch darkrooms in a namespace, or create a Darkroom.
         </EmptyStateBody>
         <EmptyStateFooter>

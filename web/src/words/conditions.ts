@@ -94,3 +94,12 @@ export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefin
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   return ready && ready.status !== "True" ? ready.reason : undefined;
 }
+
+/** Whether images are served, as far as that is checked. Ready pods do not prove it. */
+export function servingOf({ probe, status }: Pick<Darkroom, "probe" | "status">): string {
+  if (!probe) {
+    return "Images not checked";
+  }
+  const source = status.conditions?.find(({ type }) => type === "SourceReady");
+  return source?.status === "True" ? "Image served" : source?.status === "False" ? "Image not served" : "Image not checked yet";
+}

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { age, bytes } from "./age";
-import { findingOf, meanings, reasonOf, worthTelling } from "./conditions";
+import { findingOf, meanings, reasonOf, servingOf, worthTelling } from "./conditions";
 import { urlOf } from "./domains";
 import { phaseNames, phaseOf } from "./phases";
 import { describeReason, reasonWords, separate } from "./reasons";
@@ -150,4 +150,14 @@ test.each([
   ["https://album.example.com", "https://cats.example.com"],
 ])("beside the URL %s a host is reached at %s", (url, want) => {
   expect(urlOf({ url }, "cats.example.com")).toBe(want);
+});
+
+test.each([
+  [undefined, "True", "Images not checked"],
+  [{ path: "/cat.jpg" }, "True", "Image served"],
+  [{ path: "/cat.jpg" }, "False", "Image not served"],
+  [{ path: "/cat.jpg" }, undefined, "Image not checked yet"],
+])("with the probe %j and SourceReady %s, the list says: %s", (probe, status, want) => {
+  const conditions = [{ type: "Ready", status: "True" }, ...(status ? [{ type: "SourceReady", status }] : [])];
+  expect(servingOf(darkroom({ ...(probe ? { probe } : {}), status: { ...darkroom().status, conditions } }))).toBe(want);
 });

@@ -1,0 +1,191 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+)
+
+const (
+	// container is the container of Darkroom in its pods. Others may be injected.
+	container = "darkroom"
+	// maxLogs is how many logs one caller may read at the same time.
+	maxLogs = 4
+	// maxLog bounds a log, in bytes, and maxFollow the time for which it is followed.
+	maxLog    = 8 << 20
+	maxFollow = 15 * time.Minute
+	// maxStatus bounds an error of Kubernetes, in bytes.
+	maxStatus = 64 << 10
+)
+
+// toLogs is the right to read the logs of pods.
+func toLogs(namespace string) right {
+	return right{verb: "get", resource: "pods", subresource: "log", namespace: namespace}
+}
+
+type logInput struct {
+	PodInput
+
+	Lines      int64 `query:"lines" minimum:"1" maximum:"10000" default:"500" doc:"Number of lines from the end of the log"`
+	Follow     bool  `query:"follow" doc:"Stay open, and send new lines"`
+	Previous   bool  `query:"previous" doc:"The log before the last restart of the container"`
+	Timestamps bool  `query:"timestamps" doc:"Begin each line with its time"`
+}
+
+type logOutput struct {
+	Body func(huma.Context)
+}
+
+// podLog sends the log of a pod, which is read with the caller's own token.
+func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
+	if _, err := s.podOf(ctx, &in.PodInput, toLogs(in.Namespace)); err != nil {
+		return nil, err
+	}
+	who := callerOf(ctx).user.GetName()
+	leave, err := s.logs.Enter(ctx, who)
+	if err != nil {
+		return nil, problem.TooManyRequests(fmt.Sprintf("too many logs are open; each caller may read %d at the same time", maxLogs), 10)
+	}
+	timeout := callersTimeout
+	if in.Follow {
+		timeout = maxFollow
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	end := func() {
+		cancel()
+		leave()
+	}
+	log, err := s.openLog(ctx, in)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return &logOutput{Body: func(humaContext huma.Context) {
+		defer end()
+		defer log.Close()
+		_, w := humago.Unwrap(humaContext)
+		if in.Follow {
+			go s.guardLog(ctx, in, cancel)
+		}
+		reason := sendLog(w, io.LimitReader(log, maxLog))
+		s.log.V(1).Info("Log ended", "user", who, "pod", in.Pod, "reason", fmt.Sprint(reason))
+	}}, nil
+}
+
+// openLog opens the log of a pod at the Kubernetes API.
+func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, error) {
+	limit := int64(maxLog)
+	target := s.callers.core.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
+		VersionedParams(&corev1.PodLogOptions{
+			Container: container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
+			TailLines: &in.Lines, LimitBytes: &limit,
+		}, s.callers.parameters).
+		// Without it the time limit of other requests becomes a parameter.
+		Timeout(0).URL()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("create request for a log: %w", err)
+	}
+	answer, err := s.callers.streams.Do(request)
+	if err != nil {
+		return nil, fromKubernetes(err, asIs)
+	}
+	switch answer.StatusCode {
+	case http.StatusOK, http.StatusNoContent: // no content: the pod is on no node yet
+		return answer.Body, nil
+	}
+	defer answer.Body.Close()
+	return nil, refusedLog(answer.StatusCode, io.LimitReader(answer.Body, maxStatus))
+}
+
+// refusedLog converts the answer of Kubernetes for a log that it does not send.
+func refusedLog(code int, body io.Reader) error {
+	status := metav1.Status{}
+	if err := json.NewDecoder(body).Decode(&status); err != nil || status.Kind != "Status" {
+		return problem.Unavailable(fmt.Sprintf("the Kubernetes API responded with %d %s", code, http.StatusText(code)))
+	}
+	if code == http.StatusBadRequest {
+		// The container has not started, or never restarted.
+		return problem.Unavailable(status.Message)
+	}
+	return fromKubernetes(&apierrors.StatusError{ErrStatus: status}, asIs)
+}
+
+// guardLog ends a log that is followed when the server stops, and when the caller's token or
+// right ends: Kubernetes checks them only when the log is opened.
+func (s *Server) guardLog(ctx context.Context, in *logInput, end func()) {
+	defer end()
+	heartbeat := time.NewTicker(s.options.Heartbeat)
+	defer heartbeat.Stop()
+	for {
+		select {
+		case <-heartbeat.C:
+			if !s.stillMayReadLog(ctx, in.Namespace) {
+				return
+			}
+		case <-s.stopping:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Server) stillMayReadLog(ctx context.Context, namespace string) bool {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	who := callerOf(ctx)
+	if _, err := s.identity.identify(ctx, who.token); err != nil {
+		return false
+	}
+	allowed, err := s.access.patient().may(ctx, who, toLogs(namespace))
+	return err == nil && allowed
+}
+
+// sendLog sends each part of a log as soon as it is read, and returns why it ended.
+func sendLog(w http.ResponseWriter, log io.Reader) error {
+	control := http.NewResponseController(w)
+	header := w.Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	// Proxies such as nginx would keep lines back until they have some kilobytes.
+	header.Set("X-Accel-Buffering", "no")
+	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	w.WriteHeader(http.StatusOK)
+	// The headers of a log without lines.
+	if err := control.Flush(); err != nil {
+		return err
+	}
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := log.Read(buffer)
+		if n > 0 {
+			if err := control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+				return err
+			}
+			if _, err := w.Write(buffer[:n]); err != nil {
+				return errors.Join(errTooSlow, err)
+			}
+			if err := control.Flush(); err != nil {
+				return errors.Join(errTooSlow, err)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,146 @@
+// @vitest-environment jsdom
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, expect, test, vi } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import type { Access, Darkroom } from "../api/types";
+import DetailView from "../detail/DetailView";
+import { LiveContext } from "../live/useLive";
+import { Store } from "../live/store";
+import { actionNames, commandOf, patchOf, refusalOf, type ActionName } from "./actions";
+import { pausedAnnotation, requestedAnnotation } from "./annotations";
+
+/** A server with one Darkroom. A write to another version is refused. */
+let stored: Darkroom;
+let access: Access;
+let writes: { method: string; body: unknown; ifMatch: string | null; type: string | null }[];
+
+const reply = (status: number, body: unknown) => Promise.resolve(new Response(status === 204 ? null : JSON.stringify(body), { status }));
+
+beforeEach(() => {
+  stored = darkroom();
+  access = { create: true, update: true, delete: true, image: true };
+  writes = [];
+  vi.stubGlobal("fetch", (path: string, { method = "GET", body, headers }: RequestInit = {}) => {
+    if (path.startsWith("/access")) {
+      return reply(200, access);
+    }
+    if (method === "GET") {
+      return reply(200, path === "/darkrooms/photos/cats" ? stored : { items: [] });
+    }
+    const [ifMatch, type] = ["If-Match", "Content-Type"].map((name) => new Headers(headers).get(name)) as [string | null, string | null];
+    writes.push({ method, ifMatch, type, body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined });
+    if (ifMatch !== `"${stored.resourceVersion ?? ""}"`) {
+      return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });
+    }
+    return method === "DELETE" ? reply(204, undefined) : reply(200, { ...stored, resourceVersion: "99" });
+  });
+});
+
+function open() {
+  const store = new Store();
+  for (const [event, data] of [["reset", {}], ["added", stored], ["synced", { all: true }]] as const) {
+    store.take({ event, data: JSON.stringify(data), id: undefined });
+  }
+  render(
+    <LiveContext value={store}>
+      <DetailView of={stored} />
+    </LiveContext>,
+  );
+  return userEvent.setup();
+}
+
+async function choose(entry: string) {
+  const user = open();
+  await user.click(screen.getByRole("button", { name: "Actions" }));
+  await user.click(await screen.findByRole("menuitem", { name: entry }));
+  return user;
+}
+
+const at = "2026-01-01T00:00:00Z";
+
+test.each<[ActionName, unknown, string]>([
+  ["restart", { podTemplate: { annotations: { "kubectl.kubernetes.io/restartedAt": at } } },
+    `kubectl -n photos patch darkroom/cats --type=merge -p '{"spec":{"podTemplate":{"annotations":{"kubectl.kubernetes.io/restartedAt":"${at}"}}}}'`],
+  ["scale", { replicas: 3 }, "kubectl -n photos scale darkroom/cats --replicas=3"],
+  ["pause", { annotations: { [pausedAnnotation]: "true" } }, "kubectl -n photos annotate darkroom/cats --overwrite deployments.example.com/paused=true"],
+  ["resume", { annotations: { [pausedAnnotation]: null } }, "kubectl -n photos annotate darkroom/cats deployments.example.com/paused-"],
+  ["retry", { annotations: { [requestedAnnotation]: at } }, `kubectl -n photos annotate darkroom/cats --overwrite deployments.example.com/requested-at=${at}`],
+])("%s is a patch, and a command", (action, patch, command) => {
+  expect(patchOf(action, at, 3)).toEqual(patch);
+  expect(commandOf(action, darkroom(), at, 3)).toBe(command);
+});
+
+test("the annotations are those of the API", () => {
+  const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/conditions.go"), "utf8");
+  expect(source).toContain(`AnnotationPaused = "${pausedAnnotation}"`);
+  expect(source).toContain(`AnnotationRequestedAt = "${requestedAnnotation}"`);
+});
+
+const paused = darkroom({ annotations: { [pausedAnnotation]: "true" } });
+
+test.each<[string, Darkroom, ActionName[]]>([
+  ["one that runs", darkroom(), ["restart", "scale", "pause", "retry"]],
+  ["one that is paused", paused, ["resume"]],
+  ["one with autoscaling", darkroom({ autoscaling: { maxReplicas: 3 } }), ["restart", "pause", "retry"]],
+  ["one without pods", darkroom({ replicas: 0 }), ["scale", "pause", "retry"]],
+  ["one that is deleted", darkroom({ deletedAt: at }), []],
+])("for %s the possible actions are offered", (_, of, want) => {
+  expect(actionNames.filter((action) => refusalOf(action, of, undefined) === undefined)).toEqual(want);
+  expect(actionNames.filter((action) => refusalOf(action, of, { create: true, update: false, delete: false, image: false }) === undefined)).toEqual([]);
+});
+
+test("without the right to it, an action says so", async () => {
+  access = { create: false, update: false, delete: false, image: false };
+  const user = open();
+  await user.click(screen.getByRole("button", { name: "Actions" }));
+  await waitFor(() => expect(screen.getAllByText("You do not have permission to update this Darkroom")).toHaveLength(4));
+  expect(screen.getByText("You do not have permission to create Darkrooms in this namespace")).toBeTruthy();
+  await user.click(screen.getByText("Restart pods"));
+  expect(screen.queryByRole("dialog")).toBeNull();
+});
+
+test("an action is confirmed, and changes the version that was seen", async () => {
+  const user = await choose("Scale");
+  const field = await screen.findByLabelText(/Number of pods/);
+  fireEvent.change(field, { target: { value: "1001" } });
+  expect(screen.getByText("Must be from 0 to 1000")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Scale" }).hasAttribute("disabled")).toBe(true);
+  fireEvent.change(field, { target: { value: "0" } });
+  expect(screen.getByText("Scaled to zero: no images are served")).toBeTruthy();
+  expect(screen.getByDisplayValue("kubectl -n photos scale darkroom/cats --replicas=0")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Scale" }));
+  expect(await screen.findByText("Number of pods changed")).toBeTruthy();
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(writes).toEqual([{ method: "PATCH", ifMatch: '"10"', type: "application/merge-patch+json", body: { replicas: 0 } }]);
+});
+
+test("a newer status is no conflict", async () => {
+  const user = await choose("Pause reconciliation");
+  stored = { ...stored, resourceVersion: "11", status: { ...stored.status, phase: "Degraded" } };
+  await user.click(await screen.findByRole("button", { name: "Pause" }));
+  expect(await screen.findByText("Reconciliation paused")).toBeTruthy();
+  expect(writes.map(({ ifMatch }) => ifMatch)).toEqual(['"10"', '"11"']);
+});
+
+test("what others changed meanwhile is not overwritten", async () => {
+  const user = await choose("Restart pods");
+  stored = { ...stored, resourceVersion: "11", replicas: 4 };
+  await user.click(await screen.findByRole("button", { name: "Restart" }));
+  expect(await screen.findByText("Darkroom changed")).toBeTruthy();
+  expect(writes).toHaveLength(1);
+});
+
+test("a deletion names the version that was seen", async () => {
+  const user = open();
+  await user.click(screen.getByRole("button", { name: "Delete" }));
+  expect(screen.getByDisplayValue("kubectl -n photos delete darkroom/cats")).toBeTruthy();
+  await user.type(screen.getByLabelText(/to confirm/), "cats");
+  stored = { ...stored, resourceVersion: "11", uid: "another" };
+  const buttons = screen.getAllByRole("button", { name: "Delete" });
+  await user.click(buttons[buttons.length - 1] ?? document.body);
+  expect(await screen.findByText("The Darkroom was deleted and created again.")).toBeTruthy();
+  expect(writes).toHaveLength(1);
+});

@@ -1,0 +1,120 @@
+import type { Access, Darkroom, Key } from "../api/types";
+import { phaseOf } from "../words/phases";
+import { pausedAnnotation, requestedAnnotation, restartedAnnotation } from "./annotations";
+
+/** The actions that change a Darkroom by a patch. */
+export const actionNames = ["restart", "scale", "pause", "resume", "retry"] as const;
+export type ActionName = (typeof actionNames)[number];
+
+interface Words {
+  /** The entry in a menu. */
+  menu: string;
+  /** The title of the dialog; it ends with the name. */
+  ask: string;
+  effect: string;
+  /** The button that does it. */
+  act: string;
+  /** The result of the request, which is not yet that of the operator. */
+  done: string;
+}
+
+export const words: Record<ActionName, Words> = {
+  restart: {
+    menu: "Restart pods",
+    ask: "Restart the pods of",
+    effect: "The pods are replaced one after another, without downtime. Darkrooms with an image check first start one new pod and check that it serves the image.",
+    act: "Restart",
+    done: "Restart requested",
+  },
+  scale: {
+    menu: "Scale",
+    ask: "Scale",
+    effect: "Sets the number of pods.",
+    act: "Scale",
+    done: "Number of pods changed",
+  },
+  pause: {
+    menu: "Pause reconciliation",
+    ask: "Pause the reconciliation of",
+    effect: "The operator applies no changes and reverts none until you resume. Pods keep running and images are still served.",
+    act: "Pause",
+    done: "Reconciliation paused",
+  },
+  resume: {
+    menu: "Resume reconciliation",
+    ask: "Resume the reconciliation of",
+    effect: "The operator applies all changes that were made during the pause, and reverts manual changes to managed objects.",
+    act: "Resume",
+    done: "Reconciliation resumed",
+  },
+  retry: {
+    menu: "Retry now",
+    ask: "Retry",
+    effect: "The operator reconciles at once instead of at the next retry. A failed preflight check is repeated on its own schedule, within ten minutes.",
+    act: "Retry",
+    done: "Retry requested",
+  },
+};
+
+/** A JSON merge patch of a Darkroom in the format of the API. */
+export type Patch = Record<string, unknown>;
+
+export const isPaused = ({ annotations }: Pick<Darkroom, "annotations">): boolean => annotations?.[pausedAnnotation] === "true";
+
+/** The patch of an action. */
+export function patchOf(action: ActionName, now: string, replicas = 1): Patch {
+  switch (action) {
+    case "restart":
+      return { podTemplate: { annotations: { [restartedAnnotation]: now } } };
+    case "scale":
+      return { replicas };
+    case "pause":
+      return { annotations: { [pausedAnnotation]: "true" } };
+    case "resume":
+      return { annotations: { [pausedAnnotation]: null } };
+    case "retry":
+      return { annotations: { [requestedAnnotation]: now } };
+  }
+}
+
+/** The kubectl command of an action. Names of Darkrooms and namespaces need no quotes. */
+export function commandOf(action: ActionName, { namespace, name }: Key, now: string, replicas = 1): string {
+  const kubectl = (verb: string) => `kubectl -n ${namespace} ${verb} darkroom/${name}`;
+  switch (action) {
+    case "restart":
+      return `${kubectl("patch")} --type=merge -p '${JSON.stringify({ spec: patchOf("restart", now) })}'`;
+    case "scale":
+      return `${kubectl("scale")} --replicas=${replicas}`;
+    case "pause":
+      return `${kubectl("annotate")} --overwrite ${pausedAnnotation}=true`;
+    case "resume":
+      return `${kubectl("annotate")} ${pausedAnnotation}-`;
+    case "retry":
+      return `${kubectl("annotate")} --overwrite ${requestedAnnotation}=${now}`;
+  }
+}
+
+export const deleteCommandOf = ({ namespace, name }: Key): string => `kubectl -n ${namespace} delete darkroom/${name}`;
+
+/** Why an action is not possible; undefined if it is. Unknown rights are left to the cluster. */
+export function refusalOf(action: ActionName, darkroom: Darkroom, access: Access | undefined): string | undefined {
+  if (access?.update === false) {
+    return "You do not have permission to update this Darkroom";
+  }
+  if (phaseOf(darkroom) === "Terminating") {
+    return "The Darkroom is being deleted";
+  }
+  if (action === "scale" && darkroom.autoscaling) {
+    return "The autoscaler sets the number of pods: edit its limits instead";
+  }
+  if (action === "restart" && !darkroom.autoscaling && darkroom.replicas === 0) {
+    return "There are no pods: the Darkroom is scaled to zero";
+  }
+  if (isPaused(darkroom) && action !== "resume") {
+    return action === "pause" ? "Reconciliation is already paused" : "Reconciliation is paused: resume it first";
+  }
+  if (!isPaused(darkroom) && action === "resume") {
+    return "Reconciliation is not paused";
+  }
+  return undefined;
+}

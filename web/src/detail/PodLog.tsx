@@ -1,0 +1,119 @@
+import { Alert, Button, Checkbox, TextInput } from "@patternfly/react-core";
+import { Fragment, useEffect, useRef, useState } from "react";
+import { api } from "../api/client";
+import { asProblem, type Problem } from "../api/problem";
+import type { Key } from "../api/types";
+import { MissingRight } from "../layout/MissingRight";
+import { matching, maxLines } from "./log";
+import { useLog } from "./useLog";
+
+/** The log of a pod: live, searchable, and as a file. */
+export function PodLog({ of, pod }: { of: Key; pod: string }) {
+  const [follow, setFollow] = useState(true);
+  const [previous, setPrevious] = useState(false);
+  const [search, setSearch] = useState("");
+  const [round, setRound] = useState(0);
+  const [saving, setSaving] = useState<Problem | "busy">();
+  const { lines, ended, problem } = useLog(of, pod, { follow: follow && !previous, previous }, round);
+  if (problem?.status === 403) {
+    return <MissingRight to="logs" namespace={of.namespace} />;
+  }
+  const found = matching(lines, search);
+  const save = async () => {
+    setSaving("busy");
+    try {
+      await download(of, pod, previous);
+      setSaving(undefined);
+    } catch (thrown) {
+      setSaving(asProblem(thrown));
+    }
+  };
+  const failed = problem ?? (saving === "busy" ? undefined : saving);
+  return (
+    <div className="dr-stack">
+      <div className="dr-row">
+        <TextInput type="search" aria-label="Search the log" placeholder="Search" value={search} onChange={(_, value) => setSearch(value)} className="dr-log__search" />
+        <Checkbox id="log-follow" label="Follow" isChecked={follow && !previous} isDisabled={previous} onChange={(_, value) => setFollow(value)} />
+        <Checkbox id="log-previous" label="Before the last restart" isChecked={previous} onChange={(_, value) => setPrevious(value)} />
+        <Button variant="secondary" isDisabled={saving === "busy"} isLoading={saving === "busy"} onClick={() => void save()}>
+          Download
+        </Button>
+      </div>
+      {failed && (
+        <Alert component="p" isInline variant="warning" title={problem ? "The log cannot be read" : "Download failed"} role="alert">
+          {failed.message}
+        </Alert>
+      )}
+      <Lines lines={found} search={search} label={`Log of ${pod}`} />
+      <div className="dr-row dr-row--apart">
+        <span role="status" className="dr-quiet">
+          {search === "" ? counted(lines.length) : `${found.length} of ${counted(lines.length)}`}
+          {!ended ? "" : follow && !previous ? ", no longer following" : ""}
+        </span>
+        {ended && (
+          <Button variant="link" isInline onClick={() => setRound(round + 1)}>
+            {follow && !previous ? "Follow again" : "Reload"}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const counted = (n: number): string => (n === 1 ? "1 line" : n >= maxLines ? `the last ${maxLines} lines` : `${n} lines`);
+
+/** The lines; scrolled to the end while the end is seen. */
+function Lines({ lines, search, label }: { lines: readonly string[]; search: string; label: string }) {
+  const box = useRef<HTMLPreElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    if (box.current && atEnd.current) {
+      box.current.scrollTop = box.current.scrollHeight;
+    }
+  }, [lines]);
+  return (
+    // Focusable, so that it can be scrolled by keyboard. New lines are not announced: there may be many.
+    <pre
+      ref={box}
+      className="dr-code dr-log"
+      role="log"
+      aria-live="off"
+      aria-label={label}
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        atEnd.current = scrollHeight - scrollTop - clientHeight < 20;
+      }}
+    >
+      {search === "" ? lines.join("\n") : lines.slice(-1000).map((line, i) => <Marked key={i} line={line} search={search} />)}
+    </pre>
+  );
+}
+
+/** A line with the text that was searched for marked. */
+function Marked({ line, search }: { line: string; search: string }) {
+  const parts: React.ReactNode[] = [];
+  const lower = line.toLowerCase();
+  const wanted = search.toLowerCase();
+  let from = 0;
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+    parts.push(line.slice(from, at), <mark key={at}>{line.slice(at, at + search.length)}</mark>);
+    from = at + search.length;
+  }
+  return (
+    <Fragment>
+      {parts}
+      {line.slice(from)}
+      {"\n"}
+    </Fragment>
+  );
+}
+
+async function download(of: Key, pod: string, previous: boolean): Promise<void> {
+  const answer = await api.log(of, pod, { follow: false, previous, lines: maxLines });
+  const url = URL.createObjectURL(await answer.blob());
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${pod}.log`;
+  link.click();
+  URL.revokeObjectURL(url);
+}

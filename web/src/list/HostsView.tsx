@@ -1,0 +1,136 @@
+import { Breadcrumb, BreadcrumbItem, Checkbox, EmptyState, Icon, PageSection, Pagination, PaginationVariant, Title } from "@patternfly/react-core";
+import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
+import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
+import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
+import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
+import { useMemo, useState } from "react";
+import { keyOf, type Darkroom } from "../api/types";
+import { useSnapshot } from "../live/useLive";
+import { ProblemState } from "../layout/ProblemState";
+import { Link, navigate, paths, usePathname, useSearch } from "../router";
+import { useSettings } from "../settings";
+import { urlOf } from "../words/domains";
+import { PhaseText, phaseOf } from "../words/phases";
+import { hostsOf, searchHosts, type HostClaim, type HostState } from "./hosts";
+import { Search } from "./Search";
+import { Loading } from "./states";
+
+const perPage = 50;
+
+/** The hosts of all Darkrooms that the user can see, live. Search and filter are in the URL. */
+export default function HostsView() {
+  const { darkrooms, synced, connection, problem } = useSnapshot();
+  const { baseDomain } = useSettings();
+  const pathname = usePathname();
+  const params = new URLSearchParams(useSearch());
+  const search = params.get("q") ?? "";
+  const conflictsOnly = params.has("conflicts");
+  const [wanted, setPage] = useState(1);
+  const claims = useMemo(() => hostsOf(darkrooms, baseDomain), [darkrooms, baseDomain]);
+  const found = useMemo(() => searchHosts(claims, search, conflictsOnly), [claims, search, conflictsOnly]);
+  const page = Math.min(wanted, Math.max(1, Math.ceil(found.length / perPage)));
+  const change = (q: string, conflicts: boolean) => {
+    const next = new URLSearchParams({ ...(q ? { q } : {}), ...(conflicts ? { conflicts: "" } : {}) }).toString();
+    navigate(pathname + (next && `?${next}`), { replace: true });
+  };
+  return (
+    <>
+      <PageSection type="breadcrumb">
+        <Breadcrumb aria-label="Breadcrumb">
+          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
+          <BreadcrumbItem isActive>Hosts</BreadcrumbItem>
+        </Breadcrumb>
+      </PageSection>
+      <PageSection>
+        <Title headingLevel="h1">Hosts</Title>
+      </PageSection>
+      <PageSection isFilled aria-label="Hosts">
+        {connection === "refused" && problem ? (
+          <ProblemState problem={problem} onRetry={() => location.reload()} />
+        ) : !synced ? (
+          <Loading lost={connection === "lost"} />
+        ) : (
+          <div className="dr-stack">
+            <div className="dr-row">
+              <Search label="Search by host, namespace or name" placeholder="Host, namespace, name" value={search} onChange={(q) => change(q, conflictsOnly)} />
+              <Checkbox id="hosts-conflicts" label="Conflicts only" isChecked={conflictsOnly} onChange={(_, only) => change(search, only)} />
+              <span role="status" className="dr-quiet">
+                {found.length === 1 ? "1 host" : `${found.length} hosts`}
+              </span>
+            </div>
+            {found.length === 0 ? <EmptyState titleText="No matching hosts" headingLevel="h2" variant="sm" /> : <Hosts claims={found.slice((page - 1) * perPage, page * perPage)} />}
+            {found.length > perPage && (
+              <Pagination variant={PaginationVariant.bottom} itemCount={found.length} page={page} perPage={perPage} onSetPage={(_, next) => setPage(next)} perPageOptions={[]} />
+            )}
+          </div>
+        )}
+      </PageSection>
+    </>
+  );
+}
+
+const states: Record<HostState, { icon: React.ComponentType; status: "success" | "danger" | "info"; word: string }> = {
+  routed: { icon: CheckCircleIcon, status: "success", word: "Routed" },
+  conflict: { icon: ExclamationTriangleIcon, status: "danger", word: "Conflict" },
+  waiting: { icon: InProgressIcon, status: "info", word: "Not routed" },
+};
+
+function Hosts({ claims }: { claims: HostClaim[] }) {
+  return (
+    <Table aria-label="Hosts" variant="compact" gridBreakPoint="grid-md">
+      <Thead>
+        <Tr>
+          <Th>Host</Th>
+          <Th>Darkroom</Th>
+          <Th>State</Th>
+          <Th>Phase</Th>
+        </Tr>
+      </Thead>
+      <Tbody>
+        {claims.map(({ host, darkroom, state, others }) => {
+          const { icon: Sign, status, word } = states[state];
+          return (
+            <Tr key={`${host} ${keyOf(darkroom)}`}>
+              <Td dataLabel="Host" className="dr-break">
+                {state === "routed" ? (
+                  <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer">
+                    {host}
+                  </a>
+                ) : (
+                  host
+                )}
+              </Td>
+              <Td dataLabel="Darkroom">
+                <To darkroom={darkroom} />
+              </Td>
+              <Td dataLabel="State">
+                <span className="dr-phase">
+                  <Icon status={status} isInline aria-hidden>
+                    <Sign />
+                  </Icon>
+                  {word}
+                </span>
+                {others.length > 0 && (
+                  <div className="dr-quiet">
+                    Also claimed by{" "}
+                    {others.map((other, i) => (
+                      <span key={keyOf(other)}>
+                        {i > 0 && ", "}
+                        <To darkroom={other} />
+                      </span>
+                    ))}
+                  </div>
+                )}
+              </Td>
+              <Td dataLabel="Phase">
+                <PhaseText phase={phaseOf(darkroom)} />
+              </Td>
+            </Tr>
+          );
+        })}
+      </Tbody>
+    </Table>
+  );
+}
+
+const To = ({ darkroom }: { darkroom: Darkroom }) => <Link to={paths.detail(darkroom)}>{keyOf(darkroom)}</Link>;

@@ -1,0 +1,54 @@
+import { keyOf, type Darkroom } from "../api/types";
+
+/** The state of a host at one Darkroom that claims it. */
+export type HostState = "routed" | "conflict" | "waiting";
+
+export interface HostClaim {
+  host: string;
+  darkroom: Darkroom;
+  state: HostState;
+  /** The other Darkrooms that claim it, as far as they are visible. */
+  others: Darkroom[];
+}
+
+/**
+ * Every host that Darkrooms claim or serve, sorted. A host belongs to one Darkroom: what
+ * others claim and do not serve is a conflict, also if its owner is not visible.
+ */
+export function hostsOf(darkrooms: readonly Darkroom[], baseDomain: string): HostClaim[] {
+  const claimants = new Map<string, Set<Darkroom>>();
+  for (const darkroom of darkrooms) {
+    for (const host of [...darkroom.subDomains.map((subDomain) => `${subDomain}.${baseDomain}`), ...darkroom.status.domains]) {
+      const claims = claimants.get(host);
+      if (claims) {
+        claims.add(darkroom);
+      } else {
+        claimants.set(host, new Set([darkroom]));
+      }
+    }
+  }
+  const out: HostClaim[] = [];
+  for (const [host, claims] of claimants) {
+    for (const darkroom of claims) {
+      const others = [...claims].filter((other) => other !== darkroom);
+      const routed = darkroom.status.domains.includes(host);
+      const state: HostState = routed ? "routed" : others.length > 0 || hasConflict(darkroom) ? "conflict" : "waiting";
+      out.push({ host, darkroom, state, others });
+    }
+  }
+  return out.sort((a, b) => order(a.host, b.host) || order(keyOf(a.darkroom), keyOf(b.darkroom)));
+}
+
+const hasConflict = ({ status }: Darkroom): boolean =>
+  status.conditions?.some(({ type, status: value, reason }) => type === "DomainsReady" && value === "False" && reason === "DomainConflict") ?? false;
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The claims whose host or Darkroom contains all words. */
+export function searchHosts(claims: readonly HostClaim[], search: string, conflictsOnly: boolean): HostClaim[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return claims.filter(({ host, darkroom, state }) => {
+    const text = `${host} ${keyOf(darkroom)}`;
+    return (!conflictsOnly || state === "conflict") && words.every((word) => text.includes(word));
+  });
+}
