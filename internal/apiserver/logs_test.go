@@ -217,7 +217,7 @@ func TestALogThatTheNodeRefuses(t *testing.T) {
 	newKubelet(t, namespace)
 	installed(t, s, editor.token, namespace, namespace)
 	target := path(namespace, "photos") + "/pods/photos-1/log?previous=true"
-	if got := problem(t, s.want(http.StatusServiceUnavailable, reader.token, "GET", target, "")); !strings.Contains(got.Detail, "previous terminated container") {
+	if got := problemOf(t, s.want(http.StatusServiceUnavailable, reader.token, "GET", target, "")); !strings.Contains(got.Detail, "previous terminated container") {
 		t.Errorf("the problem is %+v", got)
 	}
 }
