@@ -114,7 +114,11 @@ export async function startStub(darkrooms) {
     const [, , namespace, name, part] = pathname.split("/");
     const one = known.get(`${namespace ?? body?.namespace}/${name ?? body?.name}`);
     if (part === "manifest") {
-      return answer(`kind: Deployment\nspec:\n  replicas: ${(body ?? one)?.replicas ?? 1}\n`);
+      return answer(`kind: Deployment\nspec:\n  replicas: ${one?.replicas ?? 1}\n`);
+    }
+    if (part === "review") {
+      const manifest = `kind: Deployment\nspec:\n  replicas: ${body?.replicas ?? 1}\n`;
+      return answer({ manifest, outcome: { hosts: [], secrets: [], pods: one ? "keep" : "create" } });
     }
     if (part === "pods" || part === "events") {
       return answer({ items: [] });

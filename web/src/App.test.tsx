@@ -54,6 +54,9 @@ beforeEach(() => {
         if (path.endsWith("/manifest")) {
           return reply(200, `replicas: ${method}\n`);
         }
+        if (path.endsWith("/review")) {
+          return reply(200, { manifest: "replicas: POST\n", outcome: { hosts: [], secrets: [], pods: "keep" } });
+        }
         if (method === "PUT") {
           if (new Headers(init.headers).get("If-Match") !== `"${stored.resourceVersion ?? ""}"`) {
             return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });

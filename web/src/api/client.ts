@@ -1,5 +1,5 @@
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, ServerSettings, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, Review, ServerSettings, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -95,7 +95,7 @@ export const api = {
       signal,
     }),
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
-  render: async (key: Key, body: DarkroomInput) => (await call(one(key) + "/manifest", { method: "POST", body })).text(),
+  review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();
     const blob = await (await call(`${one(key)}/image?${query.toString()}`, { signal })).blob();

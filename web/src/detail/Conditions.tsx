@@ -1,19 +1,8 @@
-import { Icon } from "@patternfly/react-core";
-import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
-import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
-import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
-import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
 import type { Condition } from "../api/types";
 import { atTime } from "../words/age";
 import { Age } from "../words/AgeText";
-import { findingOf, worthTelling, type Tone } from "../words/conditions";
-
-const signs: Record<Tone, { icon: React.ComponentType; status: "success" | "danger" | "info" | undefined; word: string }> = {
-  good: { icon: CheckCircleIcon, status: "success", word: "OK" },
-  bad: { icon: ExclamationCircleIcon, status: "danger", word: "Problem" },
-  busy: { icon: InProgressIcon, status: "info", word: "In progress" },
-  neutral: { icon: InfoCircleIcon, status: undefined, word: "Note" },
-};
+import { findingOf, worthTelling } from "../words/conditions";
+import { ToneIcon } from "../words/ToneIcon";
 
 /** The conditions, described. */
 export function Conditions({ conditions }: { conditions: readonly Condition[] }) {
@@ -25,12 +14,9 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
     <ul className="dr-conditions">
       {told.map((condition) => {
         const { title, detail, tone } = findingOf(condition, conditions);
-        const { icon: Sign, status, word } = signs[tone];
         return (
           <li key={condition.type}>
-            <Icon status={status} isInline>
-              <Sign aria-label={word} />
-            </Icon>
+            <ToneIcon tone={tone} />
             <div>
               <strong>{title}</strong>{" "}
               {condition.lastTransitionTime && (

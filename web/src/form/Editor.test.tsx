@@ -5,7 +5,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
-import type { Darkroom, DarkroomInput, Key } from "../api/types";
+import type { Darkroom, DarkroomInput, Key, Outcome } from "../api/types";
 import { Editor } from "./Editor";
 import FormView from "./FormView";
 import { emptyInput, toInput } from "./model";
@@ -15,6 +15,8 @@ let stored: Darkroom;
 let calls: { method: string; path: string; body: DarkroomInput | undefined; ifMatch: string | null }[];
 /** What the next write is refused with. */
 let refusal: object | undefined;
+/** The outcome that reviews report. */
+let outcome: Outcome;
 
 const reply = (status: number, body: unknown) =>
   Promise.resolve(new Response(typeof body === "string" ? body : JSON.stringify(body), { status }));
@@ -23,6 +25,7 @@ beforeEach(() => {
   stored = darkroom();
   calls = [];
   refusal = undefined;
+  outcome = { hosts: [], secrets: [], pods: "roll" };
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
     const body = typeof init.body === "string" ? (JSON.parse(init.body) as DarkroomInput) : undefined;
@@ -32,7 +35,10 @@ beforeEach(() => {
       return reply(200, { create: true, update: true, delete: true, image: true });
     }
     if (path.endsWith("/manifest")) {
-      return reply(200, `replicas: ${(body ?? stored).replicas ?? 1}\n`);
+      return reply(200, `replicas: ${stored.replicas ?? 1}\n`);
+    }
+    if (path.endsWith("/review")) {
+      return reply(200, { manifest: `replicas: ${body?.replicas ?? 1}\n`, outcome });
     }
     if (method === "GET") {
       return reply(200, stored);
@@ -84,7 +90,7 @@ const field = (id: string): HTMLElement => {
 };
 /** Fills in a field at once: each key that is typed renders the form. */
 const fill = (id: string, value: string) => fireEvent.change(field(id), { target: { value } });
-const writes = () => calls.filter(({ method, path }) => method !== "GET" && !path.endsWith("/manifest"));
+const writes = () => calls.filter(({ method, path }) => method !== "GET" && !path.endsWith("/review"));
 
 test("what will change is shown before it is saved", async () => {
   const user = edit();
@@ -97,6 +103,35 @@ test("what will change is shown before it is saved", async () => {
   await user.click(button("Save"));
   await waitFor(() => expect(location.pathname).toBe("/ui/photos/cats"));
   expect(stored.replicas).toBe(2);
+});
+
+test("the outcome is shown before it is saved, problems first", async () => {
+  outcome = {
+    hosts: [
+      { host: "cats.example.com", state: "own" },
+      { host: "pets.example.com", state: "taken", owner: "shop/pets" },
+    ],
+    secrets: [
+      { name: "keys", field: "body.source.credentialsSecretRef", state: "missing", keys: [{ name: "accessKey", state: "missing" }] },
+      { name: "tls", field: "body.ingress.tlsSecretName", state: "found", keys: [{ name: "tls.crt", state: "missing" }, { name: "tls.key", state: "found" }] },
+      { name: "env", field: "body.extraEnvFrom[0].secretRef", state: "unknown", keys: [] },
+    ],
+    pods: "roll",
+  };
+  const user = edit();
+  await user.click(button("Number of pods: increase"));
+  await user.click(button("Review changes"));
+  const list = await screen.findByRole("list", { name: "Outcome" });
+  const lines = within(list).getAllByRole("listitem").map((item) => item.textContent);
+  expect(lines).toEqual([
+    expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets claimed it first/),
+    expect.stringMatching(/^The Secret keys does not exist.*accessKey/),
+    expect.stringMatching(/^The Secret tls lacks keysAdd tls\.crt\./),
+    expect.stringMatching(/^The Secret env was not checked/),
+    expect.stringMatching(/^Pods are replaced/),
+    expect.stringMatching(/^The host is freecats\.example\.com/),
+  ]);
+  expect(within(list).getAllByLabelText("Problem")).toHaveLength(3);
 });
 
 test("a version that differs in the status alone is no conflict", async () => {

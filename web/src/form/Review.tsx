@@ -3,6 +3,8 @@ import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import { DiffView } from "../diff/DiffView";
+import { ToneIcon } from "../words/ToneIcon";
+import { findingsOf } from "./outcome";
 import type { Reviewed } from "./useSaving";
 
 /** The effect of saving on the cluster, before anything is stored. */
@@ -35,6 +37,17 @@ export function Review({
         <Title headingLevel="h2">{isNew ? "Review the new Darkroom" : "Review changes"}</Title>
       </div>
       <Alert component="p" isInline isPlain variant="success" title="Validated by the cluster. Nothing is stored yet." />
+      <ul className="dr-conditions" aria-label="Outcome">
+        {findingsOf(reviewed.outcome).map(({ tone, title, detail }) => (
+          <li key={title}>
+            <ToneIcon tone={tone} />
+            <div>
+              <strong>{title}</strong>
+              {detail && <div className="dr-quiet dr-break">{detail}</div>}
+            </div>
+          </li>
+        ))}
+      </ul>
       {problem && (
         <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Saving failed"} role="alert">
           {problem.message}

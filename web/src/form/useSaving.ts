@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { api, etagOf } from "../api/client";
 import { asProblem, Problem } from "../api/problem";
-import type { Darkroom, DarkroomInput } from "../api/types";
+import type { Darkroom, DarkroomInput, Outcome } from "../api/types";
 import { maxAttempts, newer } from "./versions";
 import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
@@ -13,6 +13,7 @@ import { fromServer, type FieldError } from "./validate";
 
 /** The effect of saving, found by a dry run. */
 export interface Reviewed {
+  outcome: Outcome;
   manifests: DiffLine[];
 }
 
@@ -120,8 +121,8 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
         if (!stored) {
           return;
         }
-        const [before, after] = await Promise.all([base ? api.manifest(base) : "", api.render(stored, input)]);
-        update({ reviewed: { manifests: diffLines(before, after) } });
+        const [before, { manifest, outcome }] = await Promise.all([base ? api.manifest(base) : "", api.review(stored, input)]);
+        update({ reviewed: { outcome, manifests: diffLines(before, manifest) } });
       }),
     save: (input: DarkroomInput) =>
       run(async () => {

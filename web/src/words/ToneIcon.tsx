@@ -1,0 +1,23 @@
+import { Icon } from "@patternfly/react-core";
+import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
+import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
+import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
+import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
+import type { Tone } from "./conditions";
+
+const signs: Record<Tone, { icon: React.ComponentType; status: "success" | "danger" | "info" | undefined; word: string }> = {
+  good: { icon: CheckCircleIcon, status: "success", word: "OK" },
+  bad: { icon: ExclamationCircleIcon, status: "danger", word: "Problem" },
+  busy: { icon: InProgressIcon, status: "info", word: "In progress" },
+  neutral: { icon: InfoCircleIcon, status: undefined, word: "Note" },
+};
+
+/** The icon of a tone, with a word for screen readers. */
+export function ToneIcon({ tone }: { tone: Tone }) {
+  const { icon: Sign, status, word } = signs[tone];
+  return (
+    <Icon status={status} isInline>
+      <Sign aria-label={word} />
+    </Icon>
+  );
+}
