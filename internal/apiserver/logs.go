@@ -23,7 +23,7 @@ const (
 	container = "darkroom"
 	// maxLogs is how many logs one caller may read at the same time.
 	maxLogs = 4
-	// maxLog bounds a log, in bytes, and maxFollow the time for which it is followed.
+	// maxLog bounds a log, in bytes; maxFollow limits how long it is followed.
 	maxLog    = 8 << 20
 	maxFollow = 15 * time.Minute
 	// maxStatus bounds an error of Kubernetes, in bytes.

@@ -58,7 +58,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// newKubelet starts the kubelet of a node, from which the Kubernetes API reads logs.
+// newKubelet starts the kubelet of a node; the Kubernetes API reads logs from it.
 func newKubelet(t *testing.T, node string) *kubelet {
 	t.Helper()
 	k := &kubelet{log: "first\nsecond\n", more: make(chan string), closed: make(chan struct{}, 1), asked: make(chan string, 1)}

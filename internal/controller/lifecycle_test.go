@@ -442,7 +442,7 @@ func TestTheStatusHasOneFieldManager(t *testing.T) {
 }
 
 // Earlier operators wrote the report of the Helm controller with a field manager of its own.
-// What it owns would otherwise never be removed.
+// The fields of that manager would otherwise never be removed.
 func TestTheHelmReportOfAnEarlierOperatorIsTakenOver(t *testing.T) {
 	t.Parallel()
 	first, darkroom := startWithPhotos(t)

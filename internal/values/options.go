@@ -26,7 +26,7 @@ type Options struct {
 	// empty list allows none. Keys of Helm and of the operator are never allowed.
 	IngressAnnotations []string
 	// Proxy is what Darkrooms fetch images through, unless they set the variables
-	// themselves. The zero value is no proxy.
+	// themselves. The zero value means none.
 	Proxy Proxy
 }
 

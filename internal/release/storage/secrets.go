@@ -110,8 +110,8 @@ func IsRevision(object metav1.Object) bool {
 	return object.GetLabels()[labelOwner] == ownerHelm
 }
 
-// ReleaseLabels returns the labels of a Secret that tell which release it is a revision of;
-// nil if it is none of Helm.
+// ReleaseLabels returns the labels of a Secret that identify the release of its revision;
+// nil if it is not a revision of Helm.
 func ReleaseLabels(object metav1.Object) map[string]string {
 	if !IsRevision(object) {
 		return nil

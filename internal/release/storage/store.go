@@ -184,7 +184,7 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object) (*helmre
 	return s.found(darkroom, secret, release, uids), nil
 }
 
-// readListed is Read for a release of which nothing is known.
+// readListed is Read for a release that neither the caches nor this store knows.
 func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
 	secrets, err := s.stored(ctx, darkroom)
 	if err != nil {
