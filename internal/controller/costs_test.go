@@ -90,7 +90,8 @@ func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 		"PATCH configmaps": 1, "PATCH deployments": 1,
 		"GET secrets":  2, // the second if the cache lags at the reconcile after the upgrade
 		"POST secrets": 1, "PUT secrets": 2,
-		"PATCH darkrooms/status": 1, "POST events": 1,
+		"PATCH darkrooms/status": 2, // one more if the upgrade takes longer than half a second
+		"POST events":            1,
 	}
 	for kind, count := range found {
 		if count > want[kind] {
