@@ -1,5 +1,5 @@
-// Package web holds the built web page, embedded, so that the API server carries it
-// with it. The page itself is written in TypeScript; `make page` builds it.
+// Package web embeds the built web page into the API server. The page itself is written in
+// TypeScript; `make page` builds it.
 package web
 
 import (
@@ -7,17 +7,18 @@ import (
 	"io/fs"
 )
 
-// The folder has a committed .gitkeep, so that Go builds without Node; "all:" takes it.
+// The folder contains a committed .gitkeep, so that Go builds without Node; "all:" includes
+// it.
 //
 //go:embed all:dist
 var dist embed.FS
 
-// Page returns the files of the built page: index.html, assets and the like. Without
-// index.html it was not built.
+// Page returns the files of the built page, such as index.html and assets. Without
+// index.html the page was not built.
 func Page() fs.FS {
 	page, err := fs.Sub(dist, "dist")
 	if err != nil {
-		// Sub fails for names alone that are no paths.
+		// Sub fails only if the name is not a valid path.
 		panic(err)
 	}
 	return page

@@ -1,6 +1,6 @@
-// Command apidocs writes docs/api.md: a page about a CustomResourceDefinition, made
-// from its schema. What it says is therefore what the API server enforces, the
-// messages of the CEL rules included.
+// Command apidocs generates docs/api.md, the reference of a CustomResourceDefinition, from
+// its schema. The page therefore documents exactly what the API server enforces, including
+// the messages of the CEL rules.
 //
 //	apidocs CRD.yaml > docs/api.md
 package main

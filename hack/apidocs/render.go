@@ -55,7 +55,7 @@ func render(definition crd) (string, error) {
 // section describes an object and then, depth first, the objects within.
 func (p *page) section(path string, s schema) {
 	fmt.Fprintf(p, "\n## %s\n\n%s\n\n| field | type | |\n| --- | --- | --- |\n", path, paragraph(s.Description))
-	// What is required comes first.
+	// Required fields come first.
 	names := slices.SortedFunc(maps.Keys(s.Properties), func(a, b string) int {
 		return cmp.Or(-compareBool(slices.Contains(s.Required, a), slices.Contains(s.Required, b)), cmp.Compare(a, b))
 	})

@@ -28,7 +28,7 @@ type (
 	}
 )
 
-// descriptor says how a console shows one field.
+// descriptor describes how a console shows one field.
 type descriptor struct {
 	Description  string   `json:"description"`
 	DisplayName  string   `json:"displayName"`
@@ -36,9 +36,9 @@ type descriptor struct {
 	XDescriptors []string `json:"x-descriptors"`
 }
 
-// describe returns the descriptors of all fields of an object, sorted by path. Fields
-// in shows are shown as they say and not taken apart; the others are taken apart, or
-// shown by their type.
+// describe returns the descriptors of all fields of an object, sorted by path. A field in
+// shows gets the descriptors listed there, and none for its nested fields. Other fields are
+// shown by type, and their nested fields are described too.
 func describe(object schema, shows map[string][]string) []descriptor {
 	var all []descriptor
 	var walk func(prefix string, object schema)

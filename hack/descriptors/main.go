@@ -1,7 +1,7 @@
-// Command descriptors tells consoles how to show each field of a Darkroom. From the
-// schema of a CustomResourceDefinition it writes a JSON patch for the base of the
-// ClusterServiceVersion: one descriptor for each field of spec and status, so that no
-// field is forgotten and each has the description that the API gives it.
+// Command descriptors generates the hints that consoles use to show each field of a
+// Darkroom. From the schema of a CustomResourceDefinition it writes a JSON patch for the
+// base of the ClusterServiceVersion, with one descriptor for each field of spec and status.
+// No field is forgotten, and each has its description from the API.
 //
 //	descriptors CRD.yaml > config/manifests/descriptors.yaml
 package main
@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const header = "# Made by hack/descriptors from the schema of the CRD; `make generate` writes it anew.\n"
+const header = "# Made by hack/descriptors from the schema of the CRD; `make generate` regenerates it.\n"
 
 func main() {
 	if err := run(os.Args[1:], os.Stdout); err != nil {

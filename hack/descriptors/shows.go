@@ -7,7 +7,7 @@ const (
 	core = "urn:alm:descriptor:io.kubernetes:"
 )
 
-// specShows are the fields of spec that are shown otherwise than their type says.
+// specShows are the fields of spec that are not shown according to their type.
 var specShows = map[string][]string{
 	"replicas":                              {ui + "podCount"},
 	"resources":                             {ui + "resourceRequirements"},
@@ -33,7 +33,7 @@ var specShows = map[string][]string{
 	"extraEnvFrom":                          {ui + "advanced"},
 }
 
-// statusShows are the fields of status that are shown otherwise than their type says.
+// statusShows are the fields of status that are not shown according to their type.
 var statusShows = map[string][]string{
 	"phase":         {core + "phase"},
 	"message":       {core + "phase:reason"},
@@ -65,7 +65,7 @@ var sourceFields = map[string][]string{
 	"source.credentialsSecretRef.credentialsJsonKey": {"GoogleCloudStorage"},
 }
 
-// displayNames are the names that are no words.
+// displayNames are the display names that are not derived from the name of the field.
 var displayNames = map[string]string{
 	"baseUrl":                        "Base URL",
 	"cacheTTLSeconds":                "Cache time in seconds",
