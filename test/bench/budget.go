@@ -28,15 +28,15 @@ func readBudget(file string) (budget, error) {
 	for _, limits := range []map[string]float64{b.Most, b.TimesFloor} {
 		for name := range limits {
 			if !slices.Contains(figureNames, name) {
-				return b, fmt.Errorf("%s: %q is no figure", file, name)
+				return b, fmt.Errorf("%s: unknown figure %q", file, name)
 			}
 		}
 	}
 	return b, nil
 }
 
-// check tells what is over the budget. The results of the floor come before those of the
-// operator.
+// check returns the figures that exceed the budget. The results of the floor must come
+// before those of the operator.
 func (b budget) check(results []result) []string {
 	var over []string
 	var floor result

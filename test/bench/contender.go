@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// contenderCommand is the argument by which this program runs as the contender.
+	// contenderCommand is the argument that makes this program run as the contender.
 	contenderCommand = "helm-operator-plugins"
 	// contenderController is the name of its controller.
 	contenderController = "darkroom-controller"
 )
 
-// runContender runs a plain operator of helm-operator-plugins: the same chart and values, and
-// everything else as the library does it by default, except the number of workers.
+// runContender runs a plain operator of helm-operator-plugins with the same chart and values.
+// Everything else is the default of the library, except the number of workers, the resync
+// period, and the client-side rate limit, which is off.
 func runContender(ctx context.Context, metricsAddress, chart string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {

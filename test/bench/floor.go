@@ -31,11 +31,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// floorCommand is the argument by which this program runs as the floor.
+// floorCommand is the argument that makes this program run as the floor.
 const floorCommand = "floor"
 
-// floor applies the objects of a Darkroom and a status, and nothing else. The
-// objects are rendered once; a name and a URL are put in their places.
+// floor applies the objects of a Darkroom and a status, and nothing else. The objects are
+// rendered once, with placeholders for the name and the URL of the Darkroom.
 type floor struct {
 	client.Client
 	manifest string

@@ -50,19 +50,19 @@ func run(ctx context.Context) error {
 	var sizes string
 	settings := settings{}
 	flag.StringVar(&sizes, "n", "100", "numbers of Darkrooms, comma-separated")
-	flag.IntVar(&settings.rounds, "rounds", 3, "rounds, of which the medians are told")
+	flag.IntVar(&settings.rounds, "rounds", 3, "number of rounds; medians are reported")
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
 	flag.DurationVar(&settings.period, "period", 0, "resync period while the resync is measured; 0 makes it 5s, or 5ms for each Darkroom if that is longer")
 	flag.IntVar(&settings.shards, "shards", 1, "operators that share the Darkrooms by --selector")
-	flag.BoolVar(&settings.four, "four-objects", false, "have the chart make a ConfigMap, a Service, a Deployment and an Ingress alone, as charts do that others are measured with")
-	flag.IntVar(&settings.extra, "extra-objects", 0, "objects that the chart has more than it has, to see what its size costs")
+	flag.BoolVar(&settings.four, "four-objects", false, "reduce the chart to a ConfigMap, a Service, a Deployment and an Ingress, like the charts that other operators are measured with")
+	flag.IntVar(&settings.extra, "extra-objects", 0, "number of objects to add to the chart, to measure the cost of its size")
 	withFloor := flag.Bool("floor", true, "measure the floor too")
 	withContender := flag.Bool("contender", false, "measure a plain operator of helm-operator-plugins too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
-	flag.StringVar(&settings.profiles, "profiles", "", "folder for a CPU profile of the operator's burst and a heap profile after all")
-	limit := flag.Duration("timeout", 2*time.Hour, "time after which the measurement is broken off")
+	flag.StringVar(&settings.profiles, "profiles", "", "folder for CPU profiles of the operator's burst, resync and restart, and for a heap profile")
+	limit := flag.Duration("timeout", 2*time.Hour, "time limit of the measurement")
 	jsonFile := flag.String("json", "", "file to write all figures to")
-	budgetFile := flag.String("budget", "", "file of the budget that is held; none holds none")
+	budgetFile := flag.String("budget", "", "file with the budget to enforce; none is enforced if empty")
 	flag.Parse()
 	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("the measurement took longer than %s", *limit))
 	defer cancel()
@@ -169,17 +169,17 @@ type subject struct {
 	name string
 	// controller is the name of the controller whose reconciles install Darkrooms.
 	controller string
-	// shards is set if several of it can share the Darkrooms.
+	// shards is set if several instances can share the Darkrooms.
 	shards bool
 	// restless is set if its resyncs would leave no time for anything else.
 	restless bool
-	// reported reports whether the status says that a Darkroom is installed.
+	// reported reports whether a Darkroom is installed according to its status.
 	reported func(*v1alpha1.Darkroom) bool
 	// command starts it for one shard, to serve metrics at an address.
 	command func(metricsAddress string, period time.Duration, shard int) *exec.Cmd
 }
 
-// shardLabel is the label of Darkrooms that operators share them by.
+// shardLabel is the label of Darkrooms that assigns them to one of several operators.
 const shardLabel = "shard"
 
 func (s *settings) operatorSubject() subject {

@@ -25,15 +25,14 @@ type settings struct {
 	n, rounds, trials int
 	// shards is how many operators share the Darkrooms.
 	shards int
-	// period is the time between two looks; 0 leaves it to the number of Darkrooms.
+	// period is the resync period; 0 derives it from the number of Darkrooms.
 	period time.Duration
-	// four leaves all but four objects out of the chart, and extra is how many it has
-	// more than Darkroom's; chart and watches are the paths of that chart and of the
-	// watches file for it.
+	// four reduces the chart to four objects, and extra is the number of objects to add to
+	// it; chart and watches are the paths of the resulting chart and its watches file.
 	four           bool
 	extra          int
 	chart, watches string
-	// last tells that nothing is measured after this, so that nothing is cleared up.
+	// last is set for the last measurement, which does not need to be cleaned up.
 	last       bool
 	operator   string
 	profiles   string
@@ -296,7 +295,7 @@ func (r *round) latencies(ctx context.Context) error {
 	return nil
 }
 
-// errNotShown says that what a change should bring about did not show in time.
+// errNotShown is returned when the effect of a change is not visible in time.
 var errNotShown = errors.New("it did not show within a minute")
 
 // install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
@@ -306,7 +305,7 @@ func (r *round) install(ctx context.Context, name string, number int) (float64, 
 }
 
 // appears acts, and returns how many milliseconds later an object of the kind of a list is
-// as desired. It watches, because requests in a loop would slow down what is measured.
+// as desired. It watches, because polling would slow down the measured program.
 func (r *round) appears(ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -390,8 +389,8 @@ func (s *settings) resyncPeriod() time.Duration {
 	return max(5*time.Second, time.Duration(s.n)*5*time.Millisecond)
 }
 
-// restart measures how long a subject that is started anew is busy with Darkrooms
-// that are all as they should be.
+// restart measures how long a restarted subject is busy with Darkrooms that are all up to
+// date.
 func (r *round) restart(ctx context.Context) error {
 	r.fleet.stop()
 	start := time.Now()
@@ -403,7 +402,7 @@ func (r *round) restart(ctx context.Context) error {
 	profiled := r.profile("restart.cpu.pprof", "profile?seconds="+strconv.Itoa(max(2, r.n/200)))
 	all := float64(r.n + r.trials)
 	last, lastChange := usage{}, start
-	// Many Darkrooms are long in coming before the first is looked at.
+	// Listing many Darkrooms takes a while before the first one is reconciled.
 	deadline := start.Add(time.Minute + time.Duration(r.n)*10*time.Millisecond)
 	for last.looks < all && time.Now().Before(deadline) || time.Since(lastChange) < 3*time.Second {
 		now, err := r.fleet.usage()
@@ -418,7 +417,7 @@ func (r *round) restart(ctx context.Context) error {
 		}
 	}
 	if last.looks < all {
-		return fmt.Errorf("only %.0f of %.0f were looked at after a restart", last.looks, all)
+		return fmt.Errorf("only %.0f of %.0f Darkrooms were reconciled after a restart", last.looks, all)
 	}
 	r.figures[restart] = lastChange.Sub(start).Seconds()
 	r.figures[restartRequests] = last.requests / all
@@ -436,7 +435,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// clear deletes the Darkrooms of a namespace and whatever is left of them.
+// clear deletes the Darkrooms of a namespace and everything that is left of them.
 func clear(ctx context.Context, kube client.Client, namespace string) error {
 	if err := kube.DeleteAllOf(ctx, &v1alpha1.Darkroom{}, client.InNamespace(namespace)); err != nil {
 		return err

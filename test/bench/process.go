@@ -93,13 +93,13 @@ func (f fleet) stop() {
 type usage struct {
 	cpu              time.Duration
 	requests, writes float64
-	// looks are the Darkrooms that the subject's controller has handled, each as often as it
-	// has; reconciles are those of all its controllers.
+	// looks is the number of Darkrooms reconciled by the subject's controller, counting
+	// repetitions; reconciles are those of all its controllers.
 	looks, reconciles float64
 	rss               float64 // MiB
 }
 
-// usage adds up what all processes have used; of their memory it is the most.
+// usage returns the total usage of all processes, and the maximum of their memory.
 func (f fleet) usage() (usage, error) {
 	var all usage
 	for _, process := range f {

@@ -20,13 +20,13 @@ import (
 // profilerAddress is where the operator serves its profiles.
 const profilerAddress = "127.0.0.1:16060"
 
-// profiled tells whether profiles are wanted, and the subject serves them.
+// profiled reports whether profiles are requested and the subject serves them.
 func (r *round) profiled() bool {
 	return r.profiles != "" && r.subject.name == operatorName
 }
 
-// profile writes one of the operator's profiles to a file, if profiles are wanted.
-// Its channel tells when that is done.
+// profile writes one of the operator's profiles to a file, if profiles are requested.
+// The returned channel receives the result.
 func (r *round) profile(file, path string) <-chan error {
 	done := make(chan error, 1)
 	if !r.profiled() {

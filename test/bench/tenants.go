@@ -22,23 +22,23 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// What the troublesome tenants have, while another one installs Darkrooms.
+// Darkrooms of the troublesome tenants, which exist while another tenant installs Darkrooms.
 const (
-	// heldDarkrooms are being deleted, and somebody else's finalizer keeps them.
+	// heldDarkrooms are being deleted, but are kept by a foreign finalizer.
 	heldDarkrooms = 40
 	// hangingDarkrooms are in a namespace whose deletion never ends.
 	hangingDarkrooms = 10
 	// invalidDarkrooms cannot be translated.
 	invalidDarkrooms = 200
-	// refusedDarkrooms have the names of Helm releases of somebody else.
+	// refusedDarkrooms have the names of foreign Helm releases.
 	refusedDarkrooms = 200
 
 	foreignFinalizer = "bench.example.com/held"
 )
 
-// tenants measures what Darkrooms of other tenants that cannot be installed or deleted
-// cost a tenant who installs one: the latency beside them, as a multiple of the latency
-// just before.
+// tenants measures how much Darkrooms of other tenants, which cannot be installed or
+// deleted, slow down the installs of a tenant: the latency beside them, as a multiple of
+// the latency just before.
 func (r *round) tenants(ctx context.Context) error {
 	if r.subject.name != operatorName {
 		return nil // it would install what the operator refuses
@@ -81,7 +81,7 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	return latencies, nil
 }
 
-// trouble is what the troublesome tenants have.
+// trouble holds the namespaces of the troublesome tenants.
 type trouble struct {
 	*round
 	tenant, hanging string
@@ -137,7 +137,7 @@ func (t *trouble) begin(ctx context.Context) error {
 	if err := t.kube.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: t.hanging}}); err != nil {
 		return err
 	}
-	// What is missing from it cannot be created any more.
+	// Missing objects cannot be recreated in a namespace that is being deleted.
 	services := &corev1.ServiceList{}
 	if err := t.kube.List(ctx, services, client.InNamespace(t.hanging)); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (t *trouble) begin(ctx context.Context) error {
 	return t.eachHeld(ctx, func(held *v1alpha1.Darkroom) error { return t.kube.Delete(ctx, held) })
 }
 
-// untilHandled waits until the operator has handled every Darkroom, whatever came of it.
+// untilHandled waits until the operator has handled every Darkroom, successfully or not.
 func (t *trouble) untilHandled(ctx context.Context) error {
 	for deadline := time.Now().Add(5 * time.Minute); ; {
 		left := 0
@@ -229,7 +229,7 @@ func (t *trouble) end(ctx context.Context) error {
 			held.Finalizers = slices.DeleteFunc(held.Finalizers, func(name string) bool { return name == foreignFinalizer })
 			err := t.kube.Patch(ctx, held, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 			if apierrors.IsConflict(err) {
-				return nil // the operator has written meanwhile: it is tried again
+				return nil // the operator has written meanwhile: retry
 			}
 			return client.IgnoreNotFound(err)
 		})

@@ -1,24 +1,24 @@
 //go:build chaos
 
-// Package chaos breaks what the operator stands on – API server, etcd, its own
-// process, its records, its resources – and waits each time until everything is as
-// it should be again: every Darkroom ready, no orphan, no release under way, no
-// finalizer left. `make chaos` runs it on a local cluster with simulated nodes and
-// prints a table of what was put in and what was seen; docs/reliability.md keeps one.
+// Package chaos injects faults into the API server, etcd, and the process, the records and
+// the resources of the operator. After each fault it waits for recovery: every Darkroom is
+// ready, and there are no orphans, no pending releases and no leftover finalizers. `make
+// chaos` runs it on a local cluster with simulated nodes and prints a table of injected
+// faults and observed effects; docs/reliability.md contains such a table.
 //
-// It also puts the operator into a cluster that it shares with other users, other
-// controllers and other Helm releases: TestSharing has the conflicts one by one,
-// TestACrowdedClusterIsSharedSafely all of them at once, in random order. What belongs
-// to others must be as they left it.
+// It also tests the operator in a cluster that is shared with other users, other
+// controllers and other Helm releases: TestSharing tests the conflicts one by one,
+// TestACrowdedClusterIsSharedSafely all of them at once, in random order. Foreign objects
+// must not be changed.
 //
-// main_test.go sets up and prints, faults_test.go is the list of faults, state_test.go
-// tells what is wrong, operator_test.go has the processes. crowd_test.go and
-// sharing_test.go are the tests of a shared cluster: ledger_test.go records what others
-// own, foreign_test.go is their use of Helm, neighbours_test.go their controllers,
-// users_test.go what people do, contest_test.go a controller that contests one object,
-// witness_test.go a proxy that records what the operator writes.
+// main_test.go contains the setup and the table, faults_test.go the faults, state_test.go
+// the checks of the state, operator_test.go the processes. crowd_test.go and
+// sharing_test.go test a shared cluster: ledger_test.go records foreign objects,
+// foreign_test.go contains foreign Helm releases, neighbours_test.go other controllers,
+// users_test.go actions of users, contest_test.go a controller that contests one object,
+// witness_test.go a proxy that records writes of the operator.
 //
 // Environment: KUBECONFIG and CLUSTER_DIR as `cluster exec` sets them, BIN_DIR;
-// CHAOS_OPERATIONS (default 200), CHAOS_CROWD, the time for which the users of the
-// crowd act (default 2m), CHAOS_SEED.
+// CHAOS_OPERATIONS (default 200), CHAOS_CROWD (how long the users of the crowd act,
+// default 2m), CHAOS_SEED.
 package chaos

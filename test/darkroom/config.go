@@ -40,8 +40,8 @@ type hystrixConfig struct {
 }
 
 // readConfig never fails, because Darkroom's does not: a number that cannot be
-// parsed is zero, a switch that cannot be parsed is off. What is wrong shows
-// later, image by image.
+// parsed is zero, a switch that cannot be parsed is off. Mistakes show up later,
+// when images are requested.
 func readConfig(lookup func(string) (string, bool)) config {
 	text := func(name string) string { v, _ := lookup(name); return v }
 	number := func(name string) int { n, _ := strconv.Atoi(text(name)); return n }
@@ -72,8 +72,8 @@ func readConfig(lookup func(string) (string, bool)) config {
 	}
 }
 
-// restrictsPaths says whether SOURCE_PATHPREFIX counts. It does for buckets on
-// AWS only; a WebFolder and Google Cloud Storage ignore it.
+// restrictsPaths reports whether SOURCE_PATHPREFIX has an effect. It has one for
+// buckets on AWS only; a WebFolder and Google Cloud Storage ignore it.
 func (c config) restrictsPaths() bool {
 	kind := kindOf(c.kind)
 	return c.pathPrefix != "" && (kind == kindS3 || kind == kindCloudFront)

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// handler routes requests the way Darkroom's router does. It is no ServeMux,
-// because that would tidy the path, and an untidy path (`//images`) is one of
-// the things tests look at.
+// handler routes requests the way Darkroom's router does. It is not a ServeMux,
+// because that would clean the path, and tests cover paths that are not clean
+// (`//images`).
 type handler struct {
 	config  config
 	source  source
@@ -49,8 +49,8 @@ func onlyGet(w http.ResponseWriter, r *http.Request, serve func()) {
 	serve()
 }
 
-// serveImage answers every failure with a bare status: callers learn nothing,
-// the log says why.
+// serveImage answers every failure with a status and no body: only the log
+// contains the reason.
 func (h *handler) serveImage(w http.ResponseWriter, r *http.Request) {
 	img, err := h.source.get(r.Context(), r.URL.Path)
 	if err != nil {

@@ -23,7 +23,7 @@ func parseDefaultParams(text string) map[string]string {
 // joinParams puts the parameters of a request on top of the defaults. A
 // parameter in both is not overridden but joined with a comma. That is right for
 // auto=compress,format and a trap for w: a default w=100 and ?w=50 make
-// `100,50`, which is no number, so the image is not resized at all.
+// `100,50`, which is not a number, so the image is not resized at all.
 func joinParams(defaults map[string]string, query url.Values) map[string]string {
 	joined := map[string]string{}
 	for name, value := range defaults {
@@ -42,8 +42,8 @@ func joinParams(defaults map[string]string, query url.Values) map[string]string 
 	return joined
 }
 
-// cleanInt reads a size in pixels: 0 for what is no positive number, otherwise
-// the last four digits, so 10000 is 0 too.
+// cleanInt parses a size in pixels. It returns 0 unless text is a positive
+// number, and otherwise the last four digits, so 10000 is 0 too.
 func cleanInt(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {
@@ -52,7 +52,8 @@ func cleanInt(text string) int {
 	return n % 10000
 }
 
-// cleanFloat reads a number below bound: 0 for what is no positive number.
+// cleanFloat parses a number, modulo bound. It returns 0 unless text is a positive
+// number.
 func cleanFloat(text string, bound float64) float64 {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f > 0) || math.IsInf(f, 0) {

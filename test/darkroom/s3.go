@@ -86,11 +86,11 @@ var (
 	ipName  = regexp.MustCompile(`^(\d+\.){3}\d+$`)
 )
 
-// addressing chooses between BUCKET.host/key and host/BUCKET/key by the name of
-// the bucket alone, as AWS' first Go SDK does, on which Darkroom stands: the
-// endpoint does not matter. A bucket `photos` at http://10.0.0.5:9000 is looked
-// for at photos.10.0.0.5, which no DNS knows; `my_photos` is no DNS name and is
-// found. A dot in the name would not match a wildcard certificate, hence secure.
+// addressing chooses between BUCKET.host/key and host/BUCKET/key. Like version 1 of
+// the AWS SDK for Go, which Darkroom uses, it considers only the name of the bucket
+// and not the endpoint. A bucket `photos` at http://10.0.0.5:9000 is requested from
+// photos.10.0.0.5, which no DNS resolves; `my_photos` is not a DNS name, so it is
+// found. With TLS (secure), a dot in the name would not match a wildcard certificate.
 func addressing(bucket string, secure bool) minio.BucketLookupType {
 	safe := dnsName.MatchString(bucket) && !ipName.MatchString(bucket) && !strings.Contains(bucket, "..")
 	if !safe || (secure && strings.Contains(bucket, ".")) {

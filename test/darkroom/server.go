@@ -38,10 +38,10 @@ func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 	return serveUntil(ctx, listener, h)
 }
 
-// hang is what an unknown LOG_LEVEL does: Darkroom's logger waits for itself when
-// it wants to log the error, so the process never listens, never exits and never
-// says why. It sleeps, because the Go runtime would end a program whose every
-// goroutine is blocked.
+// hang emulates Darkroom with an unknown LOG_LEVEL: the logger deadlocks when it
+// logs the error, so the process never listens, never exits and never reports the
+// reason. It sleeps, because the Go runtime would end a program in which all
+// goroutines are blocked.
 func hang() {
 	for {
 		time.Sleep(time.Hour)

@@ -53,7 +53,7 @@ type sourceError struct {
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
-// statusOf is the HTTP status with which a failure to fetch is answered.
+// statusOf returns the HTTP status of the response to a failed fetch.
 func statusOf(err error) int {
 	var failure *sourceError
 	if errors.As(err, &failure) {
@@ -81,9 +81,9 @@ func newSource(c config) (source, error) {
 	return nil, errors.New("handler dependencies are not valid")
 }
 
-// webFolder joins base URL and path as they stand, so a base URL with a trailing
-// slash asks for `//images/…`. The status of the answer is not looked at: what a
-// folder sends with a 404 is taken for the image.
+// webFolder joins base URL and path unchanged, so a base URL with a trailing
+// slash requests `//images/…`. The status of the response is ignored: the body of
+// a 404 is treated as the image.
 type webFolder struct {
 	baseURL string
 	client  *http.Client

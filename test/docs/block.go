@@ -16,24 +16,24 @@ type Block struct {
 	Section string
 	// Number counts the blocks of a section that have a language, from 1.
 	Number int
-	// Language is what stands behind the fence.
+	// Language is the info string of the fence.
 	Language string
-	// Line is that of the fence, from 1.
+	// Line is the line number of the fence, from 1.
 	Line int
 	Text string
 }
 
-// Name is how scenarios call the block: docs/install.md#Helm/2.
+// Name is how scenarios refer to the block: docs/install.md#Helm/2.
 func (b Block) Name() string {
 	return fmt.Sprintf("%s#%s/%d", b.Page, b.Section, b.Number)
 }
 
-// String says where the block is.
+// String returns the location and the name of the block.
 func (b Block) String() string {
 	return fmt.Sprintf("%s:%d (%s)", b.Page, b.Line, b.Name())
 }
 
-// Commands tells whether the block holds commands, and no manifest or the like.
+// Commands reports whether the block contains commands, as opposed to a manifest.
 func (b Block) Commands() bool {
 	return slices.Contains([]string{"sh", "bash", "shell", "console"}, b.Language)
 }

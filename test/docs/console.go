@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// exchange is a command of a console block, and what it is shown to answer.
+// exchange is a command of a console block, and the output that the block shows.
 type exchange struct {
 	command, answer string
 }
 
-// exchanges reads a console block: commands stand behind "$ ".
+// exchanges parses a console block: commands follow a "$ " prompt.
 func exchanges(text string) ([]exchange, error) {
 	var all []exchange
 	complete := true
@@ -37,7 +37,7 @@ func exchanges(text string) ([]exchange, error) {
 	return all, nil
 }
 
-// isComplete asks bash whether a command goes on in the next line.
+// isComplete reports whether a command ends here, instead of continuing on the next line.
 func isComplete(command string) bool {
 	if strings.HasSuffix(command, "\\\n") {
 		return false
@@ -47,13 +47,12 @@ func isComplete(command string) bool {
 
 var (
 	spaces = regexp.MustCompile(`\s+`)
-	// ages are those that kubectl shows.
+	// ages are ages as kubectl prints them.
 	ages = regexp.MustCompile(`\b(\d+[dhms]){1,2}\b`)
 )
 
-// answers tells whether an answer is as a document shows it, or what is missing. Lines
-// and what "…" stands for may have anything between them; white space and ages do not
-// count.
+// answers returns an error if got lacks a part of the output that a document shows. There
+// may be other text between lines and in place of "…"; white space and ages are ignored.
 func answers(shown, got string) error {
 	rest := plain(got)
 	for line := range strings.Lines(shown) {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// definition is the object that some ways of removing leave on purpose.
+// definition is the object that some ways of uninstalling keep on purpose.
 const definition = "CustomResourceDefinition darkrooms.deployments.example.com"
 
-// nothingIsLeft waits until no object of the cluster speaks of Darkroom, in whatever
-// field, that did not do so before the scenario.
+// nothingIsLeft waits until no object of the cluster mentions Darkroom in any field, except
+// those that did so before the scenario.
 func nothingIsLeft(ctx context.Context, s *Environment) error {
 	return s.onlyIsLeft(ctx, none)
 }
@@ -22,15 +22,15 @@ func definitionIsLeft(ctx context.Context, s *Environment) error {
 	return s.onlyIsLeft(ctx, none, definition)
 }
 
-// groupsRolesAreLeft overlooks the roles of an OperatorGroup, which the lifecycle manager
-// made for that before the scenario, and in which it leaves rules.
+// groupsRolesAreLeft ignores the roles of an OperatorGroup. The lifecycle manager created
+// them before the scenario, and does not remove their rules.
 func groupsRolesAreLeft(ctx context.Context, s *Environment) error {
 	return s.onlyIsLeft(ctx, func(name string) bool { return strings.HasPrefix(name, "ClusterRole olm.og.") })
 }
 
 func none(string) bool { return false }
 
-// onlyIsLeft waits until what is left, besides what is overlooked, is what there should be.
+// onlyIsLeft waits until only the allowed objects are left, apart from overlooked ones.
 func (s *Environment) onlyIsLeft(ctx context.Context, overlooked func(string) bool, allowed ...string) error {
 	return until(ctx, func(ctx context.Context) error {
 		left, err := s.speaking(ctx)
@@ -39,13 +39,13 @@ func (s *Environment) onlyIsLeft(ctx context.Context, overlooked func(string) bo
 		}
 		left = slices.DeleteFunc(left, func(name string) bool { return slices.Contains(s.before, name) || overlooked(name) })
 		if !slices.Equal(left, allowed) {
-			return fmt.Errorf("there are %q, and should be %q", left, allowed)
+			return fmt.Errorf("found %q, expected %q", left, allowed)
 		}
 		return nil
 	})
 }
 
-// speaking are the objects that speak of Darkroom.
+// speaking returns the objects that mention Darkroom.
 func (s *Environment) speaking(ctx context.Context) ([]string, error) {
 	kinds, err := s.kubectl(ctx, "api-resources", "--verbs=list", "--output=name")
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Environment) speaking(ctx context.Context) ([]string, error) {
 	}
 	var asked []string
 	for _, kind := range strings.Fields(kinds) {
-		// Events tell of what was, and a node which images it has.
+		// Events describe the past, and nodes list their images.
 		if kind != "nodes" && !strings.HasPrefix(kind, "events") {
 			asked = append(asked, kind)
 		}

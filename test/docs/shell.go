@@ -18,14 +18,14 @@ import (
 const (
 	// timeout bounds the run of a block. Some blocks compile.
 	timeout = 10 * time.Minute
-	// askPatience is for how long an answer is waited for.
+	// askPatience is the time limit for an answer.
 	askPatience = 3 * time.Minute
-	// pollPeriod is the time between two looks at the answer of a command.
+	// pollPeriod is the interval at which the output of a command is checked.
 	pollPeriod = 100 * time.Millisecond
 )
 
-// Shell is a bash into which blocks are typed, as its reader would. A command that fails
-// ends it.
+// Shell is a bash that runs blocks as if a reader typed them. A command that fails ends
+// it.
 type Shell struct {
 	folder  string
 	process *exec.Cmd
@@ -34,8 +34,7 @@ type Shell struct {
 	steps   int
 }
 
-// startShell starts a shell in a folder. What it starts, and leaves in the background,
-// ends with it.
+// startShell starts a shell in a folder. Its background processes end with it.
 func startShell(folder string, environment []string) (*Shell, error) {
 	scratch, err := os.MkdirTemp("", "docs-shell-")
 	if err != nil {
@@ -54,7 +53,7 @@ func startShell(folder string, environment []string) (*Shell, error) {
 	process := exec.Command("bash", "--noprofile", "--norc", "-euo", "pipefail", "/dev/fd/3")
 	process.Dir, process.Env = folder, environment
 	process.ExtraFiles = []*os.File{scriptEnd, stepsEnd}
-	// A group of its own, so that all of it can be ended.
+	// A process group of its own, so that all its processes can be killed.
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := process.Start(); err != nil {
 		return nil, fmt.Errorf("start a shell: %w", err)
@@ -78,7 +77,7 @@ func (s *Shell) Close() error {
 	return errors.Join(err, os.RemoveAll(s.folder))
 }
 
-// run types commands, waits until the last has ended, and returns what they said.
+// run types commands, waits until the last has ended, and returns their output.
 func (s *Shell) run(ctx context.Context, commands string) (string, error) {
 	output, err := s.typeIn(commands, "")
 	if err != nil {
@@ -89,8 +88,8 @@ func (s *Shell) run(ctx context.Context, commands string) (string, error) {
 	return string(said), errors.Join(err, readErr)
 }
 
-// ask types a command and waits for its answer. A command that has given it, but goes on
-// (it watches something), is interrupted; one that fails may do so.
+// ask types a command and waits for the expected answer. A command that continues after
+// that, such as a watch, is interrupted. The command may fail.
 func (s *Shell) ask(ctx context.Context, e exchange) error {
 	before, err := s.children()
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// Package e2e tests the operator on a Kubernetes with a real node: pods run, serve
-// images, crash and are rolled.
+// Package e2e tests the operator on a Kubernetes cluster with a real node: pods run, serve
+// images, crash and are replaced by rollouts.
 //
 // The operator is a process of the built binary. It has the rights that
 // config/default gives it and no others, because it is started with a token of its
@@ -12,10 +12,10 @@
 // Requests enter through the cluster's ingress controller, skipper, and through Gateways
 // of Traefik, which runs as a process under a ServiceAccount of its own.
 //
-// main_test.go tells what is set up once; operator_test.go starts, stops and kills
-// the operator; each other file holds the tests of one concern. Tests that need the
-// machine for themselves (load, kills, idleness) run one after the other, before
-// those that run in parallel.
+// main_test.go contains the setup that all tests share; operator_test.go starts, stops and
+// kills the operator; each other file contains the tests of one concern. Tests that need the
+// machine for themselves (load, kills, idleness) run one after the other, before those that
+// run in parallel.
 //
 // Environment: KUBECONFIG, INGRESS_URL and CLUSTER_DIR as `cluster exec` sets them;
 // BIN_DIR, the folder of the binaries. E2E_IDLE is the length of the idle window

@@ -22,29 +22,30 @@ import (
 )
 
 const (
-	// abusers is how many requests the one who abuses the server has underway, and
-	// abuseRate how many are sent a second, at most.
+	// abusers is the number of concurrent requests of the abusive caller, and abuseRate
+	// their maximum number per second.
 	abusers   = 20
 	abuseRate = 150
-	// modestRate is how many lists a second other callers ask for: fewer than the limit.
+	// modestRate is how many lists per second other callers request: fewer than the limit.
 	modestRate = 15
 	// worst is how much slower others may become, at the 99th percentile.
 	worst = 2
-	// noise is what machines that others use too add to any time.
+	// noise is the tolerance for the noise of shared machines.
 	noise = 20 * time.Millisecond
-	// signInGoal is how long a good token that is new may take while junk is tried.
+	// signInGoal is how long a caller with a new, valid token may wait during a flood of
+	// invalid ones.
 	signInGoal = 20 * time.Second
 )
 
-// abuse is one way to take from others what all share.
+// abuse is one way to use up resources that all callers share.
 type abuse struct {
 	name string
 	// send makes the n-th request.
 	send func(n int64) (*http.Request, error)
 }
 
-// abuses are those that are measured. The first is harmless: it says what so many
-// requests cost others on this machine in any case.
+// abuses returns the abuses to measure. The first one is harmless: it is the baseline for
+// the cost of so many requests to other callers on this machine.
 func abuses(url, token string) []abuse {
 	get := func(path, token string) (*http.Request, error) {
 		request, err := http.NewRequest(http.MethodGet, url+path, nil)
@@ -87,12 +88,13 @@ type abused struct {
 	name  string
 	lists []time.Duration
 	sent  int64
-	// signIn is how long a token took that the server had not seen before.
+	// signIn is how long a request with a token that is new to the server took.
 	signIn time.Duration
 }
 
-// measureAbuse abuses a server in all ways, each for some time, and measures what other
-// callers notice. tokens has one of the one who abuses, and others, as many as ways.
+// measureAbuse abuses a server in all ways, each for some time, and measures the impact on
+// other callers. The first token belongs to the abusive caller; each way uses one of the
+// others.
 func measureAbuse(ctx context.Context, url string, tokens []string, each time.Duration) ([]abused, error) {
 	var out []abused
 	for i, way := range abuses(url, tokens[0]) {
@@ -118,7 +120,7 @@ func measureAbuse(ctx context.Context, url string, tokens []string, each time.Du
 	return out, nil
 }
 
-// start sends requests until stop is called, or all of them have had their time.
+// start sends requests until stop is called or the time is over.
 func (a *abuse) start(ctx context.Context, each time.Duration) (sent *atomic.Int64, stop func()) {
 	ctx, cancel := context.WithTimeout(ctx, each+signInGoal)
 	limit := rate.NewLimiter(abuseRate, abuseRate)
@@ -132,7 +134,7 @@ func (a *abuse) start(ctx context.Context, each time.Duration) (sent *atomic.Int
 					log.Print(err)
 					return
 				}
-				// What is answered is not of interest, nor is an end in the middle.
+				// The response is ignored, even if it is incomplete.
 				if answer, err := http.DefaultClient.Do(request.WithContext(ctx)); err == nil {
 					_, _ = io.Copy(io.Discard, answer.Body)
 					answer.Body.Close()

@@ -25,11 +25,11 @@ import (
 )
 
 const (
-	// namespaces is how many the Darkrooms are spread over.
+	// namespaces is the number of namespaces that contain Darkrooms.
 	namespaces = 40
-	// home is where the accounts of people are.
+	// home is the namespace of the accounts of users.
 	home = "default"
-	// sentAnnotation says which change it is, and when it was made.
+	// sentAnnotation holds the number of a change and its time.
 	sentAnnotation = "load.example.com/sent"
 )
 

@@ -57,7 +57,7 @@ func main() {
 	}
 }
 
-// run measures and prints. It says whether all goals were met.
+// run measures, prints the results, and reports whether all goals were met.
 func (s *settings) run(ctx context.Context) (met bool, err error) {
 	log.Printf("starting a cluster with %d Darkrooms", s.darkrooms)
 	cluster, err := startCluster()
@@ -88,9 +88,9 @@ func (s *settings) run(ctx context.Context) (met bool, err error) {
 	return met, nil
 }
 
-// load measures many streams and lists, of callers who mean well.
+// load measures many streams and lists of well-behaved callers.
 func (s *settings) load(ctx context.Context, cluster *cluster, tokens []string) (met bool, err error) {
-	// Lists are asked for as fast as they are answered: that is no caller's habit.
+	// The measurement requests lists back to back, which real callers do not do.
 	server, err := startServer(ctx, s.operator, cluster, "--requests-per-second", "100000", "--burst", "100000")
 	if err != nil {
 		return false, err

@@ -75,7 +75,7 @@ func (s *server) stop() {
 	}
 }
 
-// memory returns how much the process had at most, in bytes (Linux).
+// memory returns the peak memory of the process, in bytes (Linux).
 func (s *server) memory() (int64, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *server) memory() (int64, error) {
 			return kib << 10, err
 		}
 	}
-	return 0, errors.New("the kernel does not tell how much memory the process has")
+	return 0, errors.New("the kernel does not report the memory of the process")
 }
 
 func freeAddress(ctx context.Context) (string, error) {

@@ -72,8 +72,8 @@ func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, key, drawnAt, bytes.NewReader(content))
 }
 
-// locate takes the bucket from the host if it leads the host, otherwise from the
-// path.
+// locate takes the bucket from the host if the host starts with it, otherwise from
+// the path.
 func (s *s3Server) locate(r *http.Request) (bucket, key string) {
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	if strings.HasPrefix(r.Host, s.bucket+".") {
@@ -83,8 +83,8 @@ func (s *s3Server) locate(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// s3Error is an error as S3 answers it. It never holds the signature that was
-// expected: that would sign the request for whoever guessed.
+// s3Error is an error response of S3. It never contains the expected signature, because
+// callers could then use it to sign the request.
 type s3Error struct {
 	status        int
 	code, message string

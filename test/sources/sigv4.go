@@ -82,8 +82,7 @@ func (v *verifier) verify(r *http.Request) error {
 	return checkPayload(r, payload)
 }
 
-// sign signs what the claim says was signed, with the key that should have been
-// used.
+// sign signs the parts of the request that the claim lists, with the expected key.
 func (v *verifier) sign(r *http.Request, claim authorization, payload string, at time.Time) (authorization, error) {
 	replica := &http.Request{
 		Method: r.Method,
@@ -105,13 +104,13 @@ func (v *verifier) sign(r *http.Request, claim authorization, payload string, at
 	err := v4.NewSigner().SignHTTP(r.Context(), credentials, replica, payload, "s3", claim.region, at,
 		func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	if err != nil {
-		return authorization{}, fmt.Errorf("sign request anew: %w", err)
+		return authorization{}, fmt.Errorf("compute the expected signature: %w", err)
 	}
 	return parseAuthorization(replica.Header.Get("Authorization"))
 }
 
-// checkSignedHeaders makes sure that nothing that matters was left out of the
-// signature, or could be changed on the way.
+// checkSignedHeaders makes sure that the signature covers all headers that matter, to
+// protect them from changes in transit.
 func checkSignedHeaders(header http.Header, signed []string) error {
 	if !slices.Contains(signed, "host") {
 		return errUnsigned

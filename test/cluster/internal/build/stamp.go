@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// stamp says what a binary was built from. Two equal stamps mean that a build
-// would produce the same binary.
+// stamp describes the inputs of a build. Equal stamps mean that a build would
+// produce the same binary.
 func (b *Builder) stamp(c Component, version string) (string, error) {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s %s\n%s %s/%s\n%s\n", c.Name, version, b.goVersion, runtime.GOOS, runtime.GOARCH,

@@ -1,5 +1,5 @@
-// Package certs makes the certificates and keys of a test cluster: three
-// authorities (cluster, etcd, aggregation layer), what they sign, and the key
-// that signs service account tokens. Everything is made anew for each cluster
-// and is valid for a year.
+// Package certs creates the certificates and keys of a test cluster: three
+// authorities (cluster, etcd, aggregation layer), the certificates they sign,
+// and the key that signs service account tokens. Each cluster gets new ones,
+// which are valid for a year.
 package certs

@@ -67,8 +67,8 @@ func (p *plan) apiServer() process.Spec {
 		// Pods reach the API server through the node's address (forward.go).
 		args = append(args, "--advertise-address="+p.nodeIP())
 	} else {
-		// Nobody can be behind the Service "kubernetes": its endpoints may not
-		// be loopback addresses.
+		// The Service "kubernetes" has no endpoints, because they may not be
+		// loopback addresses.
 		args = append(args, "--advertise-address="+loopback, "--endpoint-reconciler-type=none")
 	}
 	return p.program("kube-apiserver", args...)

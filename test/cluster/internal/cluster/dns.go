@@ -17,8 +17,8 @@ const (
 	clusterDomain = "cluster.local"
 )
 
-// corefile serves the names of Services. The answer to all others comes at once, instead
-// of after a look at a server that no pod reaches.
+// corefile serves the names of Services. Queries for any other name are answered at once,
+// without asking an upstream server, which pods could not reach anyway.
 const corefile = `%[5]s:%[1]d in-addr.arpa:%[1]d {
 	bind %[2]s
 	errors
@@ -47,14 +47,14 @@ func (p *plan) dns() (process.Spec, error) {
 	return p.program("coredns", "-conf="+path, "-quiet"), nil
 }
 
-// dnsIP is the address of the Service by which pods reach the DNS.
+// dnsIP is the address of the Service of the cluster's DNS.
 func (p *plan) dnsIP() string {
 	network := netip.MustParsePrefix(p.options.ServiceCIDR).Addr().As4()
 	network[3] += 10
 	return netip.AddrFrom4(network).String()
 }
 
-// dnsObjects lead pods to the DNS, and let it read what it names.
+// dnsObjects make the DNS reachable for pods, and grant it read access to Services.
 func (p *plan) dnsObjects() []map[string]any {
 	const name = "kube-dns"
 	reads := []string{"list", "watch"}

@@ -34,17 +34,17 @@ type reporter struct {
 func (r *reporter) report(kind eventKind, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	fmt.Fprintf(r.log, "%s %s: %s\n", time.Now().Format("15:04:05.000"), kind, text)
-	// Nobody may be listening any more; the log has it.
+	// The reader may have ended already; the log has the event.
 	_ = json.NewEncoder(r.pipe).Encode(event{kind, text})
 }
 
-// step tells about progress, with the seconds since the start.
+// step reports progress, with the seconds since the start.
 func (r *reporter) step(what string) {
 	r.report(stepEvent, "%5.1fs  %s", time.Since(r.started).Seconds(), what)
 }
 
-// follow shows the steps on out until the supervisor says that it is ready
-// (nil) or has failed, or ends without a word.
+// follow prints the steps to out until the supervisor reports that it is ready
+// (nil) or has failed, or ends without a report.
 func follow(pipe io.Reader, out io.Writer) error {
 	scanner := bufio.NewScanner(pipe)
 	scanner.Buffer(make([]byte, 0, 64*1024), 1<<22)
@@ -65,5 +65,5 @@ func follow(pipe io.Reader, out io.Writer) error {
 	return errSilent
 }
 
-// errSilent says that a supervisor ended without saying why.
+// errSilent is returned when a supervisor ends without reporting a reason.
 var errSilent = errors.New("the supervisor ended before the cluster was ready")

@@ -105,8 +105,8 @@ func (g *group) list() []Component {
 	return components
 }
 
-// stop ends all programs at once. What they hold is thrown away, so an order
-// would only take time.
+// stop ends all programs at once. Stopping them in order would only take time,
+// because their data is discarded.
 func (g *group) stop(grace time.Duration) {
 	g.mu.Lock()
 	g.stopping = true

@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// errLocked says that another process holds a lock.
+// errLocked is returned when another process holds the lock.
 var errLocked = errors.New("locked by another process")
 
 // fileLock is a lock that the kernel releases when its holder ends.
 type fileLock struct{ file *os.File }
 
-// acquire takes the lock at path; errLocked if another process has it.
+// acquire takes the lock at path. It returns errLocked if another process holds it.
 func acquire(path string) (*fileLock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of lock %s: %w", path, err)

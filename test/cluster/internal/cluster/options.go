@@ -42,7 +42,7 @@ const (
 	DefaultServiceCIDR = "10.96.0.0/16"
 )
 
-// Check says what is wrong with the options.
+// Check returns an error if the options are invalid.
 func (o Options) Check() error {
 	switch o.Node {
 	case Simulated:

@@ -12,14 +12,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
 )
 
-// errNotLinux is what everything about a real node says elsewhere.
+// errNotLinux is the error of real nodes on systems other than Linux.
 var errNotLinux = errors.New("a real node needs Linux; use simulated nodes (--node simulated)")
 
 func ownProgram() (string, error) { return os.Executable() }
 
 func supervisorAttributes(NodeKind) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// CheckMachine says why a real node cannot run on this machine.
+// CheckMachine returns an error, because a real node needs Linux.
 func CheckMachine() error { return errNotLinux }
 
 // MissingPackages is for Linux.

@@ -89,7 +89,8 @@ func (p *plan) nodeIP() string { return firstAddress(p.options.PodCIDR) }
 
 func (p *plan) kubeconfig(user string) string { return p.layout.configFile(user + ".kubeconfig") }
 
-// pkiFile names a file of the certificates' folder that is no pair.
+// pkiFile returns the path of a file in the certificates' folder. Pairs of certificate and
+// key have functions of their own.
 func (p *plan) pkiFile(name string) string { return filepath.Join(p.layout.pki(), name) }
 
 func (p *plan) program(name string, args ...string) process.Spec {

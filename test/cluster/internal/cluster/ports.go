@@ -15,7 +15,7 @@ const (
 	highestPort = 29999
 )
 
-// freePorts returns n different ports nobody listens on at address.
+// freePorts returns n different ports of address that are not in use.
 func freePorts(address string, n int) ([]int, error) {
 	var listeners []net.Listener
 	defer func() {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// pollInterval is short: the start of a cluster is waited for.
+// pollInterval is short, because users wait for a cluster to start.
 const pollInterval = 50 * time.Millisecond
 
-// poll calls try until it returns nil. When ctx ends first, the error says
-// what was waited for and what try said last.
+// poll calls try until it returns nil. If ctx ends first, the error contains
+// what, the cause, and the last error of try.
 func poll(ctx context.Context, what string, try func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()

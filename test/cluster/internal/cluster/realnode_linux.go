@@ -44,8 +44,9 @@ func stopRealNode() error {
 
 func (p *plan) containerd() (process.Spec, error) { return p.realNode().ContainerdSpec() }
 
-// realNodeSpecs says how to run what joins the node to the cluster. It waits
-// for containerd, to load the one image that no pod does without.
+// realNodeSpecs returns the specs of kubelet, kube-proxy and DNS, which join the
+// node to the cluster. It waits for containerd, to load the one image that
+// every pod needs.
 func (p *plan) realNodeSpecs(ctx context.Context) ([]process.Spec, error) {
 	if err := node.WaitForContainerd(ctx); err != nil {
 		return nil, err
@@ -72,14 +73,15 @@ func (p *plan) realNodeSpecs(ctx context.Context) ([]process.Spec, error) {
 	return []process.Spec{kubelet, proxy, dns}, nil
 }
 
-// CheckMachine says why a real node cannot run on this machine.
+// CheckMachine returns an error if a real node cannot run on this machine.
 func CheckMachine() error { return node.Check() }
 
-// MissingPackages returns the package manager of this machine, and the packages that a
-// real node lacks here.
+// MissingPackages returns the package manager of this machine, and the packages to
+// install for a real node.
 func MissingPackages() (manager string, packages []string, err error) { return node.MissingPackages() }
 
-// CheckMachineFree says which cluster has a real node on this machine already.
+// CheckMachineFree returns an error if a cluster with a real node already runs on this
+// machine. The error names the cluster's folder.
 func CheckMachineFree() error {
 	unlock, err := node.Lock("")
 	if err != nil {
@@ -91,8 +93,8 @@ func CheckMachineFree() error {
 
 func lockMachine(dir string) (unlock func(), err error) { return node.Lock(dir) }
 
-// sweepMachine undoes what the real node of a killed cluster left, whichever
-// folder that was in.
+// sweepMachine cleans up after the real node of a killed cluster, regardless of
+// the cluster's folder.
 func sweepMachine() error {
 	if os.Geteuid() != 0 || node.LockedBy() != "" {
 		return nil // not ours to undo, or in use
@@ -147,7 +149,7 @@ func Pull(ctx context.Context, dir, name string) error {
 	return node.Pull(ctx, name, filepath.Join(Layout{dir}.node(), "registries"))
 }
 
-// checkReal says why images cannot be loaded into the cluster in dir.
+// checkReal returns an error if images cannot be loaded into the cluster in dir.
 func checkReal(dir string) error {
 	running, err := Running(dir)
 	if err != nil {

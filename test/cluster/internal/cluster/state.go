@@ -18,7 +18,7 @@ type State struct {
 	Logs       string   `json:"logs"`
 	BinDir     string   `json:"binDir"`
 	PodCIDR    string   `json:"podCIDR,omitempty"`
-	// NodeIP is the real node's address. What a test serves there, pods reach.
+	// NodeIP is the real node's address. Pods can reach servers that listen on it.
 	NodeIP      string `json:"nodeIP,omitempty"`
 	ServiceCIDR string `json:"serviceCIDR"`
 	// Containerd is the address of the real node's containerd.

@@ -82,7 +82,7 @@ func (s *supervisor) run(ctx context.Context, o Options) (err error) {
 		}
 	}
 	if err := s.start(ctx); err != nil {
-		// A program that ended is the reason for whatever failed after it.
+		// If a program has ended, the later error is only a consequence.
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
 )
 
-// ErrRunning says that a cluster runs already.
+// ErrRunning is returned when the cluster is already running.
 var ErrRunning = errors.New("the cluster runs already")
 
 // SuperviseCommand is the name of the hidden command that a supervisor is

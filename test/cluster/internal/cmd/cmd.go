@@ -30,12 +30,12 @@ func commands() []command {
 	}
 }
 
-// exitError makes the program exit with a code and say nothing more.
+// exitError makes the program exit with a code, without a message.
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// errUsage says that the usage has been shown.
+// errUsage is returned after the usage has been printed.
 var errUsage = errors.New("usage")
 
 // Main runs the command line and returns the exit code.

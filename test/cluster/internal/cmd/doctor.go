@@ -15,7 +15,7 @@ import (
 func doctorCommand() command {
 	return command{
 		name:    "doctor",
-		summary: "Tell whether this machine can run a real node, and what it lacks",
+		summary: "Check whether this machine can run a real node, and list what is missing",
 		run: func(_ context.Context, flags *flag.FlagSet, args []string) error {
 			free := flags.Bool("free", false, "also fail if a real node runs on this machine already")
 			missing := flags.Bool("missing", false, "only print the package manager (apt, dnf or apk) and the packages to install with it, "+

@@ -114,8 +114,8 @@ func runCommand(ctx context.Context, args, env []string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// A group of its own, so that its children can be told too; but in front of
-	// a terminal it must stay in the terminal's group to read from it.
+	// A process group of its own, so that its children are signaled too; but in
+	// front of a terminal it must stay in the terminal's group to read from it.
 	alone := !isTerminal(os.Stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
 	if err := process.StartTied(cmd); err != nil {
@@ -131,7 +131,7 @@ func runCommand(ctx context.Context, args, env []string) error {
 	target := cmd.Process.Pid
 	if alone {
 		target = -target
-		// What the command started and left must not outlive the cluster.
+		// Background processes of the command must not outlive the cluster.
 		defer func() { _ = syscall.Kill(target, syscall.SIGKILL) }()
 	}
 	select {
@@ -149,7 +149,7 @@ func runCommand(ctx context.Context, args, env []string) error {
 	return context.Cause(ctx)
 }
 
-// exitCode turns the end of a command into the end of this one.
+// exitCode turns the result of a command into the exit code of this one.
 func exitCode(err error, name string) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -159,13 +159,13 @@ func exitCode(err error, name string) error {
 		return nil
 	}
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return exitError{128 + int(status.Signal())} // as a shell says it
+		return exitError{128 + int(status.Signal())} // as in a shell
 	}
 	return exitError{exit.ExitCode()}
 }
 
-// isTerminal reports whether somebody may type into file. /dev/null is a
-// character device too, but nobody does.
+// isTerminal reports whether file is a terminal: a character device other than
+// /dev/null.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {

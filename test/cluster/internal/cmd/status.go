@@ -19,7 +19,7 @@ import (
 func statusCommand() command {
 	return command{
 		name:    "status",
-		summary: "Tell whether a cluster runs, and what it consists of",
+		summary: "Show whether a cluster is running, and its components",
 		help:    "Exits with code 1 when none runs.",
 		run: func(_ context.Context, flags *flag.FlagSet, args []string) error {
 			dirFlag := flags.String("dir", "", dirFlagHelp)

@@ -38,7 +38,7 @@ type Image struct {
 	Architecture string
 }
 
-// Check says what is wrong with the description.
+// Check returns an error if the description is invalid.
 func (i Image) Check() error {
 	name, tag := i.Name, ""
 	if at := strings.LastIndex(i.Name, ":"); at > strings.LastIndex(i.Name, "/") {

@@ -68,7 +68,7 @@ func writeFile(w *tar.Writer, file File) error {
 }
 
 // permissions depend only on whether a file is executable, not on the umask
-// of whoever made it.
+// of the user who created it.
 func permissions(mode fs.FileMode) fs.FileMode {
 	if mode&0o111 != 0 {
 		return 0o755

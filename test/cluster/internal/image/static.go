@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// CheckStatic says whether a program can run in an image FROM scratch. One
-// that needs a dynamic loader fails there with a misleading "no such file".
+// CheckStatic returns an error if a program cannot run in an image FROM scratch.
+// There, a program that needs a dynamic loader fails with a misleading "no such
+// file".
 func CheckStatic(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {

@@ -51,8 +51,9 @@ func makeCgroup() error {
 	return nil
 }
 
-// enableControllers lets groups below root use all controllers; only version 2
-// has to be told. What cannot be enabled the kubelet will name.
+// enableControllers enables all controllers for the groups below root, which
+// only version 2 requires. It ignores errors, because the kubelet reports the
+// controllers that are missing.
 func enableControllers(root string) {
 	controllers, err := os.ReadFile(filepath.Join(root, "cgroup.controllers"))
 	if err != nil {

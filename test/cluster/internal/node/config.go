@@ -25,7 +25,7 @@ const (
 	name = "darkroom-cluster"
 )
 
-// Config says how to run the node.
+// Config is the configuration of the node.
 type Config struct {
 	// Name of the node.
 	Name string

@@ -54,9 +54,9 @@ state = %q
         SystemdCgroup = false
 `
 
-// ContainerdSpec writes containerd's and the pod network's configuration and
-// says how to run it. It is an instance of its own: one that runs on the
-// machine already is not touched.
+// ContainerdSpec writes the configuration of containerd and of the pod network,
+// and returns the spec of containerd. It is a separate instance: a containerd
+// that already runs on the machine is not touched.
 func (c Config) ContainerdSpec() (process.Spec, error) {
 	pluginDir, err := cniPluginDir()
 	if err != nil {

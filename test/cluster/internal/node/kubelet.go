@@ -8,7 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
 )
 
-// Kubelet writes the kubelet's configuration and says how to run it.
+// Kubelet writes the kubelet's configuration and returns its spec.
 func (c Config) Kubelet() (process.Spec, error) {
 	config := c.file("kubelet.json")
 	if err := writeJSON(config, c.kubeletConfig()); err != nil {
@@ -62,7 +62,7 @@ func (c Config) kubeletConfig() map[string]any {
 	}
 }
 
-// KubeProxy writes kube-proxy's configuration and says how to run it.
+// KubeProxy writes kube-proxy's configuration and returns its spec.
 func (c Config) KubeProxy() (process.Spec, error) {
 	config := c.file("kube-proxy.json")
 	err := writeJSON(config, map[string]any{

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// lockAddress is a socket without a file. It belongs to the network namespace,
-// as the bridge and the rules do that must not be made twice, and the kernel
-// removes it with its owner.
+// lockAddress is an abstract socket. Like the bridge and the rules, which must
+// not be created twice, it belongs to the network namespace. The kernel removes
+// it when its owner ends.
 const lockAddress = "@darkroom-cluster-node"
 
-// Lock makes this process the owner of the machine's only real node. Whoever
-// asks is told dir, the owner's folder.
+// Lock makes this process the owner of the machine's only real node. Processes
+// that connect to the socket receive dir, the owner's folder.
 func Lock(dir string) (unlock func(), err error) {
 	listener, err := net.Listen("unix", lockAddress)
 	if err != nil {

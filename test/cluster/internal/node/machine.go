@@ -55,7 +55,8 @@ var (
 	cniPlugins = []string{"bridge", "host-local", "portmap", "loopback"}
 )
 
-// Check says why a real node cannot run on this machine, and what to do.
+// Check returns an error if a real node cannot run on this machine. The error explains the
+// fix.
 func Check() error {
 	if err := checkPrivileges(); err != nil {
 		return err
@@ -83,7 +84,8 @@ func MissingPackages() (manager string, packages []string, err error) {
 	return manager, missingPackages(manager, installed, hasPlugins()), nil
 }
 
-// checkPrivileges says why this process may not change the machine as a real node does.
+// checkPrivileges returns an error if this process lacks the privileges that a real node
+// needs.
 func checkPrivileges() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a real node needs root; run this as root, or use simulated nodes (--node simulated)")

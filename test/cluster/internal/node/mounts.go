@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// privateFolders are folders that Kubernetes and containerd use wherever they
-// are told to work. In the node's mount namespace they are folders of the
-// cluster, named as given here.
+// privateFolders are folders that Kubernetes and containerd use regardless of
+// their configured folders. In the node's mount namespace they are folders of
+// the cluster, with the names given here.
 var privateFolders = map[string]string{
 	"/var/lib/kubelet":    "kubelet",
 	"/var/lib/cni":        "cni",
@@ -54,7 +54,8 @@ func (c Config) mountPrivate() error {
 		if err := syscall.Mount(source, target, "", syscall.MS_BIND, ""); err != nil {
 			return fmt.Errorf("mount %s over %s: %w", source, target, err)
 		}
-		// A bind mount of a shared one is shared with it; its own is wanted.
+		// A bind mount joins the peer group of a shared mount; this one needs
+		// a group of its own.
 		if err := syscall.Mount("none", target, "", syscall.MS_PRIVATE, ""); err != nil {
 			return fmt.Errorf("separate %s: %w", target, err)
 		}

@@ -66,7 +66,7 @@ func KillAll() error {
 		return err
 	}
 	for deadline := time.Now().Add(killLimit); ; {
-		// ESRCH says that there is none.
+		// ESRCH means that there are no other processes.
 		if err := syscall.Kill(-1, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
 			return nil
 		}
@@ -112,8 +112,8 @@ func Sweep() error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("clear what the node left: %w", err)
 	}
-	// Only the empty ones: what somebody else put there is not ours. In
-	// reverse, because parents were recorded first.
+	// Rmdir removes only empty folders: other content is not ours to delete. In
+	// reverse order, because parents were recorded first.
 	for i := len(r.Folders) - 1; i >= 0; i-- {
 		_ = syscall.Rmdir(r.Folders[i])
 	}

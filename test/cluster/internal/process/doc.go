@@ -1,6 +1,6 @@
 // Package process starts and stops the programs of a cluster.
 //
-// A started program dies with this one, whatever ends it: on Linux the kernel
-// is asked to kill it (see attributes_linux.go). Its output goes to a log file
-// of its own, whose tail explains a program that ended too early.
+// A started program ends with this one, even if this one is killed: on Linux the
+// kernel then kills it (see attributes_linux.go). Its output goes to a log file
+// of its own, whose tail is part of the error if the program ends too early.
 package process

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Spec says how to run a program.
+// Spec describes how to run a program.
 type Spec struct {
 	// Name is the component's name; its log is <Name>.log.
 	Name string
@@ -67,7 +67,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Done is closed when the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the program ended; nil before that and after a clean exit.
+// Err returns how the program ended; nil before that and after a clean exit.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
