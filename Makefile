@@ -102,9 +102,9 @@ vet: ## Run go vet.
 	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
 
 .PHONY: lint-prose
-lint-prose: ## Check the style of documents, of comments and messages in internal/, and of tests.
-	@echo "prose: *.md .github docs test charts helm-charts internal"
-	@go run ./hack/prose $$(find internal -name '*.go') $$(find api hack helm-charts test -name '*_test.go' ! -path 'hack/prose/*') $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md charts/*/*.md helm-charts/*/*.md)
+lint-prose: ## Check the style of documents, and of comments and messages in Go files.
+	@echo "prose: *.md .github docs test charts helm-charts *.go"
+	@go run ./hack/prose $$(find . \( -path ./bin -o -path ./hack/prose -o -name node_modules \) -prune -o -name '*.go' -print) $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md charts/*/*.md helm-charts/*/*.md)
 
 .PHONY: lint-shell
 lint-shell: ## Check the shell scripts, where shellcheck is installed.
