@@ -135,6 +135,10 @@ type DarkroomSpec struct {
 	// +optional
 	Gateway *Gateway `json:"gateway,omitempty"`
 
+	// Service configures the Services of the pods.
+	// +optional
+	Service *Service `json:"service,omitempty"`
+
 	// NetworkPolicy restricts the traffic of the pods.
 	// +optional
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
@@ -230,6 +234,16 @@ type Metrics struct {
 	// the Prometheus Operator.
 	// +optional
 	ServiceMonitor bool `json:"serviceMonitor,omitempty"`
+}
+
+// Service configures the Services of the pods.
+type Service struct {
+	// IPFamilyPolicy defines whether the Services have IPv4 and IPv6 addresses.
+	// PreferDualStack assigns both where the cluster has both; RequireDualStack fails in
+	// other clusters. Defaults to SingleStack.
+	// +optional
+	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
+	IPFamilyPolicy corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
 }
 
 // NetworkPolicy restricts the traffic of the pods.

@@ -42,6 +42,7 @@ type Settings struct {
 	Probe           *v1alpha1.Probe                `json:"probe,omitempty" doc:"Image that the operator requests at intervals; Ready depends on it"`
 	Ingress         *v1alpha1.Ingress              `json:"ingress,omitempty" doc:"Configuration of the Ingress; with gateway, the hosts are routed by both"`
 	Gateway         *v1alpha1.Gateway              `json:"gateway,omitempty" doc:"Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too"`
+	Service         *v1alpha1.Service              `json:"service,omitempty" doc:"Configuration of the Services"`
 	NetworkPolicy   *v1alpha1.NetworkPolicy        `json:"networkPolicy,omitempty" doc:"Restrictions on the traffic of the pods"`
 	PodTemplate     *v1alpha1.PodTemplate          `json:"podTemplate,omitempty" doc:"Additional settings of the pods"`
 	ExtraEnvFrom    []corev1.EnvFromSource         `json:"extraEnvFrom,omitempty" doc:"Sources of additional environment variables"`

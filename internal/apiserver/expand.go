@@ -64,6 +64,7 @@ func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 		Probe:           in.Probe,
 		Ingress:         in.Ingress,
 		Gateway:         in.Gateway,
+		Service:         in.Service,
 		NetworkPolicy:   in.NetworkPolicy,
 		PodTemplate:     in.PodTemplate,
 		ExtraEnv:        expandEnv(in.ExtraEnv, before.Spec.ExtraEnv),

@@ -56,6 +56,7 @@ func settingsOf(spec *v1alpha1.DarkroomSpec) Settings {
 		Probe:           spec.Probe,
 		Ingress:         spec.Ingress,
 		Gateway:         spec.Gateway,
+		Service:         spec.Service,
 		NetworkPolicy:   spec.NetworkPolicy,
 		PodTemplate:     spec.PodTemplate,
 		ExtraEnvFrom:    spec.ExtraEnvFrom,

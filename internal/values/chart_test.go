@@ -72,6 +72,7 @@ func everything() map[string]*v1alpha1.Darkroom {
 				spec.LogLevel = "warn"
 				spec.Metrics = &v1alpha1.Metrics{Enabled: true, ServiceMonitor: true}
 				spec.Probe = &v1alpha1.Probe{Path: "/probe.jpg", PeriodSeconds: ptr.To(int32(30)), TimeoutSeconds: ptr.To(int32(5)), FailureThreshold: ptr.To(int32(3))}
+				spec.Service = &v1alpha1.Service{IPFamilyPolicy: corev1.IPFamilyPolicyPreferDualStack}
 				spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true}
 				spec.ExtraEnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 					LocalObjectReference: corev1.LocalObjectReference{Name: "more"},

@@ -2,7 +2,9 @@ package values
 
 import (
 	"regexp"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -11,12 +13,22 @@ import (
 // maxRouteHosts is how many hosts an HTTPRoute can hold (Gateway API v1).
 const maxRouteHosts = 16
 
+var ipFamilyPolicies = []corev1.IPFamilyPolicy{
+	corev1.IPFamilyPolicySingleStack, corev1.IPFamilyPolicyPreferDualStack, corev1.IPFamilyPolicyRequireDualStack,
+}
+
 // gatewayDuration is the format of durations in the Gateway API.
 var gatewayDuration = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
 
 // routing routes the hosts by an Ingress, by an HTTPRoute when the Darkroom names
 // Gateways, or by both when it sets both.
 func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
+	if service := spec.Service; service != nil && service.IPFamilyPolicy != "" {
+		if !slices.Contains(ipFamilyPolicies, service.IPFamilyPolicy) {
+			b.errs = append(b.errs, field.NotSupported(specPath.Child("service", "ipFamilyPolicy"), service.IPFamilyPolicy, ipFamilyPolicies))
+		}
+		b.set(string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
+	}
 	if spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled {
 		b.set(true, "networkPolicy", "enabled")
 	}

@@ -21,6 +21,9 @@ func TestRouting(t *testing.T) {
 		want         table
 	}{
 		"nothing said: the chart's Ingress of the cluster's class": {"", photos(), table{}},
+		"both IP families": {"", photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Service = &v1alpha1.Service{IPFamilyPolicy: "PreferDualStack"}
+		}), table{"service": table{"ipFamilyPolicy": "PreferDualStack"}}},
 		"class of the operator":      {"nginx", photos(), table{"ingress": table{"className": "nginx"}}},
 		"class of the Darkroom":      {"", photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}), table{"ingress": table{"className": "traefik"}}},
 		"class of the Darkroom wins": {"nginx", photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}), table{"ingress": table{"className": "traefik"}}},
@@ -80,7 +83,7 @@ func TestRouting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			values := valuesOf(t, test.darkroom.Obj(), Options{IngressClassName: test.ingressClass})
 			got := table{}
-			for _, key := range []string{"ingress", "gateway", "networkPolicy"} {
+			for _, key := range []string{"ingress", "gateway", "service", "networkPolicy"} {
 				if value, written := values[key]; written {
 					got[key] = value
 				}

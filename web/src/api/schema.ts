@@ -363,6 +363,8 @@ export interface components {
             resourceVersion?: string;
             /** @description CPU and memory of each pod */
             resources?: components["schemas"]["ResourceRequirements"];
+            /** @description Configuration of the Services */
+            service?: components["schemas"]["Service"];
             /** @description Source of the original images */
             source: components["schemas"]["Source"];
             /** @description Observed state */
@@ -430,6 +432,8 @@ export interface components {
             replicas?: number;
             /** @description CPU and memory of each pod */
             resources?: components["schemas"]["ResourceRequirements"];
+            /** @description Configuration of the Services */
+            service?: components["schemas"]["Service"];
             /** @description Source of the original images */
             source: components["schemas"]["SourceInput"];
             /**
@@ -729,6 +733,9 @@ export interface components {
             namespaces: string[];
             /** @description Version of this server */
             version: string;
+        };
+        Service: {
+            ipFamilyPolicy?: string;
         };
         SignIn: {
             /** @description A bearer token that the cluster accepts */

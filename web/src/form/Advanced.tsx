@@ -13,9 +13,11 @@ const advanced = [
   "ingress",
   "resources",
   "metrics",
+  "service",
   "networkPolicy",
   ...Object.keys(probeBounds).map((field) => `probe.${field}`),
 ];
+const ipFamilyPolicies = ["SingleStack", "PreferDualStack", "RequireDualStack"];
 const logLevels = ["debug", "info", "warn", "error", "fatal", "panic"];
 
 /** Less common settings. All others are in the YAML. */
@@ -57,6 +59,20 @@ export function Advanced() {
           <TextField path={["resources", "requests", "memory"]} label="Memory request" placeholder="128Mi" />
           <TextField path={["resources", "limits", "memory"]} label="Memory limit" placeholder="2Gi" />
         </div>
+        <FormGroup label="IP families of the Services" fieldId="field-service-ipFamilyPolicy">
+          <FormSelect
+            id="field-service-ipFamilyPolicy"
+            isDisabled={disabled}
+            value={input.service?.ipFamilyPolicy ?? ""}
+            onChange={(_, policy) => change(withValue(input, ["service", "ipFamilyPolicy"], policy || undefined), "service.ipFamilyPolicy")}
+          >
+            <FormSelectOption value="" label="Default of the cluster" />
+            {ipFamilyPolicies.map((policy) => (
+              <FormSelectOption key={policy} value={policy} label={policy} />
+            ))}
+          </FormSelect>
+          <Help location="service.ipFamilyPolicy" />
+        </FormGroup>
         <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
         <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
         <Content component="small" className="dr-quiet">

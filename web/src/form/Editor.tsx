@@ -228,6 +228,7 @@ const formFields = [
   ["ingress", "tlsSecretName"],
   ["resources"],
   ["metrics", "enabled"],
+  ["service", "ipFamilyPolicy"],
   ["networkPolicy", "enabled"],
 ].map((path) => path.join("."));
 
