@@ -38,7 +38,8 @@ const (
 	// staleRetry is the time until the next reconcile of a Darkroom that was stale in the
 	// cache.
 	staleRetry = 50 * time.Millisecond
-	// foreignRetry is the time between two checks whether a foreign Helm release is gone.
+	// foreignRetry is the time between two checks whether a foreign object is gone. Nothing is
+	// watched for that, except the Secrets of Helm releases.
 	foreignRetry = time.Minute
 )
 

@@ -150,6 +150,26 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 	}
 }
 
+func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	installByHand(t, namespace, "photos", foreignChart(t), nil)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease)
+	})
+	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
+		t.Fatal(err)
+	}
+	freed := time.Now()
+	eventually(t, "the release", installed(namespace, "photos"))
+	if waited := time.Since(freed); waited > 30*time.Second {
+		t.Errorf("installed after %s: the deletion was not noticed before the next check, each minute", waited)
+	}
+}
+
 func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

@@ -249,6 +249,7 @@ func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, conc
 	watchRivals(controller, claims.Cache)
 	feedOptional(mgr, controller, kinds, claims.Cache, func(*optional) bool { return true }, objectTouched())
 	reconciler.translator.credentials.watch(controller, mgr.GetCache())
+	watchFreedNames(controller, reconciler.translator.credentials.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&claims.Wake))
 	if checks := reconciler.releases.Preflight; checks != nil {
 		controller.WatchesRawSource(wakeBy(&checks.Changed))
