@@ -428,7 +428,7 @@ const steps = [
       await act("Resume reconciliation", "Resume", "Reconciliation resumed");
       await phase.getByText("Ready").waitFor({ timeout: patience });
       await act("Scale", "Scale", "Number of pods changed", String(before + 1));
-      await editor.getByText(`${before + 1} of ${before + 1}`).waitFor({ timeout: patience });
+      await editor.getByText(`${before + 1} of ${before + 1}`).first().waitFor({ timeout: patience });
       const { items } = /** @type {{items: {name: string}[]}} */ (await rest("GET", `${album}/pods`));
       await act("Restart pods", "Restart", "Restart requested");
       for (const { name } of items) {
