@@ -29,7 +29,7 @@ type endpoints struct {
 	least int
 	// shortages are the moments at which fewer were.
 	shortages []shortage
-	// firstReady has the resourceVersion with which a pod was ready for the first time.
+	// firstReady has the resourceVersion of each pod when it was ready for the first time.
 	firstReady map[string]uint64
 }
 
@@ -181,7 +181,7 @@ func (e *endpoints) expect(spec int) {
 
 // mustHaveHeld fails the test if there were too few endpoints since expect. A pod counts from
 // the first time that it is ready until it ends: the kubelet of Kubernetes 1.37 may report it
-// as not ready again for a moment, for which no controller is to blame.
+// as not ready again for a moment, which is not the work of a controller.
 func (e *endpoints) mustHaveHeld(t *testing.T) {
 	t.Helper()
 	e.mu.Lock()
