@@ -131,13 +131,15 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	startOperator(t, namespace)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventuallyStatus(t, darkroom, "that it is busy", func(status v1alpha1.DarkroomStatus) error {
+	busy := func(status v1alpha1.DarkroomStatus) error {
 		if !strings.Contains(status.Message, "is being changed by another Helm client") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		return nil
-	})
+	}
+	eventuallyStatus(t, darkroom, "that it is busy", busy)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventuallyStatus(t, darkroom, "that it still is busy", busy)
 	if now, err := helm.Releases.Last("photos"); err != nil || now.Info.Status != helmrelease.StatusPendingUpgrade {
 		t.Fatalf("it was not waited for: %v, %v", now.Info.Status, err)
 	}

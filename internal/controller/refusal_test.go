@@ -164,6 +164,21 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	}
 }
 
+func TestARefusalThatAnEditDoesNotRemedyIsReportedAgain(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
+	create(t, darkroom)
+	refused := func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
+	}
+	eventuallyStatus(t, darkroom, "refused", refused)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventuallyStatus(t, darkroom, "still refused", refused)
+}
+
 // Refusals are decided faster than the cache shows the operator's own claim.
 func TestEveryRefusalOfABurstIsReported(t *testing.T) {
 	t.Parallel()

@@ -66,9 +66,13 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), key.Name)
 	}
 	// It gets only its own part of the status. Nothing reads the rest, and converting it
-	// would cost allocations in each reconcile.
+	// would cost allocations in each reconcile. Conditions of earlier generations are left
+	// out: it would not write the status of a failure that it finds there already.
 	shown := *s.darkroom
 	shown.Status = status.HelmPart(shown.Status)
+	shown.Status.Conditions = slices.DeleteFunc(shown.Status.Conditions, func(condition v1alpha1.Condition) bool {
+		return condition.ObservedGeneration < shown.Generation
+	})
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&shown)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom %s: %w", key, err)
