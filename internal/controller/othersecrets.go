@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -61,22 +61,17 @@ func indexReleases(ctx context.Context, indexer client.FieldIndexer) error {
 // watchFreedNames reconciles a Darkroom when a revision of a foreign Helm release of its name
 // is deleted: the name may be free then.
 func watchFreedNames(controller *ctrl.Builder, others cache.Cache, darkrooms client.Reader) {
-	isFreed := predicate.TypedFuncs[*metav1.PartialObjectMetadata]{
-		CreateFunc:  func(event.TypedCreateEvent[*metav1.PartialObjectMetadata]) bool { return false },
-		UpdateFunc:  func(event.TypedUpdateEvent[*metav1.PartialObjectMetadata]) bool { return false },
-		GenericFunc: func(event.TypedGenericEvent[*metav1.PartialObjectMetadata]) bool { return false },
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	freed := func(ctx context.Context, e event.TypedDeleteEvent[*metav1.PartialObjectMetadata], queue queue) {
+		for _, release := range storage.IndexFunc(e.Object) {
+			key := types.NamespacedName{Namespace: e.Object.Namespace, Name: release}
+			if darkrooms.Get(ctx, key, &v1alpha1.Darkroom{}, client.UnsafeDisableDeepCopy) == nil {
+				queue.Add(reconcile.Request{NamespacedName: key})
+			}
+		}
 	}
 	controller.WatchesRawSource(source.Kind(others, secretMetadata(),
-		handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
-			var requests []reconcile.Request
-			for _, release := range storage.IndexFunc(secret) {
-				key := types.NamespacedName{Namespace: secret.Namespace, Name: release}
-				if darkrooms.Get(ctx, key, &v1alpha1.Darkroom{}, client.UnsafeDisableDeepCopy) == nil {
-					requests = append(requests, reconcile.Request{NamespacedName: key})
-				}
-			}
-			return requests
-		}), isFreed))
+		handler.TypedFuncs[*metav1.PartialObjectMetadata, reconcile.Request]{DeleteFunc: freed}))
 }
 
 // cacheRunnable makes a manager start a cache together with its own.

@@ -60,8 +60,8 @@ type applier struct {
 // be as desired: for a change of a Darkroom all but two or three.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
-		uid, err := a.knownUID(ctx, object)
-		return err != nil || uid != ""
+		live, err := a.lookUp(ctx, object)
+		return err != nil || live != nil
 	}
 	for _, wave := range manifest.Waves(objects, exists) {
 		// An error does not cancel the other writes, because they are needed anyway.
@@ -87,22 +87,20 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 // as it was then. If they lag behind a change by another client, its event will follow, and
 // the object is repaired.
 func (a *applier) isUnchanged(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
-	live, err := a.live(ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
-	switch {
-	case apierrors.IsNotFound(err), err == nil && live == nil:
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
-	}
-	return ownership.Owns(a.darkroom, live) && a.memory.Unchanged(a.key, object, live), nil
+	live, err := a.lookUp(ctx, object)
+	return live != nil && a.memory.Unchanged(a.key, object, live), err
 }
 
 // put writes an object and removes from it what others added (see drift.Reclaim). It
 // remembers and returns the object as it is then.
 func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	uid, err := a.knownUID(ctx, object)
+	known, err := a.lookUp(ctx, object)
 	if err != nil {
 		return nil, err
+	}
+	var uid types.UID
+	if known != nil {
+		uid = known.GetUID()
 	}
 	for range applyAttempts {
 		live, err := a.putOnce(ctx, object, uid)
@@ -197,19 +195,17 @@ func with(values, added map[string]string) map[string]string {
 	return values
 }
 
-// knownUID returns the UID of an object of the Darkroom that the caches show; none if they
-// show no such object.
-func (a *applier) knownUID(ctx context.Context, object *unstructured.Unstructured) (types.UID, error) {
+// lookUp returns an object of the Darkroom that the caches show; nil if they show no such
+// object.
+func (a *applier) lookUp(ctx context.Context, object *unstructured.Unstructured) (metav1.Object, error) {
 	live, err := a.live(ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
 	switch {
-	case apierrors.IsNotFound(err), err == nil && live == nil:
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
-	case !ownership.Owns(a.darkroom, live):
-		return "", nil
+	case client.IgnoreNotFound(err) != nil:
+		return nil, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+	case err != nil, live == nil, !ownership.Owns(a.darkroom, live):
+		return nil, nil //nolint:nilnil // see above
 	}
-	return live.GetUID(), nil
+	return live, nil
 }
 
 // liveUID returns the UID of an object as the API server has it; none if it is missing. The

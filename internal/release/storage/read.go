@@ -1,0 +1,303 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
+)
+
+// Last returns the summary of the newest revision of a Darkroom's release. The error is
+// driver.ErrReleaseNotFound if there is none, and a *ForeignError if there are revisions
+// of that name that do not belong to the Darkroom. It costs no request while the cache
+// shows the Secret as this store last saw it.
+func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+	indexed, err := s.revisions(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	last := s.remembered(keyOf(darkroom))
+	if last == nil && len(indexed) == 0 {
+		if used, err := s.isUsed(ctx, darkroom); err != nil || !used {
+			return nil, cmp.Or(err, driver.ErrReleaseNotFound)
+		}
+	}
+	if last.isNewest(indexed) {
+		return revision.Copy(last.release), nil
+	}
+	// The cache is stale, or another client wrote: ask the API server.
+	release, err := s.Read(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	return revision.Summary(release), nil
+}
+
+// isNewest reports whether the cache shows a known revision as the last one.
+func (k *known) isNewest(indexed []metav1.PartialObjectMetadata) bool {
+	if k == nil || len(indexed) == 0 {
+		return false
+	}
+	newest := &indexed[len(indexed)-1]
+	return newest.Name == k.secretName && newest.ResourceVersion == k.resourceVersion
+}
+
+// isUsed reports whether the caches show a revision of a release's name that does not belong
+// to the Darkroom. They may lag: Create fails for a release that is newer, because its first
+// revision exists.
+func (s *Store) isUsed(ctx context.Context, darkroom client.Object) (bool, error) {
+	for _, cache := range []client.Reader{s.own, s.others} {
+		named, err := cachedSecrets(ctx, cache, darkroom, client.MatchingFields{Index: darkroom.GetName()})
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(named, func(secret metav1.PartialObjectMetadata) bool { return !ownership.OwnsRevision(darkroom, &secret) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Read returns the newest revision of a Darkroom's release as the API server has it, with
+// the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
+func (s *Store) Read(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+	release, err := s.readByName(ctx, darkroom)
+	if release != nil || err != nil {
+		return release, err
+	}
+	return s.readListed(ctx, darkroom)
+}
+
+// readByName is Read for a release whose newest revision is known from the caches or by this
+// store. It returns nil if it is not, or no longer the way it is known: to list the
+// revisions takes the API server longer the more Secrets the namespace has.
+func (s *Store) readByName(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+	indexed, err := s.revisions(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	if used, err := s.isUsed(ctx, darkroom); err != nil || used {
+		return nil, err
+	}
+	name := ""
+	if len(indexed) > 0 {
+		name = indexed[len(indexed)-1].Name
+	}
+	last := s.remembered(keyOf(darkroom))
+	if last != nil && (len(indexed) == 0 || last.release.Version > versionOf(&indexed[len(indexed)-1])) {
+		name = last.secretName
+	}
+	if name == "" {
+		return nil, nil //nolint:nilnil // see above
+	}
+	secret, err := s.secrets.Secrets(darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+	}
+	uids := knownUIDs(indexed, last)
+	if err != nil || secret.UID != uids[name] || !ownership.OwnsRevision(darkroom, secret) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	release, err := decode(secret)
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // it is deleted by readListed
+	}
+	return s.found(darkroom, secret, release, uids), nil
+}
+
+// readListed is Read for a release that neither the caches nor this store knows.
+func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+	secrets, err := s.stored(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	for i := range secrets {
+		newest := &secrets[i]
+		release, err := decode(newest)
+		if err == nil {
+			return s.found(darkroom, newest, release, uidsOf(secrets)), nil
+		}
+		if err := s.discard(ctx, newest, err); err != nil {
+			return nil, err
+		}
+	}
+	s.Forget(keyOf(darkroom))
+	return nil, driver.ErrReleaseNotFound
+}
+
+// found remembers the newest revision, and returns a copy of it.
+func (s *Store) found(darkroom client.Object, secret *corev1.Secret, release *helmrelease.Release, uids map[string]types.UID) *helmrelease.Release {
+	s.remember(keyOf(darkroom), &known{
+		release:         revision.Summary(release),
+		secretName:      secret.Name,
+		resourceVersion: secret.ResourceVersion,
+		uids:            uids,
+		record:          secret.Data[dataRecord],
+	})
+	return revision.Copy(release)
+}
+
+// History returns all readable revisions of a Darkroom's release, the newest first, with
+// the errors of Last.
+func (s *Store) History(ctx context.Context, darkroom client.Object) ([]*helmrelease.Release, error) {
+	secrets, err := s.stored(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	var releases []*helmrelease.Release
+	for i := range secrets {
+		// One that cannot be decoded was reported, and deleted, by Read.
+		if release, err := decode(&secrets[i]); err == nil {
+			releases = append(releases, release)
+		}
+	}
+	if len(releases) == 0 {
+		return nil, driver.ErrReleaseNotFound
+	}
+	return releases, nil
+}
+
+// Current returns the newest revision of a Darkroom's release and the deployed ones, the
+// newest first, with the errors of Last. It reads each by its name if the caches show what
+// this store knows, because a list that has to be consistent can take 100 ms. Otherwise it
+// is History.
+func (s *Store) Current(ctx context.Context, darkroom client.Object) ([]*helmrelease.Release, error) {
+	indexed, err := s.revisions(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	used, err := s.isUsed(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	if used || !s.remembered(keyOf(darkroom)).isNewest(indexed) {
+		return s.History(ctx, darkroom)
+	}
+	var releases []*helmrelease.Release
+	for i := len(indexed) - 1; i >= 0; i-- {
+		metadata := &indexed[i]
+		if i < len(indexed)-1 && metadata.Labels[labelStatus] != helmrelease.StatusDeployed.String() {
+			continue
+		}
+		secret, err := s.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+		}
+		if err != nil || secret.UID != metadata.UID || secret.ResourceVersion != metadata.ResourceVersion {
+			return s.History(ctx, darkroom)
+		}
+		release, err := decode(secret)
+		if err != nil {
+			return s.History(ctx, darkroom)
+		}
+		releases = append(releases, release)
+	}
+	return releases, nil
+}
+
+// stored lists the revisions of a Darkroom's release, the newest first, from the API server.
+func (s *Store) stored(ctx context.Context, darkroom client.Object) ([]corev1.Secret, error) {
+	list, err := s.list(ctx, darkroom)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]metav1.Object, len(list.Items))
+	for i := range list.Items {
+		found[i] = &list.Items[i]
+	}
+	if err := checkForeign(darkroom, found); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
+	return list.Items, nil
+}
+
+// list returns all revisions of a release's name, including foreign ones.
+func (s *Store) list(ctx context.Context, darkroom client.Object) (*corev1.SecretList, error) {
+	list, err := s.secrets.Secrets(darkroom.GetNamespace()).List(ctx, metav1.ListOptions{
+		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + darkroom.GetName(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
+	}
+	return list, nil
+}
+
+// discard deletes a revision of the Darkroom's own that cannot be decoded: it holds no
+// information any more, and its number would be in the way of the next one.
+func (s *Store) discard(ctx context.Context, secret *corev1.Secret, cause error) error {
+	ctrl.LoggerFrom(ctx).Error(cause, "Deleting a revision that cannot be decoded; the release will be applied over its objects",
+		"namespace", secret.Namespace, "release", secret.Labels[labelName], "secret", secret.Name)
+	return s.delete(ctx, secret)
+}
+
+// revisions returns the metadata of a Darkroom's revisions from the cache, the newest
+// last.
+func (s *Store) revisions(ctx context.Context, darkroom client.Object) ([]metav1.PartialObjectMetadata, error) {
+	cached, err := cachedSecrets(ctx, s.own, darkroom, client.MatchingFields{ownership.Index: string(darkroom.GetUID())})
+	if err != nil {
+		return nil, err
+	}
+	own := slices.DeleteFunc(cached, func(secret metav1.PartialObjectMetadata) bool {
+		return !IsRevision(&secret) || secret.Labels[labelName] != darkroom.GetName() || !ownership.OwnsRevision(darkroom, &secret)
+	})
+	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
+	return own, nil
+}
+
+// cachedSecrets lists the Secrets of a Darkroom's namespace that a cache has under a key of
+// one of its indexes.
+func cachedSecrets(ctx context.Context, cache client.Reader, darkroom client.Object, index client.MatchingFields) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := cache.List(ctx, list, client.InNamespace(darkroom.GetNamespace()), index, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
+	}
+	return list.Items, nil
+}
+
+// knownUIDs returns the UIDs of a release's revisions that the cache shows, and of those
+// that this process wrote or read lately, by the names of their Secrets.
+func knownUIDs(indexed []metav1.PartialObjectMetadata, last *known) map[string]types.UID {
+	uids := map[string]types.UID{}
+	for i := range indexed {
+		uids[indexed[i].Name] = indexed[i].UID
+	}
+	if last != nil {
+		maps.Copy(uids, last.uids)
+	}
+	return uids
+}
+
+func uidsOf(secrets []corev1.Secret) map[string]types.UID {
+	uids := make(map[string]types.UID, len(secrets))
+	for i := range secrets {
+		uids[secrets[i].Name] = secrets[i].UID
+	}
+	return uids
+}
+
+// decode reads a release from its Secret by way of Helm's driver.
+func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
+	release, err := driver.NewSecrets(&oneSecret{secret: secret}).List(func(*helmrelease.Release) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if len(release) == 0 || release[0].Info == nil {
+		return nil, errors.New("it contains no readable release")
+	}
+	return release[0], nil
+}
