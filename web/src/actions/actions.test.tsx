@@ -141,6 +141,6 @@ test("a deletion names the version that was seen", async () => {
   stored = { ...stored, resourceVersion: "11", uid: "another" };
   const buttons = screen.getAllByRole("button", { name: "Delete" });
   await user.click(buttons[buttons.length - 1] ?? document.body);
-  expect(await screen.findByText("The Darkroom was deleted and created again.")).toBeTruthy();
+  expect(await screen.findByText("The Darkroom was deleted and created again. Reload the page to edit the new one.")).toBeTruthy();
   expect(writes).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-import { EmptyState, EmptyStateBody, Icon, Skeleton } from "@patternfly/react-core";
+import { EmptyState, EmptyStateBody, Skeleton } from "@patternfly/react-core";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
@@ -8,6 +8,10 @@ import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
 import { describeReason } from "../words/reasons";
+import { StatusText } from "../words/StatusText";
+
+const warning = { icon: ExclamationTriangleIcon, status: "warning", label: "Warning" } as const;
+const normal = { icon: InfoCircleIcon, status: undefined } as const;
 
 /** The events of a Darkroom, or of one of its pods, the latest first. */
 export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) {
@@ -37,12 +41,7 @@ export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) 
         {events.map((event, i) => (
           <Tr key={`${event.reason} ${event.firstSeen ?? ""} ${i}`}>
             <Td dataLabel="Reason">
-              <span className="dr-phase">
-                <Icon status={event.type === "Warning" ? "warning" : undefined} isInline>
-                  {event.type === "Warning" ? <ExclamationTriangleIcon aria-label="Warning" /> : <InfoCircleIcon aria-hidden />}
-                </Icon>
-                {describeReason(event.reason)}
-              </span>
+              <StatusText {...(event.type === "Warning" ? warning : normal)}>{describeReason(event.reason)}</StatusText>
             </Td>
             <Td dataLabel="Message" className="dr-break">
               {event.message}

@@ -1,4 +1,4 @@
-import { Button, Card, CardBody, CardTitle, Icon, Skeleton } from "@patternfly/react-core";
+import { Button, Card, CardBody, CardTitle, Skeleton } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
@@ -10,6 +10,7 @@ import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
 import { separate } from "../words/reasons";
+import { StatusText } from "../words/StatusText";
 
 const PodDialog = lazy(() => import("./PodDialog"));
 
@@ -83,19 +84,16 @@ function PodTable({ pods, onOpen }: { pods: Pod[]; onOpen: (pod: string) => void
 }
 
 function State({ pod }: { pod: Pod }) {
-  const [Sign, status, word] = pod.ready
+  const [icon, status, word] = pod.ready
     ? ([CheckCircleIcon, "success", "Ready"] as const)
     : pod.reason
       ? ([ExclamationTriangleIcon, "warning", separate(pod.reason)] as const)
       : ([InProgressIcon, "info", pod.phase === "Running" ? "Starting" : pod.phase] as const);
   return (
     <>
-      <span className="dr-phase">
-        <Icon status={status} isInline aria-hidden>
-          <Sign />
-        </Icon>
+      <StatusText icon={icon} status={status}>
         {word}
-      </span>
+      </StatusText>
       {!pod.ready && pod.message && <div className="dr-quiet dr-break">{pod.message}</div>}
     </>
   );

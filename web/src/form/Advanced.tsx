@@ -1,6 +1,6 @@
-import { Content, ExpandableSection, FormGroup, FormSelect, FormSelectOption, FormSection, Switch } from "@patternfly/react-core";
+import { Content, ExpandableSection, FormSection, Switch } from "@patternfly/react-core";
 import { useState } from "react";
-import { Help, NumberField, TextField, useForm } from "./fields";
+import { NumberField, SelectField, TextField, useForm } from "./fields";
 import { ProbeTimes } from "./ProbeFields";
 import { messagesAt, probeBounds } from "./validate";
 import { valueAt, withValue, type Path } from "./model";
@@ -22,7 +22,7 @@ const logLevels = ["debug", "info", "warn", "error", "fatal", "panic"];
 
 /** Less common settings. All others are in the YAML. */
 export function Advanced() {
-  const { input, errors, change, disabled } = useForm();
+  const { input, errors } = useForm();
   const [opened, setOpened] = useState(false);
   // An error must not hide in a closed section.
   const open = opened || advanced.some((field) => messagesAt(errors, field).length > 0);
@@ -31,20 +31,7 @@ export function Advanced() {
       <FormSection>
         <div className="dr-pair">
           <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional placeholder="31536000" />
-          <FormGroup label="Log level" fieldId="field-logLevel">
-            <FormSelect
-              id="field-logLevel"
-              isDisabled={disabled}
-              value={input.logLevel ?? ""}
-              onChange={(_, level) => change(withValue(input, ["logLevel"], level || undefined), "logLevel")}
-            >
-              <FormSelectOption value="" label="info (default)" />
-              {logLevels.map((level) => (
-                <FormSelectOption key={level} value={level} label={level} />
-              ))}
-            </FormSelect>
-            <Help location="logLevel" />
-          </FormGroup>
+          <SelectField path={["logLevel"]} label="Log level" unset="info (default)" options={logLevels} />
         </div>
         <ProbeTimes />
         <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
@@ -59,20 +46,7 @@ export function Advanced() {
           <TextField path={["resources", "requests", "memory"]} label="Memory request" placeholder="128Mi" />
           <TextField path={["resources", "limits", "memory"]} label="Memory limit" placeholder="2Gi" />
         </div>
-        <FormGroup label="IP families of the Services" fieldId="field-service-ipFamilyPolicy">
-          <FormSelect
-            id="field-service-ipFamilyPolicy"
-            isDisabled={disabled}
-            value={input.service?.ipFamilyPolicy ?? ""}
-            onChange={(_, policy) => change(withValue(input, ["service", "ipFamilyPolicy"], policy || undefined), "service.ipFamilyPolicy")}
-          >
-            <FormSelectOption value="" label="Default of the cluster" />
-            {ipFamilyPolicies.map((policy) => (
-              <FormSelectOption key={policy} value={policy} label={policy} />
-            ))}
-          </FormSelect>
-          <Help location="service.ipFamilyPolicy" />
-        </FormGroup>
+        <SelectField path={["service", "ipFamilyPolicy"]} label="IP families of the Services" unset="Default of the cluster" options={ipFamilyPolicies} />
         <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
         <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
         <Content component="small" className="dr-quiet">

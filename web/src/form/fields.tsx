@@ -1,4 +1,4 @@
-import { FormGroup, FormHelperText, HelperText, HelperTextItem, NumberInput, TextInput } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, NumberInput, TextInput } from "@patternfly/react-core";
 import { createContext, use, useState, type ReactNode } from "react";
 import type { DarkroomInput } from "../api/types";
 import { valueAt, withValue, type Path } from "./model";
@@ -102,6 +102,31 @@ export function TextField({
         onChange={(_, text) => change(set ? set(text) : withValue(input, path, text === "" ? empty : text), location)}
         onBlur={() => touch(location)}
       />
+      <Help location={location} help={help} />
+    </FormGroup>
+  );
+}
+
+/** One of some options. The first one stands for a field that is not set. */
+export function SelectField({ path, label, help, unset, options }: FieldProps & { unset: string; options: readonly string[] }) {
+  const { input, change, disabled } = useForm();
+  const location = path.join(".");
+  const value = valueAt(input, path);
+  const id = idOf(location);
+  return (
+    <FormGroup label={label} fieldId={id}>
+      <FormSelect
+        id={id}
+        isDisabled={disabled}
+        value={typeof value === "string" ? value : ""}
+        aria-describedby={`${id}-help`}
+        onChange={(_, chosen) => change(withValue(input, path, chosen || undefined), location)}
+      >
+        <FormSelectOption value="" label={unset} />
+        {options.map((option) => (
+          <FormSelectOption key={option} value={option} label={option} />
+        ))}
+      </FormSelect>
       <Help location={location} help={help} />
     </FormGroup>
   );

@@ -1,13 +1,13 @@
 import { useState } from "react";
-import { api, etagOf } from "../api/client";
-import { asProblem, Problem } from "../api/problem";
+import { api } from "../api/client";
+import { asProblem, type Problem } from "../api/problem";
 import type { Darkroom, DarkroomInput, Outcome } from "../api/types";
-import { maxAttempts, newer } from "./versions";
+import { Changed, writeSeen } from "./versions";
 import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { dropDraft, type DraftKey } from "./drafts";
-import { asksTheSame, merge, type Clash } from "./merge";
+import { merge, type Clash } from "./merge";
 import { toInput, withValue, type Path } from "./model";
 import { fromServer, type FieldError } from "./validate";
 
@@ -55,34 +55,19 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
   });
   const update = (part: Partial<State>) => setState((before) => ({ ...before, ...part }));
 
-  /**
-   * Writes. The operator writes the status, which changes the version too: if nothing else
-   * differs the write is tried again with the new one. It returns nothing if others changed
-   * something; that is for the user to see.
-   */
+  /** Writes. It returns nothing if others changed something; that is for the user to see. */
   const write = async (input: DarkroomInput, dryRun: boolean): Promise<Darkroom | undefined> => {
     if (!base) {
       return api.create(input, { dryRun });
     }
-    let before = base;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await api.replace(base, input, etagOf(before), { dryRun });
-      } catch (thrown) {
-        if (!(thrown instanceof Problem) || thrown.status !== 412 || attempt === maxAttempts) {
-          throw thrown;
-        }
-        const theirs = await newer(before);
-        if (theirs.uid !== base.uid) {
-          throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
-        }
-        if (!asksTheSame(toInput(base), toInput(theirs))) {
-          meet(base, theirs, input);
-          return undefined;
-        }
-        before = theirs;
-        setBase(theirs);
+    try {
+      return await writeSeen(base, (ifMatch) => api.replace(base, input, ifMatch, { dryRun }));
+    } catch (thrown) {
+      if (!(thrown instanceof Changed)) {
+        throw thrown;
       }
+      meet(base, thrown.theirs, input);
+      return undefined;
     }
   };
 

@@ -5,10 +5,10 @@ import { Problem } from "../api/problem";
 import type { Darkroom } from "../api/types";
 
 /** How often a write is tried again because of versions that differ in the status alone. */
-export const maxAttempts = 10;
+const maxAttempts = 10;
 
 /** Reads until there is another version than that: reads may be a moment behind. */
-export async function newer(than: Darkroom): Promise<Darkroom> {
+async function newer(than: Darkroom): Promise<Darkroom> {
   for (let attempt = 0; ; attempt++) {
     const found = await api.get(than);
     if (found.resourceVersion !== than.resourceVersion || attempt === 20) {
@@ -18,9 +18,21 @@ export async function newer(than: Darkroom): Promise<Darkroom> {
   }
 }
 
+/** Another user changed the Darkroom since it was read. */
+export class Changed extends Problem {
+  constructor(
+    title: string,
+    /** The Darkroom as it is now. */
+    readonly theirs: Darkroom,
+  ) {
+    super(412, title, "Another user changed this Darkroom in the meantime. Check the change, then try again.");
+  }
+}
+
 /**
  * Writes to the version that the user has seen. The operator writes the status, which changes
- * the version too: if nothing else differs the write is tried again with the new one.
+ * the version too: if nothing else differs the write is tried again with the new one. The
+ * error is a Changed if something else does.
  */
 export async function writeSeen<T>(seen: Darkroom, write: (ifMatch: string) => Promise<T>): Promise<T> {
   let version = seen;
@@ -33,10 +45,10 @@ export async function writeSeen<T>(seen: Darkroom, write: (ifMatch: string) => P
       }
       const now = await newer(version);
       if (now.uid !== seen.uid) {
-        throw new Problem(409, "Conflict", "The Darkroom was deleted and created again.");
+        throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
       }
       if (!asksTheSame(toInput(seen), toInput(now))) {
-        throw new Problem(412, thrown.title, "Another user changed this Darkroom in the meantime. Check the change, then try again.");
+        throw new Changed(thrown.title, now);
       }
       version = now;
     }

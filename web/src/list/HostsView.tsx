@@ -1,4 +1,4 @@
-import { Breadcrumb, BreadcrumbItem, Checkbox, EmptyState, Icon, PageSection, Pagination, PaginationVariant, Title } from "@patternfly/react-core";
+import { Breadcrumb, BreadcrumbItem, Checkbox, EmptyState, PageSection, Pagination, PaginationVariant, Title } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
@@ -11,6 +11,7 @@ import { Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useSettings } from "../settings";
 import { urlOf } from "../words/domains";
 import { PhaseText, phaseOf } from "../words/phases";
+import { StatusText } from "../words/StatusText";
 import { hostsOf, searchHosts, type HostClaim, type HostState } from "./hosts";
 import { Search } from "./Search";
 import { Loading } from "./states";
@@ -88,7 +89,7 @@ function Hosts({ claims }: { claims: HostClaim[] }) {
       </Thead>
       <Tbody>
         {claims.map(({ host, darkroom, state, others }) => {
-          const { icon: Sign, status, word } = states[state];
+          const { icon, status, word } = states[state];
           return (
             <Tr key={`${host} ${keyOf(darkroom)}`}>
               <Td dataLabel="Host" className="dr-break">
@@ -104,12 +105,9 @@ function Hosts({ claims }: { claims: HostClaim[] }) {
                 <To darkroom={darkroom} />
               </Td>
               <Td dataLabel="State">
-                <span className="dr-phase">
-                  <Icon status={status} isInline aria-hidden>
-                    <Sign />
-                  </Icon>
+                <StatusText icon={icon} status={status}>
                   {word}
-                </span>
+                </StatusText>
                 {others.length > 0 && (
                   <div className="dr-quiet">
                     Also claimed by{" "}

@@ -1,4 +1,4 @@
-import { Icon, Label } from "@patternfly/react-core";
+import { Label } from "@patternfly/react-core";
 import BanIcon from "@patternfly/react-icons/dist/esm/icons/ban-icon";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
@@ -9,6 +9,7 @@ import PauseCircleIcon from "@patternfly/react-icons/dist/esm/icons/pause-circle
 import PendingIcon from "@patternfly/react-icons/dist/esm/icons/pending-icon";
 import type { ComponentType } from "react";
 import type { Darkroom } from "../api/types";
+import { StatusText } from "./StatusText";
 
 interface Words {
   icon: ComponentType;
@@ -46,14 +47,11 @@ export const sentenceOf = (darkroom: Darkroom): string => darkroom.status.messag
 
 /** Icon and phase, for tables. */
 export function PhaseText({ phase }: { phase: Phase }) {
-  const { icon: Sign, status } = phases[phase] as Words;
+  const { icon, status } = phases[phase] as Words;
   return (
-    <span className="dr-phase">
-      <Icon status={status} isInline aria-hidden>
-        <Sign />
-      </Icon>
-      <span>{phase}</span>
-    </span>
+    <StatusText icon={icon} status={status}>
+      {phase}
+    </StatusText>
   );
 }
 
