@@ -239,7 +239,7 @@ load: build assets ## Load-test the API server (see docs/performance.md).
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/load -operator $(BIN)/darkroom-operator
 
 .PHONY: assets
-assets: $(CLUSTER) ## Build the Kubernetes API server and etcd for the tests; takes ten minutes once.
+assets: $(CLUSTER) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
 	@echo "up to date: $$($(CLUSTER) assets)"
 
 ##@ Local cluster

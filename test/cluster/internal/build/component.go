@@ -53,6 +53,8 @@ var (
 	realOnly   = []string{GroupReal}
 )
 
+const kubernetesModule = "k8s.io/kubernetes"
+
 // components is ordered by usefulness: what most people wait for comes first.
 var components = []Component{
 	kubernetes("kube-apiserver", everywhere),
@@ -120,7 +122,7 @@ func kubernetes(name string, groups []string) Component {
 	return Component{
 		Name:        name,
 		Module:      "kubernetes",
-		Requires:    "k8s.io/kubernetes",
+		Requires:    kubernetesModule,
 		Package:     "k8s.io/kubernetes/cmd/" + name,
 		VersionVars: kubernetesVersionVars,
 		Groups:      groups,

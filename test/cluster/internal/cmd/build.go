@@ -87,5 +87,8 @@ func ensureBuilt(ctx context.Context, bin string, out io.Writer, names ...string
 		return "", err
 	}
 	builder := &build.Builder{OwnDir: own, ModulesDir: filepath.Join(own, "modules"), BinDir: dir, Out: out}
+	if os.Getenv("PREBUILT") != "no" {
+		builder.SetupEnvtest = []string{"go", "-C", filepath.Join(own, "..", "..", "hack", "tools"), "tool", "setup-envtest"}
+	}
 	return dir, builder.Build(ctx, components)
 }
