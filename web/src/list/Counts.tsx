@@ -1,5 +1,5 @@
 import { ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
-import { phaseNames, PhaseText, type Phase } from "../words/phases";
+import { phaseNames, PhaseText } from "../words/phases";
 import type { Query } from "./query";
 
 /** The number of Darkrooms in each phase; a click filters by it. */
@@ -9,7 +9,7 @@ export function Counts({
   query,
   onChange,
 }: {
-  counts: Map<Phase, number>;
+  counts: Map<string, number>;
   total: number;
   query: Query;
   onChange: (part: Partial<Query>) => void;

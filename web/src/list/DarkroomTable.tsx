@@ -8,6 +8,7 @@ import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
+import { versionOf } from "./facets";
 import { columns, type Column, type Query } from "./query";
 
 const titles: Record<Column, string> = {
@@ -93,7 +94,7 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
           {place}
         </div>
       </Cell>
-      <Cell label={titles.version}>{status.version ?? darkroom.version ?? "–"}</Cell>
+      <Cell label={titles.version}>{versionOf(darkroom) || "–"}</Cell>
       <Cell label="Domains">
         <Domains darkroom={darkroom} />
       </Cell>

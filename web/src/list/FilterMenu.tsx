@@ -4,21 +4,25 @@ import { useState } from "react";
 export interface Choice {
   value: string;
   text: string;
+  /** The number of Darkrooms. */
+  count: number;
 }
 
-/** A menu with several choices. */
+/** A menu with several choices. They are found when it opens, and stay in place until it closes. */
 export function FilterMenu({
   title,
-  choices,
+  choicesOf,
   chosen,
   onChange,
 }: {
   title: string;
-  choices: Choice[];
+  choicesOf: () => Choice[];
   chosen: string[];
   onChange: (chosen: string[]) => void;
 }) {
-  const [open, setOpen] = useState(false);
+  const [choices, setChoices] = useState<Choice[]>();
+  const open = choices !== undefined;
+  const setOpen = (next: boolean) => setChoices(next ? choicesOf() : undefined);
   return (
     <Select
       role="menu"
@@ -42,11 +46,12 @@ export function FilterMenu({
       )}
     >
       <SelectList aria-label={title}>
-        {choices.map(({ value, text }) => (
+        {choices?.map(({ value, text, count }) => (
           <SelectOption key={value} value={value} hasCheckbox isSelected={chosen.includes(value)}>
-            {text}
+            {text} <span className="dr-quiet">{count}</span>
           </SelectOption>
         ))}
+        {choices?.length === 0 && <SelectOption isDisabled>None</SelectOption>}
       </SelectList>
     </Select>
   );

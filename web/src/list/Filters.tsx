@@ -1,34 +1,21 @@
 import { Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
-import { sourceTypes } from "../api/types";
-import { phaseNames } from "../words/phases";
-import { describeReason } from "../words/reasons";
-import { sourceNames } from "../words/sources";
+import { useStore } from "../live/useLive";
+import { facetNames, facetOf, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
-import { noFilters, type Query } from "./query";
+import { countBy, noFilters, type Query } from "./query";
 import { Search } from "./Search";
 
+const describe = (name: FacetName, value: string): string => facetOf(name).describe?.(value) ?? value;
+
 /** Search and filters above the table. */
-export const Filters = memo(function Filters({
-  namespaces,
-  reasons,
-  query,
-  onChange,
-  found,
-}: {
-  namespaces: string[];
-  /** Why Darkrooms are not ready, as CamelCase reasons. */
-  reasons: string[];
-  query: Query;
-  onChange: (part: Partial<Query>) => void;
-  found: number;
-}) {
-  const menus: { title: string; field: "phases" | "reasons" | "sources" | "namespaces"; choices: Choice[] }[] = [
-    { title: "Phase", field: "phases", choices: phaseNames.map((value) => ({ value, text: value })) },
-    { title: "Reason", field: "reasons", choices: reasons.map((value) => ({ value, text: describeReason(value) })) },
-    { title: "Source", field: "sources", choices: sourceTypes.map((value) => ({ value, text: sourceNames[value].name })) },
-    { title: "Namespace", field: "namespaces", choices: namespaces.map((value) => ({ value, text: value })) },
-  ];
+export const Filters = memo(function Filters({ query, onChange, found }: { query: Query; onChange: (part: Partial<Query>) => void; found: number }) {
+  const store = useStore();
+  const choicesOf = (name: FacetName): Choice[] => {
+    const counts = countBy(name, store.read().darkrooms, query);
+    const values = facetOf(name).all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
+    return values.map((value) => ({ value, text: describe(name, value), count: counts.get(value) ?? 0 }));
+  };
   return (
     <Toolbar
       clearAllFilters={() => onChange(noFilters)}
@@ -45,15 +32,20 @@ export const Filters = memo(function Filters({
           />
         </ToolbarItem>
         <ToolbarGroup variant="filter-group">
-          {menus.map(({ title, field, choices }) => (
+          {facetNames.map((name) => (
             <ToolbarFilter
-              key={field}
-              categoryName={title}
-              labels={query[field].map((value) => ({ key: value, node: choices.find((c) => c.value === value)?.text ?? value }))}
-              deleteLabel={(_, label) => onChange({ [field]: query[field].filter((value) => value !== (typeof label === "string" ? label : label.key)) })}
-              deleteLabelGroup={() => onChange({ [field]: [] })}
+              key={name}
+              categoryName={facetOf(name).title}
+              labels={query[name].map((value) => ({ key: value, node: describe(name, value) }))}
+              deleteLabel={(_, label) => onChange({ [name]: query[name].filter((value) => value !== (typeof label === "string" ? label : label.key)) })}
+              deleteLabelGroup={() => onChange({ [name]: [] })}
             >
-              <FilterMenu title={title} choices={choices} chosen={query[field]} onChange={(chosen) => onChange({ [field]: chosen })} />
+              <FilterMenu
+                title={facetOf(name).title}
+                choicesOf={() => choicesOf(name)}
+                chosen={query[name]}
+                onChange={(chosen) => onChange({ [name]: chosen })}
+              />
             </ToolbarFilter>
           ))}
         </ToolbarGroup>

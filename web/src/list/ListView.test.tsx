@@ -96,7 +96,7 @@ test("Darkrooms that need attention come first, with the reason, and can be filt
   expect(screen.getByText("cannot pull example/darkroom:nope").textContent).toBe("Container image pull failed: cannot pull example/darkroom:nope");
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Reason" }));
-  await user.click(await screen.findByRole("checkbox", { name: "Host claimed by another Darkroom" }));
+  await user.click(await screen.findByRole("checkbox", { name: "Host claimed by another Darkroom 1" }));
   expect(rows()).toEqual(["zebras"]);
   expect(location.search).toBe("?reason=DomainConflict");
 });

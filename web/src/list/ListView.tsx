@@ -3,13 +3,12 @@ import { memo, useCallback, useMemo } from "react";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
-import { reasonOf } from "../words/conditions";
 import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
 import { Loading, NoneAtAll, NoneMatch } from "./states";
 import { Pages } from "./Pages";
-import { countPhases, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
+import { countBy, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
 
 /** All Darkrooms that the user can see, live. */
 export function ListView() {
@@ -17,9 +16,7 @@ export function ListView() {
   const search = useSearch();
   const query = useMemo(() => parseQuery(search), [search]);
   const shown = useMemo(() => select(darkrooms, query), [darkrooms, query]);
-  const counts = useMemo(() => countPhases(darkrooms, query), [darkrooms, query]);
-  const namespaces = useNames(darkrooms.map((darkroom) => darkroom.namespace), query.namespaces);
-  const reasons = useNames(darkrooms.map(reasonOf), query.reasons);
+  const counts = useMemo(() => countBy("phases", darkrooms, query), [darkrooms, query]);
   const change = useCallback(
     (part: Partial<Query>) => navigate(paths.list + formatQuery({ ...parseQuery(location.search), page: 1, ...part }), { replace: true }),
     [],
@@ -38,7 +35,7 @@ export function ListView() {
     body = (
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
-        <Filters namespaces={namespaces} reasons={reasons} query={query} onChange={change} found={shown.length} />
+        <Filters query={query} onChange={change} found={shown.length} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
       </>
@@ -71,10 +68,3 @@ const Head = memo(function Head() {
     </PageSection>
   );
 });
-
-/** Sorted names without duplicates. The list stays the same object while its content does. */
-function useNames(found: (string | undefined)[], chosen: string[]): string[] {
-  const names = [...new Set([...found, ...chosen])].filter((name) => name !== undefined).sort();
-  const text = names.join(" ");
-  return useMemo(() => (text === "" ? [] : text.split(" ")), [text]);
-}

@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
-import { countPhases, formatQuery, parseQuery, select } from "./query";
+import { countBy, formatQuery, parseQuery, select } from "./query";
 
 const all = [
-  darkroom({ name: "cats", namespace: "photos" }),
+  darkroom({ name: "cats", namespace: "photos", labels: { team: "web", tier: "gold" } }),
   darkroom({ name: "broken", namespace: "photos", status: { phase: "Failed", domains: [], replicas: 0, readyReplicas: 0, conditions: [{ type: "Ready", status: "False", reason: "ImagePullFailed" }] } }),
-  darkroom({ name: "shop", namespace: "team", source: { type: "S3", bucket: "goods", region: "r" }, createdAt: "2026-02-01T00:00:00Z" }),
+  darkroom({ name: "shop", namespace: "team", source: { type: "S3", bucket: "goods", region: "r" }, labels: { team: "shop" }, createdAt: "2026-02-01T00:00:00Z" }),
   darkroom({ name: "new", namespace: "team", status: { domains: [], replicas: 0, readyReplicas: 0 } }),
 ];
 const found = (search: string) => select(all, parseQuery(search)).map(({ name }) => name);
@@ -22,6 +22,10 @@ test.each([
   ["?phase=Failed&phase=Pending", ["broken", "new"]],
   ["?source=S3", ["shop"]],
   ["?namespace=team", ["new", "shop"]],
+  ["?version=v0.4.2", ["cats", "shop"]],
+  ["?label=team%3Dweb&label=team%3Dshop", ["cats", "shop"]],
+  ["?label=team%3Dshop&label=tier%3Dgold", []],
+  ["?label=team", []],
   ["?sort=-name", ["shop", "new", "cats", "broken"]],
   ["?sort=-phase", ["cats", "shop", "new", "broken"]],
   ["?sort=age", ["shop", "broken", "cats", "new"]],
@@ -30,7 +34,7 @@ test.each([
 });
 
 test("the URL has what is shown, without defaults", () => {
-  for (const search of ["", "?q=a+b&phase=Failed&source=S3&namespace=x&reason=Invalid&sort=-age&page=2&per=20"]) {
+  for (const search of ["", "?q=a+b&phase=Failed&reason=Invalid&source=S3&namespace=x&version=v1&label=team%3Da&sort=-age&page=2&per=20"]) {
     expect(formatQuery(parseQuery(search))).toBe(search);
   }
 });
@@ -40,5 +44,9 @@ test("invalid values in the URL are ignored", () => {
 });
 
 test("phases are counted whichever of them is chosen", () => {
-  expect(countPhases(all, parseQuery("?phase=Failed&namespace=photos"))).toEqual(new Map([["Ready", 1], ["Failed", 1]]));
+  expect(countBy("phases", all, parseQuery("?phase=Failed&namespace=photos"))).toEqual(new Map([["Ready", 1], ["Failed", 1]]));
+});
+
+test("labels are counted by key and value", () => {
+  expect(countBy("labels", all, parseQuery("?phase=Ready&label=team%3Dweb"))).toEqual(new Map([["team=web", 1], ["tier=gold", 1], ["team=shop", 1]]));
 });

@@ -1,20 +1,16 @@
 import type { Darkroom } from "../api/types";
-import { sourceTypes } from "../api/types";
 import { reasonOf } from "../words/conditions";
-import { phaseNames, phaseOf, type Phase } from "../words/phases";
+import { phaseNames, phaseOf } from "../words/phases";
 import { describeReason, separate } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
+import { facetNames, facetOf, fits, versionOf, type Chosen, type FacetName } from "./facets";
 
 export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
 export type Column = (typeof columns)[number];
 
 /** What the list shows. It is kept in the URL, so that a view can be shared. */
-export interface Query {
+export interface Query extends Chosen {
   search: string;
-  phases: string[];
-  sources: string[];
-  namespaces: string[];
-  reasons: string[];
   sort: Column;
   descending: boolean;
   page: number;
@@ -26,7 +22,11 @@ export const defaultPerPage = 50;
 const defaultSort: Column = "phase";
 
 /** The filters of a list without any. */
-export const noFilters = { search: "", phases: [], sources: [], namespaces: [], reasons: [] } satisfies Partial<Query>;
+export const noFilters = { search: "", ...chosenBy(() => []) } satisfies Partial<Query>;
+
+function chosenBy(values: (name: FacetName) => string[]): Chosen {
+  return Object.fromEntries(facetNames.map((name) => [name, values(name)])) as Chosen;
+}
 
 export function parseQuery(search: string): Query {
   const params = new URLSearchParams(search);
@@ -38,10 +38,10 @@ export function parseQuery(search: string): Query {
   };
   return {
     search: params.get("q") ?? "",
-    phases: params.getAll("phase").filter((phase) => (phaseNames as string[]).includes(phase)),
-    sources: params.getAll("source").filter((source) => (sourceTypes as readonly string[]).includes(source)),
-    namespaces: params.getAll("namespace"),
-    reasons: params.getAll("reason"),
+    ...chosenBy((name) => {
+      const { parameter, all } = facetOf(name);
+      return params.getAll(parameter).filter((value) => all?.includes(value) ?? true);
+    }),
     sort: columns.includes(name) ? name : defaultSort,
     descending: sort.startsWith("-"),
     page: number("page", 1),
@@ -55,9 +55,9 @@ export function formatQuery(query: Query): string {
   if (query.search) {
     params.set("q", query.search);
   }
-  for (const [key, values] of [["phase", query.phases], ["source", query.sources], ["namespace", query.namespaces], ["reason", query.reasons]] as const) {
-    for (const value of values) {
-      params.append(key, value);
+  for (const name of facetNames) {
+    for (const value of query[name]) {
+      params.append(facetOf(name).parameter, value);
     }
   }
   const sort = (query.descending ? "-" : "") + query.sort;
@@ -75,15 +75,16 @@ export function formatQuery(query: Query): string {
 }
 
 export const isFiltered = (query: Query): boolean =>
-  query.search !== "" || [query.phases, query.sources, query.namespaces, query.reasons].some((values) => values.length > 0);
+  query.search !== "" || facetNames.some((name) => query[name].length > 0);
 
-/** Counts the Darkrooms of each phase that match the other filters. */
-export function countPhases(darkrooms: readonly Darkroom[], query: Query): Map<Phase, number> {
-  const counts = new Map<Phase, number>();
+/** Counts the Darkrooms with each value of a facet that match the other filters. */
+export function countBy(name: FacetName, darkrooms: readonly Darkroom[], query: Query): Map<string, number> {
+  const counts = new Map<string, number>();
   for (const darkroom of darkrooms) {
-    if (matches(darkroom, { ...query, phases: [] })) {
-      const phase = phaseOf(darkroom);
-      counts.set(phase, (counts.get(phase) ?? 0) + 1);
+    if (matches(darkroom, { ...query, [name]: [] })) {
+      for (const value of facetOf(name).of(darkroom)) {
+        counts.set(value, (counts.get(value) ?? 0) + 1);
+      }
     }
   }
   return counts;
@@ -98,11 +99,7 @@ export function select(darkrooms: readonly Darkroom[], query: Query): Darkroom[]
 }
 
 function matches(darkroom: Darkroom, query: Query): boolean {
-  const has = (wanted: string[], value: string) => wanted.length === 0 || wanted.includes(value);
-  if (!has(query.phases, phaseOf(darkroom)) || !has(query.sources, typeOf(darkroom.source)) || !has(query.namespaces, darkroom.namespace)) {
-    return false;
-  }
-  if (query.reasons.length > 0 && !query.reasons.includes(reasonOf(darkroom) ?? "")) {
+  if (!fits(darkroom, query)) {
     return false;
   }
   const words = query.search.toLowerCase().split(/\s+/).filter(Boolean);
@@ -114,7 +111,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
     darkroom.namespace,
     placeOf(darkroom.source),
     sourceNames[typeOf(darkroom.source)].name,
-    darkroom.status.version ?? darkroom.version ?? "",
+    versionOf(darkroom),
     ...darkroom.status.domains,
     ...darkroom.subDomains,
     describeReason(reasonOf(darkroom) ?? ""),
@@ -139,7 +136,7 @@ function compare(a: Darkroom, b: Darkroom, column: Column): number {
     case "source":
       return typeOf(a.source).localeCompare(typeOf(b.source)) || placeOf(a.source).localeCompare(placeOf(b.source));
     case "version":
-      return (a.status.version ?? "").localeCompare(b.status.version ?? "", undefined, { numeric: true });
+      return versionOf(a).localeCompare(versionOf(b), undefined, { numeric: true });
     case "phase":
       return phaseNames.indexOf(phaseOf(a)) - phaseNames.indexOf(phaseOf(b));
     case "replicas":
