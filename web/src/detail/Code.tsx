@@ -3,7 +3,7 @@ import { CopyButton } from "./CopyButton";
 
 /** A text to read and copy. */
 export function Code({ label, text, note }: { label: string; text: string; note?: string }) {
-  const id = `code-${label.toLowerCase()}`;
+  const id = `code-${label.toLowerCase().replaceAll(" ", "-")}`;
   return (
     <>
       <CodeBlock

@@ -1,5 +1,7 @@
 import { Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
+import type { ActionName } from "../actions/actions";
+import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
 import { facetNames, facetOf, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
@@ -8,8 +10,16 @@ import { Search } from "./Search";
 
 const describe = (name: FacetName, value: string): string => facetOf(name).describe?.(value) ?? value;
 
-/** Search and filters above the table. */
-export const Filters = memo(function Filters({ query, onChange, found }: { query: Query; onChange: (part: Partial<Query>) => void; found: number }) {
+interface Props {
+  query: Query;
+  onChange: (part: Partial<Query>) => void;
+  found: number;
+  /** Performs an action on all that were found. */
+  onAct: (action: ActionName) => void;
+}
+
+/** Search, filters and actions above the table. */
+export const Filters = memo(function Filters({ query, onChange, found, onAct }: Props) {
   const store = useStore();
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
@@ -51,6 +61,9 @@ export const Filters = memo(function Filters({ query, onChange, found }: { query
         </ToolbarGroup>
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
           <span role="status">{found === 1 ? "1 Darkroom" : `${found} Darkrooms`}</span>
+        </ToolbarItem>
+        <ToolbarItem>
+          <BulkMenu count={found} onAct={onAct} />
         </ToolbarItem>
       </ToolbarContent>
     </Toolbar>

@@ -1,5 +1,6 @@
-import { Button, PageSection, Title } from "@patternfly/react-core";
-import { memo, useCallback, useMemo } from "react";
+import { Alert, AlertActionCloseButton, Button, PageSection, Title } from "@patternfly/react-core";
+import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
+import type { ActionName } from "../actions/actions";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
@@ -9,6 +10,8 @@ import { Filters } from "./Filters";
 import { Loading, NoneAtAll, NoneMatch } from "./states";
 import { Pages } from "./Pages";
 import { countBy, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
+
+const BulkDialog = lazy(() => import("../actions/BulkDialog"));
 
 /** All Darkrooms that the user can see, live. */
 export function ListView() {
@@ -21,6 +24,8 @@ export function ListView() {
     (part: Partial<Query>) => navigate(paths.list + formatQuery({ ...parseQuery(location.search), page: 1, ...part }), { replace: true }),
     [],
   );
+  const [action, setAction] = useState<ActionName>();
+  const [done, setDone] = useState<string>();
   const page = Math.min(query.page, Math.max(1, Math.ceil(shown.length / query.perPage)));
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
 
@@ -35,9 +40,24 @@ export function ListView() {
     body = (
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
-        <Filters query={query} onChange={change} found={shown.length} />
+        <Filters query={query} onChange={change} found={shown.length} onAct={setAction} />
+        <div role="status">
+          {done && <Alert component="p" isInline variant="success" title={done} actionClose={<AlertActionCloseButton onClose={() => setDone(undefined)} />} />}
+        </div>
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
+        {action && (
+          <Suspense>
+            <BulkDialog
+              action={action}
+              darkrooms={shown}
+              onClose={(result) => {
+                setAction(undefined);
+                setDone(result);
+              }}
+            />
+          </Suspense>
+        )}
       </>
     );
   }

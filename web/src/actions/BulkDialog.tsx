@@ -1,0 +1,86 @@
+import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
+import { useRef, useState } from "react";
+import { api } from "../api/client";
+import { keyOf, type Darkroom } from "../api/types";
+import { Code } from "../detail/Code";
+import { writeSeen } from "../form/versions";
+import { useStore } from "../live/useLive";
+import { commandOf, patchOf, words, type ActionName } from "./actions";
+import { changeAll, partition, type Failure } from "./bulk";
+
+const counted = (n: number): string => (n === 1 ? "1 Darkroom" : `${n} Darkrooms`);
+
+/** Explains an action on several Darkrooms, and performs it on each. */
+export default function BulkDialog({ action, darkrooms, onClose }: { action: ActionName; darkrooms: readonly Darkroom[]; onClose: (done?: string) => void }) {
+  const store = useStore();
+  // Those that the user saw: later ones are not changed.
+  const [{ possible, refused }] = useState(() => partition(action, darkrooms));
+  const [now] = useState(() => `${new Date().toISOString().slice(0, 19)}Z`);
+  const [running, setRunning] = useState<{ of: number; done: number }>();
+  const [failures, setFailures] = useState<Failure[]>([]);
+  const stopped = useRef(false);
+  const { ask, effect, act, done } = words[action];
+  const pending = failures.length > 0 ? failures.map(({ darkroom }) => darkroom) : possible;
+
+  const perform = async () => {
+    setFailures([]);
+    setRunning({ of: pending.length, done: 0 });
+    const failed = await changeAll(
+      pending,
+      async (seen) => store.put(await writeSeen(seen, (ifMatch) => api.patch(seen, patchOf(action, now), ifMatch))),
+      () => setRunning((before) => before && { ...before, done: before.done + 1 }),
+      () => stopped.current,
+    );
+    if (stopped.current) {
+      return;
+    }
+    setRunning(undefined);
+    setFailures(failed);
+    if (failed.length === 0) {
+      onClose(`${done} for ${counted(possible.length)}`);
+    }
+  };
+  const close = () => {
+    stopped.current = true;
+    onClose();
+  };
+
+  return (
+    <Modal isOpen variant="medium" onClose={close} aria-labelledby="bulk-title" aria-describedby="bulk-text">
+      <ModalHeader title={`${ask} ${counted(possible.length)}?`} labelId="bulk-title" />
+      <ModalBody className="dr-stack">
+        {failures.length > 0 && <Failures failures={failures} of={possible.length} />}
+        <p id="bulk-text">{effect}</p>
+        {[...refused].map(([reason, n]) => (
+          <p key={reason} className="dr-quiet">
+            {counted(n)} left out. {reason}.
+          </p>
+        ))}
+        {running && <Progress aria-label="Darkrooms changed" value={running.done} max={running.of} label={`${running.done} of ${running.of}`} measureLocation="outside" />}
+        {possible.length > 0 && <Code label="kubectl commands" text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
+      </ModalBody>
+      <ModalFooter>
+        <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void perform()}>
+          {failures.length > 0 ? `Try ${counted(failures.length)} again` : act}
+        </Button>
+        <Button variant="link" onClick={close}>
+          {running ? "Stop" : "Cancel"}
+        </Button>
+      </ModalFooter>
+    </Modal>
+  );
+}
+
+function Failures({ failures, of }: { failures: Failure[]; of: number }) {
+  return (
+    <Alert isInline variant="danger" title={`${failures.length} of ${counted(of)} not changed`} role="alert">
+      <ul>
+        {failures.map(({ darkroom, problem }) => (
+          <li key={keyOf(darkroom)}>
+            {keyOf(darkroom)}: {problem.message}
+          </li>
+        ))}
+      </ul>
+    </Alert>
+  );
+}

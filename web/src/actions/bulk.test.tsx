@@ -1,0 +1,102 @@
+// @vitest-environment jsdom
+import { render, screen, waitFor } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, expect, test, vi } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import type { Darkroom } from "../api/types";
+import { ListView } from "../list/ListView";
+import { LiveContext } from "../live/useLive";
+import { Store } from "../live/store";
+import { pausedAnnotation } from "./annotations";
+import { changeAll, partition } from "./bulk";
+
+const stored = [
+  darkroom({ name: "cats", labels: { team: "a" } }),
+  darkroom({ name: "dogs", labels: { team: "a" } }),
+  darkroom({ name: "held", labels: { team: "a" }, annotations: { [pausedAnnotation]: "true" } }),
+  darkroom({ name: "shop", labels: { team: "b" } }),
+];
+let writes: string[];
+/** Names that the cluster refuses to change. */
+let forbidden: string[];
+
+beforeEach(() => {
+  writes = [];
+  forbidden = [];
+  history.replaceState(null, "", "/ui/");
+  vi.stubGlobal("fetch", (path: string, { body }: RequestInit = {}) => {
+    const name = path.split("/").pop() ?? "";
+    writes.push(`${name} ${typeof body === "string" ? body : ""}`);
+    const answer = forbidden.includes(name)
+      ? { status: 403, body: { title: "Forbidden", status: 403, detail: `you may not update ${name}` } }
+      : { status: 200, body: { ...stored.find((d) => d.name === name), resourceVersion: "99" } };
+    return Promise.resolve(new Response(JSON.stringify(answer.body), { status: answer.status }));
+  });
+});
+
+async function choose(entry: string) {
+  const store = new Store();
+  for (const [event, data] of [["reset", {}], ...stored.map((d) => ["added", d] as const), ["synced", { all: true }]] as [string, unknown][]) {
+    store.take({ event, data: JSON.stringify(data), id: undefined });
+  }
+  render(
+    <LiveContext value={store}>
+      <ListView />
+    </LiveContext>,
+  );
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "Label" }));
+  await user.click(await screen.findByRole("checkbox", { name: "team=a 3" }));
+  await user.click(screen.getByRole("button", { name: "Actions" }));
+  await user.click(await screen.findByRole("menuitem", { name: entry }));
+  await screen.findByRole("dialog");
+  return user;
+}
+
+test("an action changes the Darkrooms that the filters show, and leaves out those that need it not", async () => {
+  const user = await choose("Pause reconciliation");
+  expect(screen.getByText("Pause the reconciliation of 2 Darkrooms?")).toBeTruthy();
+  expect(screen.getByText("1 Darkroom left out. Reconciliation is already paused.")).toBeTruthy();
+  expect(screen.getByRole("region", { name: "kubectl commands" }).textContent).toBe(
+    ["cats", "dogs"].map((name) => `kubectl -n photos annotate darkroom/${name} --overwrite ${pausedAnnotation}=true`).join("\n"),
+  );
+  await user.click(screen.getByRole("button", { name: "Pause" }));
+  expect(await screen.findByText("Reconciliation paused for 2 Darkrooms")).toBeTruthy();
+  expect(screen.queryByRole("dialog")).toBeNull();
+  expect(writes.sort()).toEqual(["cats", "dogs"].map((name) => `${name} ${JSON.stringify({ annotations: { [pausedAnnotation]: "true" } })}`));
+});
+
+test("those that could not be changed are named, and can be tried again", async () => {
+  forbidden = ["dogs"];
+  const user = await choose("Pause reconciliation");
+  await user.click(screen.getByRole("button", { name: "Pause" }));
+  expect(await screen.findByText("photos/dogs: you may not update dogs")).toBeTruthy();
+  expect(screen.getByText(/1 of 2 Darkrooms not changed/)).toBeTruthy();
+  forbidden = [];
+  writes = [];
+  await user.click(screen.getByRole("button", { name: "Try 1 Darkroom again" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  expect(writes).toHaveLength(1);
+});
+
+test("no Darkroom is changed after a stop", async () => {
+  let stop = false;
+  const changed: Darkroom[] = [];
+  const many = Array.from({ length: 20 }, (_, i) => darkroom({ name: `d${i}` }));
+  const failures = await changeAll(
+    many,
+    (one) => {
+      changed.push(one);
+      stop = changed.length >= 6;
+      return Promise.resolve();
+    },
+    () => undefined,
+    () => stop,
+  );
+  expect(failures).toEqual([]);
+  expect(changed.length).toBe(6);
+});
+
+test("all are left out where an action is possible for none", () => {
+  expect(partition("resume", stored.slice(0, 2))).toEqual({ possible: [], refused: new Map([["Reconciliation is not paused", 2]]) });
+});
