@@ -29,7 +29,10 @@ RACE ?= -race
 
 BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
-CLUSTER := $(BIN)/cluster
+# The version of Kubernetes to test with, such as v1.30.14; empty means the one of test/cluster.
+KUBERNETES ?=
+K8S := $(BIN)/k8s$(and $(KUBERNETES),-$(KUBERNETES))
+CLUSTER_TOOL := $(BIN)/cluster
 CONTROLLER_GEN := $(TOOLS)/controller-gen
 KUSTOMIZE := $(TOOLS)/kustomize
 OPERATOR_SDK := $(TOOLS)/operator-sdk
@@ -146,7 +149,7 @@ race-flag = $$(test $$module = test/prometheus || echo $(RACE))
 test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
-		(cd $$module && KUBEBUILDER_ASSETS=$(BIN)/k8s $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
+		(cd $$module && KUBEBUILDER_ASSETS=$(K8S) $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
 			go test -json $(race-flag) $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
@@ -171,7 +174,7 @@ verify-bundle: $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Regenerate bundle/ and cat
 
 .PHONY: cover
 cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -short -coverpkg=./api/...,./internal/... -coverprofile=$(BIN)/cover.out $$($(list-packages))
+	KUBEBUILDER_ASSETS=$(K8S) go test -short -coverpkg=./api/...,./internal/... -coverprofile=$(BIN)/cover.out $$($(list-packages))
 	go tool cover -html $(BIN)/cover.out -o $(BIN)/cover.html
 	@go tool cover -func $(BIN)/cover.out | tail -n 1
 
@@ -180,16 +183,20 @@ audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm au
 	$(GOVULNCHECK) ./...
 	cd web && npm audit --omit=dev
 
+# The cluster of `make e2e`: own, or existing. The latter needs KUBECONFIG, INGRESS_URL and
+# LOAD, the command that loads the archive of an image (see CONTRIBUTING.md).
+CLUSTER ?= own
+on-real-node = $(if $(filter existing,$(CLUSTER)),PATH=$(K8S):$$PATH,$(CLUSTER_TOOL) exec --node real --)
+
 .PHONY: e2e
-e2e: build build-testdata $(CLUSTER) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux).
-	@test -d test/e2e || { echo "there is no test/e2e"; exit 1; }
-	@$(CLUSTER) build traefik
-	E2E=1 BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 30m ./test/e2e/...
+e2e: build build-testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux), or with CLUSTER=existing.
+	@$(CLUSTER_TOOL) build kubectl traefik
+	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
+		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
 
 .PHONY: chaos
-chaos: build $(CLUSTER) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage, a shared cluster (see docs/reliability.md).
-	BIN_DIR=$(BIN) $(CLUSTER) exec -- $(call gotestsum,standard-verbose) \
+chaos: build $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage, a shared cluster (see docs/reliability.md).
+	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m ./test/chaos/...
 
 # The seeds take up to forty seconds of it.
@@ -200,18 +207,18 @@ fuzz: ## Fuzz translation and rendering for FUZZTIME. Failures are stored in tes
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 
 .PHONY: e2e-olm
-e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
-	@$(CLUSTER) build olm
+e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
+	@$(CLUSTER_TOOL) build olm
 	@hack/previous.sh $(BUNDLE_VERSION) $(PREVIOUS)
-	@cd $(BIN)/previous/source && $(CLUSTER) image --output $(BIN)/previous/image.tar $(image-flags) \
+	@cd $(BIN)/previous/source && $(CLUSTER_TOOL) image --output $(BIN)/previous/image.tar $(image-flags) \
 		$(IMAGE_BASE):v$$(cat ../version)=$(BIN)/previous/darkroom-operator
-	@$(CLUSTER) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
-	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
+	@$(CLUSTER_TOOL) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
+	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
 .PHONY: test-docs
-test-docs: build-testdata $(HELM) $(CLUSTER) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
-	BIN_DIR=$(BIN) $(CLUSTER) exec --node real -- $(call gotestsum,standard-verbose) \
+test-docs: build-testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
+	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # Which tests e2e-olm runs.
@@ -225,31 +232,31 @@ ROUNDS ?= 3
 
 .PHONY: bench
 bench: build assets ## Benchmark the operator (see docs/performance.md). N=100,500 ROUNDS=3
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -contender -n $(N) -rounds $(ROUNDS) \
+	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -contender -n $(N) -rounds $(ROUNDS) \
 		-operator $(BIN)/darkroom-operator -json $(BIN)/bench.json
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -run '^$$' -bench . ./internal/values ./internal/release ./internal/controller
+	KUBEBUILDER_ASSETS=$(K8S) go test -run '^$$' -bench . ./internal/values ./internal/release ./internal/controller
 
 .PHONY: bench-budget
 bench-budget: build assets ## Check the operator against test/bench/budget.json.
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/bench -n 50 -rounds 1 -trials 7 -timeout 15m \
+	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -n 50 -rounds 1 -trials 7 -timeout 15m \
 		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
 
 .PHONY: load
 load: build assets ## Load-test the API server (see docs/performance.md).
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./test/load -operator $(BIN)/darkroom-operator
+	KUBEBUILDER_ASSETS=$(K8S) go run ./test/load -operator $(BIN)/darkroom-operator
 
 .PHONY: assets
-assets: $(CLUSTER) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
-	@echo "up to date: $$($(CLUSTER) assets)"
+assets: $(CLUSTER_TOOL) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
+	@echo "up to date: $$($(CLUSTER_TOOL) assets)"
 
 ##@ Local cluster
 
 .PHONY: demo
-demo: $(CLUSTER) ## Start a cluster, the operator and a Darkroom that serves an image. NODE=kind, k3d, real or simulated.
+demo: $(CLUSTER_TOOL) ## Start a cluster, the operator and a Darkroom that serves an image. NODE=kind, k3d, real or simulated.
 	@NODE=$(NODE) hack/demo.sh start
 
 .PHONY: demo-stop
-demo-stop: $(CLUSTER) ## Stop the demo.
+demo-stop: $(CLUSTER_TOOL) ## Stop the demo.
 	@hack/demo.sh stop
 
 .PHONY: demo-check
@@ -284,8 +291,8 @@ build-sources:
 	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
 .PHONY: image
-image: build $(CLUSTER) ## Build the image IMG without a container engine, for this platform: bin/image.tar.
-	@$(CLUSTER) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
+image: build $(CLUSTER_TOOL) ## Build the image IMG without a container engine, for this platform: bin/image.tar.
+	@$(CLUSTER_TOOL) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
 	@echo "made bin/image.tar, a docker-archive of $(IMG)"
 
 .PHONY: sbom
@@ -432,7 +439,7 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 ##@ Tools (built when needed; the versions are in hack/*/go.mod and below)
 
 .PHONY: tools
-tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER) ## Build all tools.
+tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER_TOOL) ## Build all tools.
 
 $(GOLANGCI_LINT): tool-flags = -ldflags '-s -w'
 # `helm template` renders for the Kubernetes version of its libraries.
@@ -467,10 +474,10 @@ $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.33.0' tool && touch $@
 
 # opm is built like the programs of the test cluster, which have their versions there.
-$(OPM): $(CLUSTER)
-	@$(CLUSTER) build opm
+$(OPM): $(CLUSTER_TOOL)
+	@$(CLUSTER_TOOL) build opm
 
 # Built each time; the Go build cache detects changes.
-.PHONY: $(CLUSTER)
-$(CLUSTER):
+.PHONY: $(CLUSTER_TOOL)
+$(CLUSTER_TOOL):
 	@$(call go-build,test/cluster) -o $@ .

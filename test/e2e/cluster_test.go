@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,19 +44,26 @@ const (
 // fieldManager owns what the tests apply.
 const fieldManager = "darkroom-e2e"
 
-// loadImages packs the built programs as images of the node: no registry is asked.
-func loadImages(ctx context.Context) error {
+// loadImages packs the built programs as images, and loads them into the nodes: no registry
+// is asked.
+func loadImages(ctx context.Context, dir string) error {
 	tool := filepath.Join(binaries, "cluster")
 	if _, err := os.Stat(tool); err != nil {
 		tool = filepath.Join(repository, "bin", "cluster")
 	}
-	for _, args := range [][]string{
-		{"load", "--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
-		{"load", "--workdir", "/app", otherDarkroomImage + "=" + filepath.Join(binaries, "darkroom")},
-		{"load", sourcesImage + "=" + filepath.Join(binaries, "sources")},
-	} {
-		if out, err := exec.CommandContext(ctx, tool, args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("cluster %s: %w: %s", strings.Join(args, " "), err, out)
+	load := []string{tool, "load"}
+	if given := strings.Fields(os.Getenv("LOAD")); len(given) > 0 {
+		load = given
+	}
+	for image, program := range map[string]string{darkroomImage: "darkroom", otherDarkroomImage: "darkroom", sourcesImage: "sources"} {
+		archive := filepath.Join(dir, "image.tar")
+		for _, args := range [][]string{
+			{tool, "image", "--output", archive, "--workdir", "/app", image + "=" + filepath.Join(binaries, program)},
+			append(slices.Clone(load), archive),
+		} {
+			if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+				return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, out)
+			}
 		}
 	}
 	return nil

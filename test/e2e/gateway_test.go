@@ -22,6 +22,7 @@ import (
 
 func TestAWebFolderIsServedThroughAGateway(t *testing.T) {
 	t.Parallel()
+	requireGateways(t)
 	darkroom := newDarkroom(newNamespace(t), "attached").Spec(routedBy("public")).Obj()
 	create(t, darkroom)
 	waitReady(t, darkroom)
@@ -39,6 +40,7 @@ func TestAWebFolderIsServedThroughAGateway(t *testing.T) {
 
 func TestHostsAreNotRoutedUntilAGatewayAcceptsThem(t *testing.T) {
 	t.Parallel()
+	requireGateways(t)
 	for _, test := range []struct {
 		name, gateway, reason string
 		ready                 metav1.ConditionStatus
@@ -66,6 +68,7 @@ func TestHostsAreNotRoutedUntilAGatewayAcceptsThem(t *testing.T) {
 
 func TestMetricsOfPodsAreNotServedThroughTheGateway(t *testing.T) {
 	t.Parallel()
+	requireGateways(t)
 	darkroom := newDarkroom(newNamespace(t), "metrics").Spec(routedBy("public")).Spec(func(spec *v1alpha1.DarkroomSpec) {
 		spec.Metrics = &v1alpha1.Metrics{Enabled: true}
 	}).Obj()
@@ -106,6 +109,7 @@ var rolloutsBehindAGateway = []struct {
 
 // Not parallel: a machine that is busy elsewhere would be measured.
 func TestNoRequestThroughAGatewayFailsDuringRollouts(t *testing.T) {
+	requireGateways(t)
 	darkroom := newDarkroom(newNamespace(t), "rolled").Spec(routedBy("public")).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)

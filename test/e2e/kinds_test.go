@@ -16,6 +16,7 @@ import (
 // and to take each away again.
 func TestEveryKindIsMadeAndTakenAwayUnderTheOperatorsOwnRights(t *testing.T) {
 	t.Parallel()
+	requireGateways(t)
 	namespace := newNamespace(t)
 	darkroom := newDarkroom(namespace, "kinds").
 		Source(theSources.s3Inline(accessKey, secretKey)).

@@ -116,7 +116,7 @@ func setUp(ctx context.Context, dir string) error {
 	if err := connect(); err != nil {
 		return err
 	}
-	if err := loadImages(ctx); err != nil {
+	if err := loadImages(ctx, dir); err != nil {
 		return err
 	}
 	if err := installDefinitions(ctx); err != nil {
@@ -165,9 +165,9 @@ func readEnvironment() error {
 	}
 	ingressURL = os.Getenv("INGRESS_URL")
 	binaries = os.Getenv("BIN_DIR")
-	for _, name := range []string{"KUBECONFIG", "INGRESS_URL", "CLUSTER_DIR", "BIN_DIR"} {
+	for _, name := range []string{"KUBECONFIG", "INGRESS_URL", "BIN_DIR"} {
 		if os.Getenv(name) == "" {
-			return fmt.Errorf("%s is not set: run `make e2e`", name)
+			return fmt.Errorf("%s is not set: run `make e2e`, which sets it unless with CLUSTER=existing", name)
 		}
 	}
 	if !filepath.IsAbs(binaries) {

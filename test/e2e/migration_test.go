@@ -120,6 +120,7 @@ func (m *migration) ingresses(t *testing.T) map[string]types.UID {
 //
 // The steps are those of docs/first-darkroom.md.
 func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) {
+	requireGateways(t)
 	namespace := newNamespace(t)
 	m := &migration{clients: make([]atomic.Int32, migrating)}
 	for i := range migrating {

@@ -5,9 +5,13 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
+	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -120,6 +124,24 @@ func startGateways(ctx context.Context, dir string) error {
 		}
 		return nil
 	})
+}
+
+// podsReached reports whether this machine reaches the addresses of pods, as Traefik must.
+var podsReached = sync.OnceValue(func() error {
+	pods := http.Client{Timeout: 10 * time.Second}
+	response, err := pods.Get(theSources.folderURL)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+})
+
+// requireGateways skips a test on an existing cluster whose Gateways could not serve.
+func requireGateways(t *testing.T) {
+	t.Helper()
+	if err := podsReached(); err != nil && os.Getenv("LOAD") != "" {
+		t.Skipf("Traefik runs on this machine, which does not reach the pods: %v", err)
+	}
 }
 
 // routedBy routes the hosts of a Darkroom by a Gateway.

@@ -433,6 +433,35 @@ const steps = [
     },
   ],
   [
+    "pauses all that have a label",
+    async () => {
+      const names = ["first", "second"];
+      for (const name of names) {
+        await rest("POST", "/darkrooms", { name, namespace, labels: { team: "many" }, replicas: 0, source: { baseUrl: "https://example.com" }, subDomains: [name] });
+      }
+      await editor.goto(url);
+      const table = editor.getByRole("grid", { name: "Darkrooms" });
+      await table.getByRole("link", { name: "second", exact: true }).waitFor();
+      await editor.getByRole("button", { name: "Label", exact: true }).click();
+      await editor.getByRole("checkbox", { name: "team=many 2" }).click();
+      await inspect(editor, "list-filter");
+      await editor.keyboard.press("Escape");
+      await table.getByRole("link", { name: "album", exact: true }).waitFor({ state: "detached" });
+      await editor.getByRole("button", { name: "Actions" }).click();
+      await editor.getByRole("menuitem", { name: "Pause reconciliation" }).click();
+      const dialog = editor.getByRole("dialog");
+      await dialog.getByText("Pause the reconciliation of 2 Darkrooms?").waitFor();
+      await inspect(editor, "list-actions");
+      await dialog.getByRole("button", { name: "Pause" }).click();
+      await editor.getByText("Reconciliation paused for 2 Darkrooms").waitFor({ timeout: patience });
+      await table.getByText("Paused", { exact: true }).nth(1).waitFor({ timeout: patience });
+      for (const name of names) {
+        await rest("DELETE", `/darkrooms/${namespace}/${name}`);
+      }
+      await editor.getByText("No matching Darkrooms").waitFor({ timeout: patience });
+    },
+  ],
+  [
     "is refused what one may not do, and told so",
     async () => {
       const viewer = await person(env("VIEWER_TOKEN"));

@@ -22,6 +22,9 @@ type Builder struct {
 	ModulesDir string
 	// BinDir receives the binaries and a .stamps folder.
 	BinDir string
+	// Kubernetes is the version of the components of Kubernetes, such as v1.30.14. Empty
+	// means the one that the modules pin.
+	Kubernetes string
 	// Out receives the progress.
 	Out io.Writer
 	// SetupEnvtest is the command line of setup-envtest, by which the components of
@@ -83,7 +86,9 @@ func (b *Builder) pending(components []Component) (bool, error) {
 // check returns the version and the stamp that the binary of c should have,
 // and whether it has it.
 func (b *Builder) check(c Component) (version, stamp string, ok bool, err error) {
-	if version, err = c.Version(b.ModulesDir); err != nil {
+	if b.isOther(c) {
+		version = b.Kubernetes
+	} else if version, err = c.Version(b.ModulesDir); err != nil {
 		return "", "", false, err
 	}
 	if stamp, err = b.stamp(c, version); err != nil {
@@ -122,11 +127,15 @@ func (b *Builder) compile(ctx context.Context, c Component, version string, p *p
 	defer os.Remove(temporary)
 
 	args := append([]string{"build", "-v", "-o", temporary}, buildArgs(c, version)...)
-	cmd := exec.CommandContext(ctx, "go", append(args, c.Package)...)
 	dir, err := b.sourceDir(ctx, c, version)
 	if err != nil {
 		return err
 	}
+	if b.isOther(c) {
+		// Its go.mod is incomplete.
+		args = append(args, "-mod=mod")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, c.Package)...)
 	cmd.Dir = dir
 	cmd.Env = buildEnv()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -159,7 +168,7 @@ func buildEnv() []string {
 
 // sourceDir is the folder in which c is built.
 func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (string, error) {
-	if !c.InDownload {
+	if !c.InDownload && !b.isOther(c) {
 		return b.moduleDir(c), nil
 	}
 	// Run beside the go.sum that has the checksum of the download.
@@ -170,6 +179,9 @@ func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (s
 	var found struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(answer, &found); err != nil || jsonErr != nil || found.Error != "" {
 		return "", fmt.Errorf("download %s@%s: %w", c.Requires, version, errors.Join(err, jsonErr, errors.New(found.Error)))
+	}
+	if b.isOther(c) {
+		return b.writeModule(found.Dir, version)
 	}
 	return found.Dir, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/build"
 )
 
-const binFlagHelp = "folder of the programs (default: bin/k8s of the repository)"
+const binFlagHelp = "folder of the programs (default: bin/k8s of the repository, or bin/k8s-VERSION with KUBERNETES=VERSION)"
 
 func buildCommand() command {
 	return command{
@@ -22,6 +22,8 @@ func buildCommand() command {
 		help: fmt.Sprintf(`
 Builds what is not up to date. The first time takes about ten minutes on two
 cores; afterwards the build cache makes it seconds.
+
+With KUBERNETES=v1.30.14 in the environment all commands use that version.
 
 Groups:
   %-10s kube-apiserver, etcd, kubectl: what envtest needs
@@ -86,7 +88,7 @@ func ensureBuilt(ctx context.Context, bin string, out io.Writer, names ...string
 	if err != nil {
 		return "", err
 	}
-	builder := &build.Builder{OwnDir: own, ModulesDir: filepath.Join(own, "modules"), BinDir: dir, Out: out}
+	builder := &build.Builder{OwnDir: own, ModulesDir: filepath.Join(own, "modules"), BinDir: dir, Kubernetes: os.Getenv("KUBERNETES"), Out: out}
 	if os.Getenv("PREBUILT") != "no" {
 		builder.SetupEnvtest = []string{"go", "-C", filepath.Join(own, "..", "..", "hack", "tools"), "tool", "setup-envtest"}
 	}

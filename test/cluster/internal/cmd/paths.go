@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 )
 
@@ -68,8 +69,19 @@ func absolute(path string, fallback ...string) (string, error) {
 	return abs, nil
 }
 
+// release is a version of Kubernetes.
+var release = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+$`)
+
 // binDir is the folder of the programs.
-func binDir(flag string) (string, error) { return absolute(flag, "bin", "k8s") }
+func binDir(flag string) (string, error) {
+	if version := os.Getenv("KUBERNETES"); version != "" {
+		if !release.MatchString(version) {
+			return "", fmt.Errorf("KUBERNETES=%s: must be a version such as v1.30.14", version)
+		}
+		return absolute(flag, "bin", "k8s-"+version)
+	}
+	return absolute(flag, "bin", "k8s")
+}
 
 // clusterDir is the folder of the cluster.
 func clusterDir(flag string) (string, error) { return absolute(flag, ".cluster") }
