@@ -435,13 +435,13 @@ const steps = [
   [
     "pauses all that have a label",
     async () => {
-      const names = ["first", "second"];
+      const names = ["left", "right"];
       for (const name of names) {
         await rest("POST", "/darkrooms", { name, namespace, labels: { team: "many" }, replicas: 0, source: { baseUrl: "https://example.com" }, subDomains: [name] });
       }
       await editor.goto(url);
       const table = editor.getByRole("grid", { name: "Darkrooms" });
-      await table.getByRole("link", { name: "second", exact: true }).waitFor();
+      await table.getByRole("link", { name: "right", exact: true }).waitFor();
       await editor.getByRole("button", { name: "Label", exact: true }).click();
       await editor.getByRole("checkbox", { name: "team=many 2" }).click();
       await inspect(editor, "list-filter");

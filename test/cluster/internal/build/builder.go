@@ -27,8 +27,8 @@ type Builder struct {
 	Kubernetes string
 	// Out receives the progress.
 	Out io.Writer
-	// SetupEnvtest is the command line of setup-envtest, by which the components of
-	// GroupAssets are downloaded. Empty means that they are always compiled.
+	// SetupEnvtest is the command line of setup-envtest, which downloads the components of
+	// GroupAssets. Empty means that they are always compiled.
 	SetupEnvtest []string
 
 	goVersion string

@@ -16,7 +16,7 @@ import (
 const downloadTimeout = 3 * time.Minute
 
 // download gets those components of GroupAssets that are not up to date by setup-envtest,
-// which checks their digests. Whatever it cannot get is compiled.
+// which checks their digests. The others are compiled.
 func (b *Builder) download(ctx context.Context, components []Component) {
 	var wanted []Component
 	stamps, release := map[string]string{}, ""
@@ -58,7 +58,7 @@ func (b *Builder) setupEnvtest(ctx context.Context, release string) (string, err
 	folder, err := command.Output()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
 		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
-		return "", fmt.Errorf("%s: %s", err, lines[len(lines)-1])
+		return "", fmt.Errorf("%w: %s", err, lines[len(lines)-1])
 	}
 	return strings.TrimSpace(string(folder)), err
 }
