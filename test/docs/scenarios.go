@@ -111,6 +111,7 @@ const helmInTestOLM = "TestHelm in test/olm installs, upgrades and uninstalls th
 
 // notRun lists the blocks that are not part of a scenario, with the reason.
 var notRun = map[string]string{
+	"CONTRIBUTING.md#Tests/1":             "needs kind",
 	readme + "#Quick start/1":             "make demo-check runs both commands",
 	readme + "#Installing/1":              "TestKustomize in test/olm runs the two targets",
 	install + "#Helm/1":                   helmInTestOLM,
