@@ -19,6 +19,6 @@
 //
 // Environment: KUBECONFIG and INGRESS_URL as `cluster exec` sets them, or those of an
 // existing cluster; LOAD, the command that loads the archive of an image into its nodes, by
-// default `cluster load`; BIN_DIR, the folder of the binaries. E2E_IDLE is the length of the idle window
-// (default 1m; a release is tested with 10m), E2E_SEED the seed of the kills.
+// default `cluster load`; BIN_DIR, the folder of the binaries. E2E_IDLE is the length of the
+// idle window (default 1m; a release is tested with 10m), E2E_SEED the seed of the kills.
 package e2e

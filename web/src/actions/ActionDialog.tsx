@@ -1,12 +1,11 @@
 import { Alert, Button, Form, FormGroup, FormHelperText, HelperText, HelperTextItem, Modal, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
-import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import type { Darkroom } from "../api/types";
-import { writeSeen } from "../form/versions";
 import { useStore } from "../live/useLive";
-import { commandOf, patchOf, words, type ActionName } from "./actions";
+import { commandOf, words, type ActionName } from "./actions";
 import { Command } from "./Command";
+import { perform, timestamp } from "./perform";
 
 const maxReplicas = 1000;
 
@@ -15,18 +14,18 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
   const store = useStore();
   // The version that the user saw: what others change meanwhile is not overwritten.
   const [seen] = useState(darkroom);
-  const [now] = useState(() => `${new Date().toISOString().slice(0, 19)}Z`);
+  const [now] = useState(timestamp);
   const [typed, setTyped] = useState(String(darkroom.replicas ?? 1));
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const { ask, effect, act, done } = words[action];
   const replicas = Number(typed);
   const fits = action !== "scale" || (/^\d+$/.test(typed) && replicas <= maxReplicas);
-  const perform = async () => {
+  const submit = async () => {
     setBusy(true);
     setProblem(undefined);
     try {
-      store.put(await writeSeen(seen, (ifMatch) => api.patch(seen, patchOf(action, now, replicas), ifMatch)));
+      store.put(await perform(action, seen, now, replicas));
       onClose(done);
     } catch (thrown) {
       setProblem(asProblem(thrown));
@@ -42,7 +41,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
           onSubmit={(event) => {
             event.preventDefault();
             if (fits && !busy) {
-              void perform();
+              void submit();
             }
           }}
         >

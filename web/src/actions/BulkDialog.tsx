@@ -1,33 +1,31 @@
 import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
 import { useRef, useState } from "react";
-import { api } from "../api/client";
 import { keyOf, type Darkroom } from "../api/types";
 import { Code } from "../detail/Code";
-import { writeSeen } from "../form/versions";
 import { useStore } from "../live/useLive";
-import { commandOf, patchOf, words, type ActionName } from "./actions";
+import { counted } from "../words/counted";
+import { commandOf, words, type ActionName } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
-
-const counted = (n: number): string => (n === 1 ? "1 Darkroom" : `${n} Darkrooms`);
+import { perform, timestamp } from "./perform";
 
 /** Explains an action on several Darkrooms, and performs it on each. */
 export default function BulkDialog({ action, darkrooms, onClose }: { action: ActionName; darkrooms: readonly Darkroom[]; onClose: (done?: string) => void }) {
   const store = useStore();
   // Those that the user saw: later ones are not changed.
   const [{ possible, refused }] = useState(() => partition(action, darkrooms));
-  const [now] = useState(() => `${new Date().toISOString().slice(0, 19)}Z`);
+  const [now] = useState(timestamp);
   const [running, setRunning] = useState<{ of: number; done: number }>();
   const [failures, setFailures] = useState<Failure[]>([]);
   const stopped = useRef(false);
   const { ask, effect, act, done } = words[action];
   const pending = failures.length > 0 ? failures.map(({ darkroom }) => darkroom) : possible;
 
-  const perform = async () => {
+  const submit = async () => {
     setFailures([]);
     setRunning({ of: pending.length, done: 0 });
     const failed = await changeAll(
       pending,
-      async (seen) => store.put(await writeSeen(seen, (ifMatch) => api.patch(seen, patchOf(action, now), ifMatch))),
+      async (seen) => store.put(await perform(action, seen, now)),
       () => setRunning((before) => before && { ...before, done: before.done + 1 }),
       () => stopped.current,
     );
@@ -60,7 +58,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Act
         {possible.length > 0 && <Code label="kubectl commands" text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
       </ModalBody>
       <ModalFooter>
-        <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void perform()}>
+        <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void submit()}>
           {failures.length > 0 ? `Try ${counted(failures.length)} again` : act}
         </Button>
         <Button variant="link" onClick={close}>

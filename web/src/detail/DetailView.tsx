@@ -1,6 +1,4 @@
 import {
-  Alert,
-  AlertActionCloseButton,
   Breadcrumb,
   BreadcrumbItem,
   Bullseye,
@@ -17,6 +15,7 @@ import {
 import { useState } from "react";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
+import { Done } from "../actions/Done";
 import type { ActionName } from "../actions/actions";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
@@ -118,13 +117,9 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
             </Allowed>
           </div>
         </div>
-        <div role="status">
-          {done && (
-            <Alert component="p" isInline variant="success" title={done} actionClose={<AlertActionCloseButton onClose={() => setDone(undefined)} />}>
-              The phase and the conditions show the progress.
-            </Alert>
-          )}
-        </div>
+        <Done text={done} onClose={() => setDone(undefined)}>
+          The phase and the conditions show the progress.
+        </Done>
       </PageSection>
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs

@@ -3,12 +3,13 @@ import { memo } from "react";
 import type { ActionName } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
-import { facetNames, facetOf, type FacetName } from "./facets";
+import { counted } from "../words/counted";
+import { facetNames, facets, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
 import { countBy, noFilters, type Query } from "./query";
 import { Search } from "./Search";
 
-const describe = (name: FacetName, value: string): string => facetOf(name).describe?.(value) ?? value;
+const describe = (name: FacetName, value: string): string => facets[name].describe?.(value) ?? value;
 
 interface Props {
   query: Query;
@@ -23,7 +24,7 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
   const store = useStore();
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
-    const values = facetOf(name).all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
+    const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
     return values.map((value) => ({ value, text: describe(name, value), count: counts.get(value) ?? 0 }));
   };
   return (
@@ -45,13 +46,13 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
           {facetNames.map((name) => (
             <ToolbarFilter
               key={name}
-              categoryName={facetOf(name).title}
+              categoryName={facets[name].title}
               labels={query[name].map((value) => ({ key: value, node: describe(name, value) }))}
               deleteLabel={(_, label) => onChange({ [name]: query[name].filter((value) => value !== (typeof label === "string" ? label : label.key)) })}
               deleteLabelGroup={() => onChange({ [name]: [] })}
             >
               <FilterMenu
-                title={facetOf(name).title}
+                title={facets[name].title}
                 choicesOf={() => choicesOf(name)}
                 chosen={query[name]}
                 onChange={(chosen) => onChange({ [name]: chosen })}
@@ -60,7 +61,7 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
           ))}
         </ToolbarGroup>
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
-          <span role="status">{found === 1 ? "1 Darkroom" : `${found} Darkrooms`}</span>
+          <span role="status">{counted(found)}</span>
         </ToolbarItem>
         <ToolbarItem>
           <BulkMenu count={found} onAct={onAct} />

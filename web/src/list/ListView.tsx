@@ -1,6 +1,7 @@
-import { Alert, AlertActionCloseButton, Button, PageSection, Title } from "@patternfly/react-core";
+import { Button, PageSection, Title } from "@patternfly/react-core";
 import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
 import type { ActionName } from "../actions/actions";
+import { Done } from "../actions/Done";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
@@ -41,9 +42,7 @@ export function ListView() {
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
         <Filters query={query} onChange={change} found={shown.length} onAct={setAction} />
-        <div role="status">
-          {done && <Alert component="p" isInline variant="success" title={done} actionClose={<AlertActionCloseButton onClose={() => setDone(undefined)} />} />}
-        </div>
+        <Done text={done} onClose={() => setDone(undefined)} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
         {action && (

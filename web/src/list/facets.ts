@@ -14,12 +14,19 @@ interface Facet {
   /** All values, in the order of the menu; without them those of the Darkrooms are sorted. */
   all?: readonly string[];
   describe?: (value: string) => string;
+  /** The group of a value, such as the key of a label; without it all are one group. */
+  group?: (value: string) => string;
 }
 
 /** The version of a Darkroom that runs, or that is to run. */
 export const versionOf = ({ status, version }: Darkroom): string => status.version ?? version ?? "";
 
-export const facets = {
+export const facetNames = ["phases", "reasons", "sources", "namespaces", "versions", "labels"] as const;
+export type FacetName = (typeof facetNames)[number];
+
+const present = (value: string | undefined): string[] => (value ? [value] : []);
+
+export const facets: Record<FacetName, Facet> = {
   phases: { title: "Phase", parameter: "phase", of: (darkroom) => [phaseOf(darkroom)], all: phaseNames },
   reasons: { title: "Reason", parameter: "reason", of: (darkroom) => present(reasonOf(darkroom)), describe: describeReason },
   sources: {
@@ -31,33 +38,25 @@ export const facets = {
   },
   namespaces: { title: "Namespace", parameter: "namespace", of: (darkroom) => [darkroom.namespace] },
   versions: { title: "Version", parameter: "version", of: (darkroom) => present(versionOf(darkroom)) },
-  labels: { title: "Label", parameter: "label", of: ({ labels }) => Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`) },
-} as const satisfies Record<string, Facet>;
-
-export type FacetName = keyof typeof facets;
-export const facetNames = Object.keys(facets) as FacetName[];
-export const facetOf = (name: FacetName): Facet => facets[name];
+  labels: {
+    title: "Label",
+    parameter: "label",
+    of: ({ labels }) => Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`),
+    group: (label) => label.slice(0, label.indexOf("=")),
+  },
+};
 
 /** The chosen values of each facet; none means that it does not filter. */
 export type Chosen = Record<FacetName, string[]>;
 
-const present = (value: string | undefined): string[] => (value ? [value] : []);
-
-/**
- * Whether a Darkroom has one of the chosen values of each facet. Of labels it must have one
- * for each chosen key, like a selector of Kubernetes.
- */
-export function fits(darkroom: Darkroom, chosen: Chosen): boolean {
-  return facetNames.every((name) => {
+/** Whether a Darkroom has one of the chosen values of each facet and group. */
+export const fits = (darkroom: Darkroom, chosen: Chosen): boolean =>
+  facetNames.every((name) => {
     const wanted = chosen[name];
     if (wanted.length === 0) {
       return true;
     }
-    const values = facets[name].of(darkroom);
-    if (name !== "labels") {
-      return wanted.some((value) => values.includes(value));
-    }
-    const keyOf = (label: string) => label.slice(0, label.indexOf("="));
-    return wanted.every((label) => wanted.some((other) => keyOf(other) === keyOf(label) && values.includes(other)));
+    const { of, group = () => "" } = facets[name];
+    const values = of(darkroom);
+    return wanted.every((value) => wanted.some((other) => group(other) === group(value) && values.includes(other)));
   });
-}

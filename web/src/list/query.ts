@@ -3,7 +3,7 @@ import { reasonOf } from "../words/conditions";
 import { phaseNames, phaseOf } from "../words/phases";
 import { describeReason, separate } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
-import { facetNames, facetOf, fits, versionOf, type Chosen, type FacetName } from "./facets";
+import { facetNames, facets, fits, versionOf, type Chosen, type FacetName } from "./facets";
 
 export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
 export type Column = (typeof columns)[number];
@@ -39,7 +39,7 @@ export function parseQuery(search: string): Query {
   return {
     search: params.get("q") ?? "",
     ...chosenBy((name) => {
-      const { parameter, all } = facetOf(name);
+      const { parameter, all } = facets[name];
       return params.getAll(parameter).filter((value) => all?.includes(value) ?? true);
     }),
     sort: columns.includes(name) ? name : defaultSort,
@@ -57,7 +57,7 @@ export function formatQuery(query: Query): string {
   }
   for (const name of facetNames) {
     for (const value of query[name]) {
-      params.append(facetOf(name).parameter, value);
+      params.append(facets[name].parameter, value);
     }
   }
   const sort = (query.descending ? "-" : "") + query.sort;
@@ -82,7 +82,7 @@ export function countBy(name: FacetName, darkrooms: readonly Darkroom[], query: 
   const counts = new Map<string, number>();
   for (const darkroom of darkrooms) {
     if (matches(darkroom, { ...query, [name]: [] })) {
-      for (const value of facetOf(name).of(darkroom)) {
+      for (const value of facets[name].of(darkroom)) {
         counts.set(value, (counts.get(value) ?? 0) + 1);
       }
     }

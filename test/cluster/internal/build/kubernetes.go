@@ -15,6 +15,14 @@ func (b *Builder) isOther(c Component) bool {
 	return b.Kubernetes != "" && c.Requires == kubernetesModule
 }
 
+// version returns the version of c to build.
+func (b *Builder) version(c Component) (string, error) {
+	if b.isOther(c) {
+		return b.Kubernetes, nil
+	}
+	return c.Version(b.ModulesDir)
+}
+
 // writeModule writes a module that requires a version of Kubernetes, whose source is in a
 // folder, and returns its folder. The go.mod of Kubernetes itself requires the modules of
 // its folder staging without a version; they are published with the same minor and patch

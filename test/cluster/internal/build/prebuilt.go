@@ -15,50 +15,51 @@ import (
 // downloadTimeout limits the download of about 150 MB. Compiling takes longer.
 const downloadTimeout = 3 * time.Minute
 
-// download gets those components of GroupAssets that are not up to date by setup-envtest,
-// which checks their digests. The others are compiled.
-func (b *Builder) download(ctx context.Context, components []Component) {
-	var wanted []Component
-	stamps, release := map[string]string{}, ""
-	for _, c := range components {
-		version, stamp, upToDate, err := b.check(c)
-		if err == nil && !upToDate && slices.Contains(c.Groups, GroupAssets) {
-			wanted = append(wanted, c)
-			stamps[c.Name] = stamp
-		}
-		if c.Requires == kubernetesModule {
-			release = strings.TrimPrefix(version, "v")
-		}
+// download gets the components of GroupAssets by setup-envtest, which checks their digests,
+// if one of them is not up to date. It returns their folder; empty if they must be compiled.
+func (b *Builder) download(ctx context.Context, components []Component) string {
+	assets := slices.DeleteFunc(slices.Clone(components), func(c Component) bool { return !slices.Contains(c.Groups, GroupAssets) })
+	apiserver := slices.IndexFunc(assets, func(c Component) bool { return c.Requires == kubernetesModule })
+	if pending, err := b.pending(assets); len(b.SetupEnvtest) == 0 || err != nil || !pending || apiserver < 0 {
+		return ""
 	}
-	if len(b.SetupEnvtest) == 0 || len(wanted) == 0 || release == "" {
-		return
+	version, err := b.version(assets[apiserver])
+	if err != nil {
+		return ""
 	}
-	fmt.Fprintf(b.Out, "looking for prebuilt programs of Kubernetes %s\n", release)
-	folder, err := b.setupEnvtest(ctx, release)
-	for i := 0; err == nil && i < len(wanted); i++ {
-		name := wanted[i].Name
-		if err = os.Rename(filepath.Join(folder, name), filepath.Join(b.BinDir, name)); err == nil {
-			err = os.WriteFile(b.stampPath(wanted[i]), []byte(stamps[name]), 0o644)
-		}
-	}
+	fmt.Fprintf(b.Out, "looking for prebuilt programs of Kubernetes %s\n", version)
+	folder, err := b.setupEnvtest(ctx, strings.TrimPrefix(version, "v"))
 	if err != nil {
 		fmt.Fprintf(b.Out, "compiling instead: %v\n", err)
 	}
+	return folder
+}
+
+// take moves the binary of c from the folder of prebuilt programs, if there is one. It
+// reports whether it did.
+func (b *Builder) take(c Component, prebuilt string) bool {
+	if prebuilt == "" || !slices.Contains(c.Groups, GroupAssets) {
+		return false
+	}
+	err := os.Rename(filepath.Join(prebuilt, c.Name), filepath.Join(b.BinDir, c.Name))
+	if err != nil {
+		fmt.Fprintf(b.Out, "compiling instead: %v\n", err)
+	}
+	return err == nil
 }
 
 // setupEnvtest downloads a release of Kubernetes, and returns the folder of its programs.
 func (b *Builder) setupEnvtest(ctx context.Context, release string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	args := slices.Concat(b.SetupEnvtest[1:], []string{"use", release, "--bin-dir", filepath.Join(b.BinDir, ".envtest"), "--print", "path"})
-	command := exec.CommandContext(ctx, b.SetupEnvtest[0], args...)
-	command.Env = buildEnv()
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = 5 * time.Second
-	folder, err := command.Output()
+	folder, err := command(ctx, "", slices.Concat(b.SetupEnvtest,
+		[]string{"use", release, "--bin-dir", filepath.Join(b.BinDir, ".envtest"), "--print", "path"})...).Output()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
 		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
-		return "", fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+		err = fmt.Errorf("%w: %s", err, lines[len(lines)-1])
 	}
-	return strings.TrimSpace(string(folder)), err
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(folder)), nil
 }
