@@ -44,6 +44,13 @@ async function newcomer() {
   context.setDefaultTimeout(20_000);
   const page = await context.newPage();
   page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("crash", () => complaints.push(`${page.url()} crashed`));
+  page.on("requestfailed", (request) => {
+    // A stream of events ends with the page that reads it.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") {
+      complaints.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`);
+    }
+  });
   page.on("console", (message) => {
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
       complaints.push(message.text());
@@ -503,6 +510,15 @@ const steps = [
   ],
 ];
 
+/** Prints what a person sees on each page, and what the browser complained of. */
+async function describe() {
+  for (const page of browser.contexts().flatMap((context) => context.pages())) {
+    const text = await page.locator("body").innerText({ timeout: 5_000 }).catch(String);
+    console.log(`${page.url()} shows: ${text || "nothing"}`);
+  }
+  console.log(`complaints of the browser: ${complaints.join("\n") || "none"}`);
+}
+
 let failed = false;
 try {
   if (screenshots) {
@@ -517,6 +533,7 @@ try {
     } catch (error) {
       failed = true;
       console.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      await describe();
       if (screenshots) {
         await Promise.all(browser.contexts().flatMap((context) => context.pages()).map((page, i) => page.screenshot({ path: `${screenshots}/failed-${i}.png` })));
       }
