@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -105,15 +103,15 @@ func TestPeopleUseThePage(t *testing.T) {
 	})
 	editor, viewer := newPerson(t, namespace, "editor", editing), newPerson(t, namespace, "viewer", viewing)
 
-	browser := exec.Command("node", filepath.Join(repository, "web", "e2e", "browser.mjs"))
-	browser.Env = append(os.Environ(),
-		// Browsers keep cookies that are marked Secure for localhost, not for an address.
-		"URL="+strings.Replace(server.url, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace,
+	// Browsers keep cookies that are marked Secure for localhost, not for an address.
+	url := strings.Replace(server.url, "127.0.0.1", "localhost", 1)
+	browser := aloneInItsNetwork(t, strings.TrimPrefix(server.url, "http://"), "node", filepath.Join(repository, "web", "e2e", "browser.mjs"))
+	browser.Env = append(browser.Environ(),
+		"URL="+url, "NAMESPACE="+namespace,
 		"EDITOR_TOKEN="+editor, "VIEWER_TOKEN="+viewer, "FOLDER_URL="+theSources.folderURL,
 		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys",
 		"PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain, "CHROMIUM="+chromium)
 	browser.Stderr = os.Stderr
-	browser.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	out, err := browser.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,66 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// aloneInItsNetwork returns a command with a network of its own. A browser aborts its
+// requests when an address of its machine changes (ERR_NETWORK_CHANGED), which happens
+// here with each pod that starts. From there the server at an address is reached by the
+// Unix socket SERVER_SOCKET. Only root may make networks; others share that of the
+// machine.
+func aloneInItsNetwork(t *testing.T, server, program string, args ...string) *exec.Cmd {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		command := exec.Command(program, args...)
+		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+		return command
+	}
+	socket := filepath.Join(t.TempDir(), "server")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			go forward(t, from, server)
+		}
+	}()
+	command := exec.Command("sh", append([]string{"-c", `ip link set lo up && exec "$@"`, "sh", program}, args...)...)
+	command.Env = append(os.Environ(), "SERVER_SOCKET="+socket)
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Cloneflags: syscall.CLONE_NEWNET}
+	return command
+}
+
+// forward passes on what two sides say until either has ended.
+func forward(t *testing.T, from net.Conn, server string) {
+	defer from.Close()
+	to, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server)
+	if err != nil {
+		return // the client sees the end of its connection
+	}
+	defer to.Close()
+	var done sync.WaitGroup
+	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
+		done.Go(func() {
+			_, _ = io.Copy(way[1], way[0])
+			from.Close()
+			to.Close()
+		})
+	}
+	done.Wait()
+}
