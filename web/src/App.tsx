@@ -5,6 +5,8 @@ import { api, onSignedOut } from "./api/client";
 import { asProblem, type Problem } from "./api/problem";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
 import { clearDrafts } from "./form/drafts";
+import { lazyView } from "./lazyView";
+import { Boundary } from "./layout/Boundary";
 import { Frame } from "./layout/Frame";
 import { ProblemState } from "./layout/ProblemState";
 import { ListView } from "./list/ListView";
@@ -13,10 +15,10 @@ import { Link, paths, routeOf, useArrival, usePathname } from "./router";
 import { SettingsContext } from "./settings";
 
 // Views other than the list are loaded when they are opened.
-const DetailView = lazy(() => import("./detail/DetailView"));
-const HostsView = lazy(() => import("./list/HostsView"));
-const FormView = lazy(() => import("./form/FormView"));
-const SignIn = lazy(() => import("./layout/SignIn"));
+const DetailView = lazyView(() => import("./detail/DetailView"));
+const HostsView = lazyView(() => import("./list/HostsView"));
+const FormView = lazyView(() => import("./form/FormView"));
+const SignIn = lazyView(() => import("./layout/SignIn"));
 const SignInDialog = lazy(() => import("./layout/SignInDialog"));
 
 /** Who is signed in, or why that is not known. */
@@ -123,9 +125,7 @@ function SignedIn({ who, round, onSignOut }: { who: Who; round: number; onSignOu
   return (
     <LiveContext value={store}>
       <Frame who={who} onSignOut={onSignOut}>
-        <Suspense fallback={loading}>
-          <View />
-        </Suspense>
+        <View />
       </Frame>
     </LiveContext>
   );
@@ -139,8 +139,12 @@ function View() {
   });
   return (
     <>
-      <Shown route={route} />
-      <Arrival pathname={pathname} />
+      <Boundary key={pathname}>
+        <Suspense fallback={loading}>
+          <Shown route={route} />
+          <Arrival pathname={pathname} />
+        </Suspense>
+      </Boundary>
     </>
   );
 }

@@ -3,6 +3,7 @@ import "./page.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App";
+import { Boundary } from "./layout/Boundary";
 import { applyTheme, readTheme } from "./theme";
 
 applyTheme(readTheme());
@@ -10,7 +11,9 @@ const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <Boundary>
+        <App />
+      </Boundary>
     </StrictMode>,
   );
 }

@@ -1,3 +1,4 @@
+import { retry } from "../retry";
 import { isAborted, problemOf, unreachable } from "./problem";
 import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, Review, ServerSettings, Who } from "./types";
 
@@ -27,20 +28,19 @@ async function call(path: string, { method = "GET", body, ifMatch, signal }: Cal
   if (ifMatch !== undefined) {
     headers["If-Match"] = ifMatch;
   }
+  const request: RequestInit = {
+    method,
+    headers,
+    credentials: "same-origin",
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  };
   let response: Response;
   try {
-    response = await fetch(path, {
-      method,
-      headers,
-      credentials: "same-origin",
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal ? { signal } : {}),
-    });
+    // A write that got no answer may have been carried out: only people repeat it.
+    response = await (method === "GET" ? retry(() => fetch(path, request), isAborted) : fetch(path, request));
   } catch (thrown) {
-    if (isAborted(thrown)) {
-      throw thrown;
-    }
-    throw unreachable();
+    throw isAborted(thrown) ? thrown : unreachable();
   }
   if (!response.ok) {
     const problem = await problemOf(response);
