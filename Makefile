@@ -194,6 +194,16 @@ e2e: build build-testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tes
 	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
 
+# The processor is emulated by qemu-user, five to ten times slower than this machine's.
+.PHONY: chaos-arm64
+chaos-arm64: RUN := ^(TestSharing|TestADarkroomIsReadyOnOpenShift)$$
+chaos-arm64: $(CLUSTER_TOOL) $(GOTESTSUM) ## Run tests of chaos with the operator built for arm64; needs qemu-user-static.
+	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: install qemu-user-static" >&2; exit 1; }
+	GOARCH=arm64 $(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/arm64/emulated .
+	@install -m 755 hack/emulated.sh $(BIN)/arm64/darkroom-operator
+	BIN_DIR=$(BIN)/arm64 $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
+		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
+
 .PHONY: chaos
 chaos: build $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage, a shared cluster (see docs/reliability.md).
 	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
