@@ -236,6 +236,11 @@ const LabelDarkroom = "deployments.example.com/darkroom"
 // references.
 const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
 
+// RevisionSpec is the key of the spec in the data of a release Secret: that of the Darkroom
+// when the revision was made, as JSON, with its inline credentials. Revisions that the
+// operator did not make, and those of the first versions, have none.
+const RevisionSpec = "spec"
+
 // LabelPreflight is on the Deployment of a preflight check and on its pod; its value identifies the change.
 const LabelPreflight = "deployments.example.com/preflight"
 

@@ -157,6 +157,17 @@ func (s *Server) registerRelated(api huma.API) {
 		Summary: "List the events of a Darkroom", Errors: ofOne,
 	}, s.events)
 	huma.Register(api, huma.Operation{
+		OperationID: "listRevisions", Method: http.MethodGet, Path: onePath + "/revisions", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "List the revisions of a Darkroom", Errors: ofOne,
+		Description: "Requires permission to list secrets in the namespace, where Helm keeps them.",
+	}, s.revisions)
+	huma.Register(api, huma.Operation{
+		OperationID: "rollBackDarkroom", Method: http.MethodPost, Path: onePath + "/rollback", Tags: []string{"Darkrooms"},
+		Summary: "Replace the settings of a Darkroom by those of an earlier revision", Errors: ofUpdate, MaxBodyBytes: maxToken,
+		Description: "Requires permission to get secrets in the namespace. Inline keys and literal values of variables are restored too.",
+		Middlewares: huma.Middlewares{middleware.RequireMediaType(typeJSON), shared(s.writes)},
+	}, s.rollBack)
+	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Get the manifest of a Darkroom, without secrets", Errors: ofOne,
 		Responses: content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),

@@ -93,8 +93,10 @@ type replaceInput struct {
 }
 
 func (s *Server) replace(ctx context.Context, in *replaceInput) (*darkroomOutput, error) {
-	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput, func(*v1alpha1.Darkroom) (*DarkroomInput, error) {
-		return s.decoder.decode(in.RawBody, nil)
+	key := in.key()
+	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
+		input, err := s.decoder.decode(in.RawBody, nil)
+		return expanded(input, err, before, key)
 	})
 }
 
@@ -106,9 +108,23 @@ type patchInput struct {
 }
 
 func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, error) {
-	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*DarkroomInput, error) {
-		return s.decoder.decode(in.RawBody, flatten(before))
+	key := in.key()
+	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
+		input, err := s.decoder.decode(in.RawBody, flatten(before))
+		return expanded(input, err, before, key)
 	})
+}
+
+// expanded is expand for a body that was decoded with an error or without, and that must be
+// of the Darkroom that the path names.
+func expanded(input *DarkroomInput, err error, before *v1alpha1.Darkroom, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIdentity(input, key); err != nil {
+		return nil, err
+	}
+	return expand(input, before), nil
 }
 
 // conflictBackoff is the back-off of writes with If-Match: * on conflicts. It is random, so
@@ -120,11 +136,11 @@ func conflictBackoff() wait.Backoff {
 // update changes a Darkroom, which is read and written with the caller's own token:
 // the journal lacks what is write-only.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
-	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
+	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*darkroomOutput, error) {
 	backoff := conflictBackoff()
 	for {
-		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, decode)
+		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, change)
 		switch {
 		case err == nil:
 			s.awaitRead(ctx, stored, dryRun.DryRun != "")
@@ -147,7 +163,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 
 // updateOnce returns the error of Kubernetes for a conflict, and else a problem.
 func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
-	decode func(*v1alpha1.Darkroom) (*DarkroomInput, error),
+	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*v1alpha1.Darkroom, error) {
 	before, err := s.live(ctx, key)
 	if err != nil {
@@ -156,14 +172,10 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	if err := checkIfMatch(ifMatch, before.ResourceVersion); err != nil {
 		return nil, err
 	}
-	input, err := decode(before)
+	wanted, err := change(before)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkIdentity(input, key); err != nil {
-		return nil, err
-	}
-	wanted := expand(input, before)
 	stored := &v1alpha1.Darkroom{}
 	err = s.callers.darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
 		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).

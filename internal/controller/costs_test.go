@@ -89,7 +89,7 @@ func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 	want := map[string]float64{
 		"PATCH configmaps": 1, "PATCH deployments": 1,
 		"GET secrets":  2, // the second if the cache lags at the reconcile after the upgrade
-		"POST secrets": 1, "PUT secrets": 2,
+		"POST secrets": 1, "PATCH secrets": 2,
 		"PATCH darkrooms/status": 2, // one more if the upgrade takes longer than half a second
 		"POST events":            1,
 	}

@@ -52,6 +52,7 @@ var Scenarios = []Scenario{
 		Do{"cat.jpg is small", catIsSmall},
 		Read{quick + "/3"},
 		Read{quick + "/4"},
+		Read{quick + "/5"},
 		Do{"the README's Darkroom", applyReadme},
 		Read{readme + "#A Darkroom explained/2"},
 		Read{first + "#Images in S3"},

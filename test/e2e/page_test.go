@@ -101,7 +101,7 @@ func TestPeopleUseThePage(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "album-keys"},
 		StringData: map[string]string{"accessKey": accessKey, "secretKey": secretKey},
 	})
-	editor, viewer := newPerson(t, namespace, "editor", editing), newPerson(t, namespace, "viewer", viewing)
+	editor, viewer := newPerson(t, namespace, "editor", append(readingSecrets, editing...)), newPerson(t, namespace, "viewer", viewing)
 
 	// Browsers keep cookies that are marked Secure for localhost, not for an address.
 	url := strings.Replace(server.url, "127.0.0.1", "localhost", 1)

@@ -333,6 +333,26 @@ const steps = [
     },
   ],
   [
+    "rolls it back to an earlier revision, and forward",
+    async () => {
+      await editor.getByRole("tab", { name: "History" }).click();
+      await editor.getByRole("button", { name: "Roll back to revision 1" }).waitFor();
+      await inspect(editor, "history");
+      await editor.getByRole("button", { name: "Roll back to revision 1" }).click();
+      const dialog = editor.getByRole("dialog");
+      await dialog.getByText("type: WebFolder").waitFor();
+      await inspect(editor, "roll-back");
+      await dialog.getByRole("button", { name: "Roll back" }).click();
+      await editor.getByText("Rolled back to the settings of revision 1").waitFor();
+      assert.equal((await rest("GET", `/darkrooms/${namespace}/album`)).source.type, "WebFolder");
+      await rest("POST", `/darkrooms/${namespace}/album/rollback`, { revision: 2 }, { "If-Match": "*" });
+      await editor.getByRole("tab", { name: "Overview" }).click();
+      await editor.locator("dd", { hasText: "S3" }).first().waitFor();
+      await waitPhase(editor, "Ready");
+      assert.equal((await fetchImage(editor, "80")).after, 80);
+    },
+  ],
+  [
     "meets somebody else's edit, sees both sides and settles it",
     async () => {
       await editor.goto(`${detail}/edit`);

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,8 +24,12 @@ import (
 // upgrade would be retried at once, without end.
 const annotationOperator = "deployments.example.com/written-by-operator"
 
-// dataRecord is the key of the operator's record in a revision's Secret.
-const dataRecord = "applied"
+// Keys of a revision's Secret. The first is Helm's.
+const (
+	dataRelease = "release"
+	// dataRecord is the operator's record of what was applied.
+	dataRecord = "applied"
+)
 
 // errUnknownRevision is returned for the update of a revision that the Darkroom is not
 // known to own.
@@ -55,21 +60,52 @@ func (s *Store) secretClient(ctx context.Context, darkroom client.Object) *secre
 	return &secretClient{SecretInterface: s.secrets.Secrets(darkroom.GetNamespace()), ctx: ctx, darkroom: darkroom}
 }
 
-// Create implements corev1client.SecretInterface.
+// Create implements corev1client.SecretInterface. It stores the Darkroom's spec with the
+// revision.
 func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts metav1.CreateOptions) (*corev1.Secret, error) {
+	spec, err := specOf(c.darkroom)
+	if err != nil {
+		return nil, err
+	}
 	c.own(secret)
+	secret.Data[v1alpha1.RevisionSpec] = spec
 	return c.written(c.SecretInterface.Create(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
 }
 
-// Update implements corev1client.SecretInterface.
-func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
+// Update implements corev1client.SecretInterface. It is a patch, which leaves the spec that
+// the revision was made from.
+func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, _ metav1.UpdateOptions) (*corev1.Secret, error) {
 	c.own(secret)
 	uid, known := c.uids[secret.Name]
 	if !known {
 		return nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision)
 	}
-	secret.UID = uid
-	return c.written(c.SecretInterface.Update(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{
+			"uid": uid, "labels": secret.Labels, "annotations": secret.Annotations, "ownerReferences": secret.OwnerReferences,
+		},
+		// A nil record is removed.
+		"data": map[string]any{dataRelease: secret.Data[dataRelease], dataRecord: c.record},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode Secret %s: %w", secret.Name, err)
+	}
+	return c.written(c.SecretInterface.Patch(c.ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})) //nolint:contextcheck // the reconcile's, see above
+}
+
+// specOf returns the spec of a Darkroom as JSON.
+func specOf(darkroom client.Object) ([]byte, error) {
+	raw, err := json.Marshal(darkroom)
+	if err != nil {
+		return nil, fmt.Errorf("encode Darkroom: %w", err)
+	}
+	var object struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, fmt.Errorf("encode Darkroom: %w", err)
+	}
+	return object.Spec, nil
 }
 
 func (c *secretClient) written(secret *corev1.Secret, err error) (*corev1.Secret, error) {
@@ -89,9 +125,6 @@ func (c *secretClient) own(secret *corev1.Secret) {
 	secret.Labels = labels
 	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(c.darkroom)}
 	secret.Annotations = map[string]string{annotationOperator: "true"}
-	if c.record != nil {
-		secret.Data[dataRecord] = c.record
-	}
 }
 
 // oneSecret shows Helm's driver a Secret that was read already.

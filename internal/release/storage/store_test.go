@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -432,5 +433,39 @@ func TestAdoption(t *testing.T) {
 				t.Error("it was accepted")
 			}
 		})
+	}
+}
+
+// TestARevisionKeepsTheSpecItWasMadeFrom follows a revision through all that is written to
+// it after the Darkroom has changed.
+func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
+	store, d := newStore(), darkroom(t)
+	d.Spec.SubDomains = []string{"before"}
+	release := revisionOf(d, 1, helmrelease.StatusPendingInstall)
+	mustCreate(t, store, d, release)
+	release.SetStatus(helmrelease.StatusDeployed, "")
+	if err := store.Deployed(t.Context(), d, release, []byte("record")); err != nil {
+		t.Fatal(err)
+	}
+
+	d.Spec.SubDomains = []string{"after"}
+	mustCreate(t, store, d, revisionOf(d, 2, helmrelease.StatusPendingUpgrade))
+	release.SetStatus(helmrelease.StatusSuperseded, "")
+	if err := store.Update(t.Context(), d, release); err != nil {
+		t.Fatal(err)
+	}
+
+	for i, want := range []string{"before", "after"} {
+		secret := secretsOf(t, d)[i]
+		spec := v1alpha1.DarkroomSpec{}
+		if err := json.Unmarshal(secret.Data[v1alpha1.RevisionSpec], &spec); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(spec.SubDomains, []string{want}) {
+			t.Errorf("revision %d was made from the sub-domains %v", i+1, spec.SubDomains)
+		}
+	}
+	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" || first.Data["applied"] != nil {
+		t.Errorf("the first revision has the status %s and the record %q", first.Labels["status"], first.Data["applied"])
 	}
 }

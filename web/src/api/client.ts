@@ -1,6 +1,6 @@
 import { retry } from "../retry";
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, Review, ServerSettings, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, Review, Revision, ServerSettings, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -84,6 +84,8 @@ export const api = {
   patch: (key: Key, body: unknown, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
   remove: (key: Key, ifMatch: string) => call(one(key), { method: "DELETE", ifMatch }),
 
+  revisions: async (key: Key, signal?: AbortSignal) => (await json<{ items: Revision[] }>(one(key) + "/revisions", { signal })).items,
+  rollBack: (key: Key, revision: number, ifMatch: string) => json<Darkroom>(one(key) + "/rollback", { method: "POST", body: { revision }, ifMatch }),
   pods: async (key: Key, signal?: AbortSignal) => (await json<{ items: Pod[] }>(one(key) + "/pods", { signal })).items,
   events: async (key: Key, signal?: AbortSignal) =>
     (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,

@@ -194,6 +194,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/darkrooms/{namespace}/{name}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the revisions of a Darkroom
+         * @description Requires permission to list secrets in the namespace, where Helm keeps them.
+         */
+        get: operations["listRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/darkrooms/{namespace}/{name}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the settings of a Darkroom by those of an earlier revision
+         * @description Requires permission to get secrets in the namespace. Inline keys and literal values of variables are restored too.
+         */
+        post: operations["rollBackDarkroom"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events/stream": {
         parameters: {
             query?: never;
@@ -702,6 +742,82 @@ export interface components {
             /** @description Kubernetes manifests in YAML; REDACTED replaces secrets */
             manifest: string;
             outcome: components["schemas"]["Outcome"];
+        };
+        Revision: {
+            /** Format: date-time */
+            createdAt?: string;
+            /**
+             * Format: int64
+             * @description Number of the revision of the Helm release
+             */
+            revision: number;
+            /** @description Whether inline keys or literal values of variables differ from the present ones, which a roll-back changes too */
+            secretsDiffer: boolean;
+            /** @description The Darkroom's settings at that time; absent if the revision has none, as those of other Helm clients */
+            settings?: components["schemas"]["RevisionSettings"];
+            /** @description Helm's status: deployed, superseded, failed, pending-install, pending-upgrade and others */
+            status: string;
+        };
+        RevisionList: {
+            items: components["schemas"]["Revision"][];
+        };
+        RevisionSettings: {
+            /** @description Number of pods set by an autoscaler */
+            autoscaling?: components["schemas"]["Autoscaling"];
+            /**
+             * Format: int64
+             * @description How long browsers may cache an image, in seconds
+             */
+            cacheTTLSeconds?: number;
+            /** @description URL parameters added to every request for an image */
+            defaultParams?: {
+                [key: string]: string;
+            };
+            extraEnv?: components["schemas"]["EnvVar"][];
+            /** @description Sources of additional environment variables */
+            extraEnvFrom?: components["schemas"]["EnvFromSource"][];
+            /** @description Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too */
+            gateway?: components["schemas"]["Gateway"];
+            /** @description Container image, and how it is pulled */
+            image?: components["schemas"]["Image"];
+            /** @description Configuration of the Ingress; with gateway, the hosts are routed by both */
+            ingress?: components["schemas"]["Ingress"];
+            /** @description Minimum severity of log messages: debug, info, warn, error, fatal or panic */
+            logLevel?: string;
+            /** @description Whether the pods serve metrics */
+            metrics?: components["schemas"]["Metrics"];
+            /** @description Restrictions on the traffic of the pods */
+            networkPolicy?: components["schemas"]["NetworkPolicy"];
+            /** @description Additional settings of the pods */
+            podTemplate?: components["schemas"]["PodTemplate"];
+            /** @description Image that the operator requests at intervals; Ready depends on it */
+            probe?: components["schemas"]["Probe"];
+            /**
+             * Format: int32
+             * @description Number of pods; ignored under autoscaling
+             */
+            replicas?: number;
+            /** @description CPU and memory of each pod */
+            resources?: components["schemas"]["ResourceRequirements"];
+            /** @description Configuration of the Services */
+            service?: components["schemas"]["Service"];
+            source: components["schemas"]["Source"];
+            /**
+             * @description Names at which images are served: <subDomain>.<base domain>
+             * @example [
+             *       "photos"
+             *     ]
+             */
+            subDomains: string[];
+            /** @description Version of Darkroom to run, for example 0.4.2; empty means the operator's default */
+            version?: string;
+        };
+        Rollback: {
+            /**
+             * Format: int64
+             * @description Number of the revision whose settings replace the present ones
+             */
+            revision: number;
         };
         SecretEnvSource: {
             name?: string;
@@ -2455,6 +2571,243 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRevisions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                namespace: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rollBackDarkroom: {
+        parameters: {
+            query?: {
+                /** @description All: have the cluster check the write, and store nothing */
+                dryRun?: "All";
+            };
+            header?: {
+                /** @description ETag of the version that is changed; needed */
+                "If-Match"?: string;
+            };
+            path: {
+                namespace: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Rollback"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Darkroom"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -13,6 +13,7 @@ export type Pod = Schemas["Pod"];
 export type Probe = Schemas["Probe"];
 export type ProblemBody = Schemas["Problem"];
 export type Review = Schemas["Review"];
+export type Revision = Schemas["Revision"];
 export type ServerSettings = Schemas["ServerSettings"];
 export type Source = Schemas["Source"];
 export type SourceInput = Schemas["SourceInput"];

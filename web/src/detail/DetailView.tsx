@@ -4,6 +4,7 @@ import {
   Bullseye,
   Button,
   PageSection,
+  Skeleton,
   Spinner,
   Tab,
   TabContent,
@@ -12,7 +13,7 @@ import {
   Title,
   Tooltip,
 } from "@patternfly/react-core";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
 import { Done } from "../actions/Done";
@@ -32,7 +33,10 @@ import { Overview } from "./Overview";
 import { Playground } from "./Playground";
 import { Yaml } from "./Yaml";
 
-const tabs = { overview: "Overview", playground: "Playground", events: "Events", yaml: "YAML", manifest: "Manifest" } as const;
+// It needs the YAML library.
+const History = lazy(() => import("./History"));
+
+const tabs = { overview: "Overview", playground: "Playground", events: "Events", history: "History", yaml: "YAML", manifest: "Manifest" } as const;
 type TabName = keyof typeof tabs;
 
 /** One Darkroom, live. */
@@ -138,6 +142,11 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
           {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
           {tab === "events" && <Events darkroom={darkroom} />}
+          {tab === "history" && (
+            <Suspense fallback={<Skeleton height="6rem" screenreaderText="Loading the history" />}>
+              <History darkroom={darkroom} access={access} onDone={setDone} />
+            </Suspense>
+          )}
           {tab === "yaml" && <Yaml darkroom={darkroom} />}
           {tab === "manifest" && <Manifest darkroom={darkroom} />}
         </TabContent>

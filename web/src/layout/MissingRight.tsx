@@ -6,6 +6,7 @@ const rights = {
   pods: { title: "No permission to list pods", right: "list pods", role: "view" },
   events: { title: "No permission to list events", right: "list events", role: "view" },
   logs: { title: "No permission to read logs", right: "get pods/log", role: "view" },
+  revisions: { title: "No permission to list secrets", right: "list and get secrets", role: "edit" },
   image: { title: "No permission to fetch images", right: "get services/proxy", role: "edit" },
 } as const;
 

@@ -1,0 +1,166 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+// storeRevision stores a revision of a Darkroom as the operator does. Without a spec it is
+// like that of another Helm client.
+func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status string, spec *v1alpha1.DarkroomSpec) {
+	t.Helper()
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: darkroom.Namespace, Name: fmt.Sprintf("sh.helm.release.v1.%s.v%d", darkroom.Name, number),
+			Labels: map[string]string{
+				"owner": "helm", "name": darkroom.Name, "status": status, "version": fmt.Sprint(number),
+				v1alpha1.LabelDarkroomUID: string(darkroom.UID),
+			},
+		},
+		Type: "helm.sh/release.v1",
+		Data: map[string][]byte{"release": []byte("H4sI")},
+	}
+	if spec != nil {
+		raw, err := json.Marshal(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret.Data[v1alpha1.RevisionSpec] = raw
+	}
+	create(t, secret)
+}
+
+// withRevisions stores a Darkroom with three revisions, and one of a Darkroom that had the
+// name before.
+func withRevisions(t *testing.T, s *server, namespace, token string) *v1alpha1.Darkroom {
+	t.Helper()
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", `{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],
+		"source":{"type":"S3","bucket":"b","region":"r","accessKey":"canary-access","secretKey":"canary-new"},
+		"extraEnv":[{"name":"MODE","value":"canary-mode"}]}`)
+	darkroom := stored(t, namespace, "photos")
+	first := darkroom.Spec.DeepCopy()
+	first.SubDomains, first.Source.SecretKey = []string{"album"}, "canary-old"
+	storeRevision(t, darkroom, 1, "superseded", first)
+	storeRevision(t, darkroom, 2, "superseded", nil)
+	storeRevision(t, darkroom, 3, "deployed", &darkroom.Spec)
+	earlier := darkroom.DeepCopy()
+	earlier.UID = "another"
+	storeRevision(t, earlier, 4, "deployed", first)
+	return darkroom
+}
+
+var secretsToo = append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}, canEdit...)
+
+func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	user := newUser(t, namespace, "user")
+	user.may(namespace, secretsToo)
+	withRevisions(t, s, namespace, user.token)
+
+	answer := s.want(http.StatusOK, user.token, "GET", path(namespace, "photos")+"/revisions", "")
+	if strings.Contains(string(answer.body), "canary") {
+		t.Errorf("the answer holds a secret: %s", answer.body)
+	}
+	items := into[apiserver.RevisionList](t, answer).Items
+	if len(items) != 3 {
+		t.Fatalf("the revisions are %s", answer.body)
+	}
+	for i, want := range []struct {
+		number     int
+		status     string
+		subDomains []string
+		differ     bool
+	}{{3, "deployed", []string{"photos"}, false}, {2, "superseded", nil, false}, {1, "superseded", []string{"album"}, true}} {
+		got := items[i]
+		var subDomains []string
+		if got.Settings != nil {
+			subDomains = got.Settings.SubDomains
+		}
+		if got.Revision != want.number || got.Status != want.status || !slices.Equal(subDomains, want.subDomains) ||
+			got.SecretsDiffer != want.differ || got.CreatedAt == nil {
+			t.Errorf("revision %d is %+v", want.number, got)
+		}
+	}
+}
+
+func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	user := newUser(t, namespace, "user")
+	user.may(namespace, secretsToo)
+	withRevisions(t, s, namespace, user.token)
+	one := path(namespace, "photos")
+	tag := s.want(http.StatusOK, user.token, "GET", one, "").header.Get("ETag")
+
+	s.want(http.StatusPreconditionRequired, user.token, "POST", one+"/rollback", `{"revision":1}`)
+	s.want(http.StatusOK, user.token, "POST", one+"/rollback?dryRun=All", `{"revision":1}`, "If-Match", tag)
+	if now := stored(t, namespace, "photos"); now.Spec.SubDomains[0] != "photos" {
+		t.Errorf("a dry run changes the sub-domains to %v", now.Spec.SubDomains)
+	}
+	answer := s.want(http.StatusOK, user.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
+	if strings.Contains(string(answer.body), "canary") {
+		t.Errorf("the answer holds a secret: %s", answer.body)
+	}
+	now := stored(t, namespace, "photos")
+	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-old" || now.Spec.ExtraEnv[0].Value != "canary-mode" {
+		t.Errorf("it is rolled back to %+v", now.Spec)
+	}
+	s.want(http.StatusPreconditionFailed, user.token, "POST", one+"/rollback", `{"revision":3}`, "If-Match", tag)
+
+	tag = answer.header.Get("ETag")
+	for revision, status := range map[string]int{
+		"2": http.StatusUnprocessableEntity, // has no settings
+		"4": http.StatusNotFound,            // of another Darkroom
+		"9": http.StatusNotFound,
+		"0": http.StatusUnprocessableEntity,
+	} {
+		s.want(status, user.token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
+	}
+}
+
+func TestRevisionsNeedTheRightToSecrets(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	owner := newUser(t, namespace, "owner")
+	owner.may(namespace, secretsToo)
+	withRevisions(t, s, namespace, owner.token)
+	editor := newEditor(t, namespace)
+	one := path(namespace, "photos")
+	tag := s.want(http.StatusOK, editor.token, "GET", one, "").header.Get("ETag")
+	for _, answer := range []string{
+		string(s.want(http.StatusForbidden, editor.token, "GET", one+"/revisions", "").body),
+		string(s.want(http.StatusForbidden, editor.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag).body),
+	} {
+		if !strings.Contains(answer, "secrets") {
+			t.Errorf("the answer does not name the right: %s", answer)
+		}
+	}
+}
+
+func TestALargeHistoryIsNotReadWhole(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	user := newUser(t, namespace, "user")
+	user.may(namespace, secretsToo)
+	darkroom := withRevisions(t, s, namespace, user.token)
+	for i := range 9 {
+		large := &v1alpha1.DarkroomSpec{Source: v1alpha1.Source{SecretKey: strings.Repeat("canary ", 100_000)}}
+		storeRevision(t, darkroom, 10+i, "failed", large)
+	}
+	answer := s.want(http.StatusUnprocessableEntity, user.token, "GET", path(namespace, "photos")+"/revisions", "")
+	if !strings.Contains(string(answer.body), "8 MiB") {
+		t.Errorf("the answer is %s", answer.body)
+	}
+}

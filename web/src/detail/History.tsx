@@ -1,0 +1,112 @@
+import { Button, EmptyState, EmptyStateBody, Skeleton } from "@patternfly/react-core";
+import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
+import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
+import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
+import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
+import { useState } from "react";
+import { api } from "../api/client";
+import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
+import { ProblemState } from "../layout/ProblemState";
+import { useLoaded } from "../useLoaded";
+import { Age } from "../words/AgeText";
+import { StatusText } from "../words/StatusText";
+import { changesTo, statusWords } from "./revisions";
+import { RollBackDialog } from "./RollBackDialog";
+
+interface Props {
+  darkroom: Darkroom;
+  access: Access | undefined;
+  onDone: (text: string) => void;
+}
+
+/** The revisions of a Darkroom, each of which it can be rolled back to. */
+export default function History({ darkroom, access, onDone }: Props) {
+  const { value: revisions, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.revisions(darkroom, signal), 10_000);
+  const [chosen, setChosen] = useState<Revision>();
+  if (!revisions) {
+    return problem ? (
+      <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "revisions", namespace: darkroom.namespace }} />
+    ) : (
+      <Skeleton height="6rem" screenreaderText="Loading the history" />
+    );
+  }
+  if (revisions.length === 0) {
+    return (
+      <EmptyState titleText="No revisions" headingLevel="h2" variant="sm">
+        <EmptyStateBody>The first one is made when the Darkroom is installed.</EmptyStateBody>
+      </EmptyState>
+    );
+  }
+  const refusal = access?.update === false ? "You do not have permission to update this Darkroom" : darkroom.deletedAt ? "The Darkroom is being deleted" : undefined;
+  return (
+    <>
+      <Table aria-label="Revisions" variant="compact" gridBreakPoint="grid-md">
+        <Thead>
+          <Tr>
+            <Th>Revision</Th>
+            <Th>Status</Th>
+            <Th>Created</Th>
+            <Th>Darkroom version</Th>
+            <Th>Compared with now</Th>
+            <Th screenReaderText="Roll back" />
+          </Tr>
+        </Thead>
+        <Tbody>
+          {revisions.map((revision) => (
+            <Row key={revision.revision} darkroom={darkroom} revision={revision} refusal={refusal} onChoose={() => setChosen(revision)} />
+          ))}
+        </Tbody>
+      </Table>
+      {chosen && (
+        <RollBackDialog
+          darkroom={darkroom}
+          revision={chosen}
+          onClose={(done) => {
+            setChosen(undefined);
+            if (done) {
+              onDone(done);
+            }
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const icons: Record<string, { icon: typeof CheckCircleIcon; status: "success" | "danger" }> = {
+  deployed: { icon: CheckCircleIcon, status: "success" },
+  failed: { icon: ExclamationCircleIcon, status: "danger" },
+};
+
+function Row({ darkroom, revision, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; refusal: string | undefined; onChoose: () => void }) {
+  const { settings, status, secretsDiffer } = revision;
+  const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
+  const isSame = changed === 0 && !secretsDiffer;
+  const comparison = !settings
+    ? "Settings not recorded"
+    : isSame
+      ? "Same settings"
+      : changed === 0
+        ? "Other credentials or literal values"
+        : `${changed} ${changed === 1 ? "line differs" : "lines differ"}`;
+  return (
+    <Tr>
+      <Td dataLabel="Revision">{revision.revision}</Td>
+      <Td dataLabel="Status">
+        <StatusText {...(icons[status] ?? { icon: InfoCircleIcon, status: undefined })}>{statusWords[status] ?? status}</StatusText>
+      </Td>
+      <Td dataLabel="Created">
+        <Age since={revision.createdAt} after=" ago" />
+      </Td>
+      <Td dataLabel="Darkroom version">{settings ? (settings.version ?? "default") : ""}</Td>
+      <Td dataLabel="Compared with now">{comparison}</Td>
+      <Td dataLabel="Roll back">
+        {settings && !isSame && (
+          <Button variant="secondary" size="sm" aria-label={`Roll back to revision ${revision.revision}`} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
+            Roll back
+          </Button>
+        )}
+      </Td>
+    </Tr>
+  );
+}

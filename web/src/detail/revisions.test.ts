@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { darkroom } from "../../test/darkrooms";
+import type { Revision } from "../api/types";
+import { asOf, changesTo, rollBackCommandOf } from "./revisions";
+
+const now = darkroom({ labels: { team: "cats" }, annotations: { note: "kept" } });
+
+/** A revision with the present settings but for some. */
+const revision = (part: Partial<NonNullable<Revision["settings"]>> = {}): Revision => {
+  const { source, subDomains, replicas } = now;
+  return { revision: 3, status: "superseded", secretsDiffer: false, settings: { source, subDomains, ...(replicas === undefined ? {} : { replicas }), ...part } };
+};
+
+test("the changes to a revision are those of its settings", () => {
+  expect(changesTo(now, revision())).toEqual([]);
+  const lines = changesTo(now, revision({ replicas: 3 })).filter(({ kind }) => kind !== "same");
+  expect(lines).toEqual([
+    { kind: "removed", text: "  replicas: 1" },
+    { kind: "added", text: "  replicas: 3" },
+  ]);
+});
+
+test("labels and annotations are not part of a revision", () => {
+  expect(asOf(now, revision())).toMatchObject({ name: "cats", labels: { team: "cats" }, annotations: { note: "kept" } });
+});
+
+test("a revision without settings has no changes", () => {
+  const { settings: _, ...bare } = revision();
+  expect(asOf(now, bare)).toBeUndefined();
+  expect(changesTo(now, bare)).toEqual([]);
+});
+
+test("the command replaces the whole spec by that of the release Secret", () => {
+  expect(rollBackCommandOf(now, revision())).toBe(
+    `kubectl -n photos patch darkroom/cats --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n photos get secret ` +
+      `sh.helm.release.v1.cats.v3 -o go-template='{{.data.spec | base64decode}}')"'}]'`,
+  );
+});

@@ -1,0 +1,34 @@
+import type { Darkroom, DarkroomInput, Key, Revision } from "../api/types";
+import { diffLines, type DiffLine } from "../diff/diff";
+import { toInput } from "../form/model";
+import { write } from "../form/yaml";
+
+/** Helm's words for the status of a revision; others are shown as they are. */
+export const statusWords: Record<string, string> = {
+  deployed: "Deployed",
+  superseded: "Superseded",
+  failed: "Failed",
+  "pending-install": "In progress",
+  "pending-upgrade": "In progress",
+};
+
+/** A Darkroom with the settings of a revision; undefined if the revision has none. */
+export function asOf(darkroom: Darkroom, { settings }: Revision): DarkroomInput | undefined {
+  if (!settings) {
+    return undefined;
+  }
+  const { name, namespace, labels, annotations, status } = darkroom;
+  return toInput({ name, namespace, status, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...settings });
+}
+
+/** What a roll-back changes, line by line; without lines if nothing that is shown changes. */
+export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {
+  const then = asOf(darkroom, revision);
+  const lines = then ? diffLines(write(toInput(darkroom)), write(then)) : [];
+  return lines.some(({ kind }) => kind !== "same") ? lines : [];
+}
+
+/** The kubectl command of a roll-back, which restores what is never shown, too. */
+export const rollBackCommandOf = ({ namespace, name }: Key, { revision }: Revision): string =>
+  `kubectl -n ${namespace} patch darkroom/${name} --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n ${namespace} get secret ` +
+  `sh.helm.release.v1.${name}.v${revision} -o go-template='{{.data.spec | base64decode}}')"'}]'`;
