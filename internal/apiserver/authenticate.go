@@ -30,7 +30,7 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	who, leave, err := s.enter(ctx.Context(), request, ctx.Operation().Metadata[streaming] == true)
+	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true)
 	if err != nil {
 		problem.Write(w, asProblem(ctx.Context(), err))
 		return
@@ -40,8 +40,8 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 }
 
 // enter identifies the caller of a request and reserves a place, which leave releases.
-func (s *Server) enter(ctx context.Context, request *http.Request, stream bool) (who *caller, leave func(), err error) {
-	if who, err = s.signIns.admit(ctx, tokenOf(request)); err != nil {
+func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, stream bool) (who *caller, leave func(), err error) {
+	if who, err = s.callerOfRequest(ctx, w, request); err != nil {
 		return nil, nil, err
 	}
 	middleware.SetUser(ctx, who.user.GetName())

@@ -166,7 +166,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	})
 
 	t.Run("every operation is described, and closed unless it is public", func(t *testing.T) {
-		open := map[string]bool{"signIn": true, "signOut": true}
+		open := map[string]bool{"signIn": true, "signOut": true, "getSignIn": true}
 		ids := map[string]bool{}
 		for path, item := range api["paths"].(map[string]any) {
 			for method, raw := range item.(map[string]any) {

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 )
 
 // newHandler wraps the routes in the middlewares, from the innermost to the outermost.
@@ -52,6 +53,10 @@ func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 		return err
 	}
 	page.register(mux)
+	if s.options.OIDC != nil {
+		mux.HandleFunc("GET /auth/login", s.login)
+		mux.HandleFunc("GET "+oidc.CallbackPath, s.callback)
+	}
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, "application/vnd.oai.openapi+json", document)
 	})

@@ -19,6 +19,7 @@ import (
 	webhooktoken "k8s.io/apiserver/plugin/pkg/authenticator/token/webhook"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -28,9 +29,15 @@ type caller struct {
 	// key identifies the caller by all attributes that authorization depends on.
 	key string
 	// token is sent with the caller's own requests to Kubernetes; empty with
-	// --auth=kubeconfig.
+	// --auth=kubeconfig and for users who are impersonated.
 	token string
+	// session is set for users who have signed in at the issuer.
+	session *oidc.Session
 }
+
+// impersonated reports whether the caller's requests to Kubernetes are sent with the
+// identity of this server, which impersonates the caller.
+func (c *caller) impersonated() bool { return c.session != nil && c.token == "" }
 
 func newCaller(who user.Info, token string) *caller {
 	// Maps are printed sorted.
@@ -112,10 +119,6 @@ func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*caller, erro
 	return k.owner, nil
 }
 
-// sessionCookie holds the token of a browser. With the prefix __Host-, browsers accept it
-// only if it is Secure and for this host only.
-const sessionCookie = "__Host-darkroom-session"
-
 // tokenOf returns the token of a request; empty if there is none. The header, which an
 // authenticating proxy sets, takes precedence over the cookie.
 func tokenOf(request *http.Request) string {
@@ -126,7 +129,7 @@ func tokenOf(request *http.Request) string {
 		}
 		return strings.TrimSpace(token)
 	}
-	if cookie, err := request.Cookie(sessionCookie); err == nil {
+	if cookie, err := request.Cookie(oidc.SessionCookie); err == nil && !oidc.IsSession(cookie.Value) {
 		return cookie.Value
 	}
 	return ""

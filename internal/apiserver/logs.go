@@ -147,7 +147,7 @@ func (s *Server) stillMayReadLog(ctx context.Context, namespace string) bool {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	who := callerOf(ctx)
-	if _, err := s.identity.identify(ctx, who.token); err != nil {
+	if err := s.stillKnown(ctx, who); err != nil {
 		return false
 	}
 	allowed, err := s.access.patient().may(ctx, who, toLogs(namespace))

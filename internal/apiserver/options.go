@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 )
 
 // Auth is a method of authentication.
@@ -21,6 +22,9 @@ type Auth string
 const (
 	// AuthToken authenticates each request by its bearer token.
 	AuthToken Auth = "token"
+	// AuthOIDC is that of users who have signed in at the issuer. It is not a method of a
+	// server: it is available with AuthToken if Options.OIDC is set.
+	AuthOIDC Auth = "oidc"
 	// AuthKubeconfig uses the identity of the kubeconfig for all requests. It requires a
 	// loopback address.
 	AuthKubeconfig Auth = "kubeconfig"
@@ -32,6 +36,9 @@ type Options struct {
 	Cluster *rest.Config
 	// Auth is the method of authentication. Empty means AuthToken.
 	Auth Auth
+	// OIDC signs users in at an issuer; nil means that they need a token. It requires
+	// AuthToken.
+	OIDC *oidc.Provider
 	// BindAddress is where the server listens. Empty means ":5000".
 	BindAddress string
 	// TLSCertFile and TLSKeyFile are PEM files, reloaded when they change. Both empty means
@@ -47,6 +54,8 @@ type Options struct {
 	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)
 	// Page has the files of the web page; nil, or without index.html: it is not built.
 	Page fs.FS
+	// ClusterName is shown on the page, so that users can tell clusters apart.
+	ClusterName string
 	// BaseDomain and DarkroomVersion are what forms are told of the operator.
 	BaseDomain, DarkroomVersion string
 
@@ -109,6 +118,9 @@ func (o *Options) validate() error {
 	switch o.Auth {
 	case AuthToken:
 	case AuthKubeconfig:
+		if o.OIDC != nil {
+			return fmt.Errorf("auth %s: OIDC requires auth %s", AuthKubeconfig, AuthToken)
+		}
 		if !isLoopback(o.BindAddress) {
 			return fmt.Errorf("bind address %s: with auth %s it must be a loopback address, for example 127.0.0.1:5000, because all requests use your identity", o.BindAddress, AuthKubeconfig)
 		}

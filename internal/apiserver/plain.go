@@ -35,7 +35,7 @@ func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		who, leave, err := s.enter(ctx, r, false)
+		who, leave, err := s.enter(ctx, w, r, false)
 		if err == nil {
 			defer leave()
 			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -51,7 +52,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	config.Formats = map[string]huma.Format{typeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token":  {Type: "http", Scheme: "bearer", Description: "A token that the cluster accepts"},
-		"cookie": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "Set by POST /session"},
+		"cookie": {Type: "apiKey", In: "cookie", Name: oidc.SessionCookie, Description: "Set by POST /session and by the sign-in at an OIDC issuer"},
 	}
 	config.Security = []map[string][]string{{"token": {}}, {"cookie": {}}}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
@@ -220,8 +221,12 @@ func (s *Server) registerSession(api huma.API) {
 	}, typeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
 	huma.Register(api, huma.Operation{
 		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},
-		Summary: "Sign out: delete the cookie", Metadata: anyone, Security: none,
+		Summary: "Sign out: delete the cookie, and end the session if it is one of an OIDC issuer", Metadata: anyone, Security: none,
 	}, s.signOut)
+	huma.Register(api, huma.Operation{
+		OperationID: "getSignIn", Method: http.MethodGet, Path: "/sign-in", Tags: []string{"Session"},
+		Summary: "Get the ways to sign in", Metadata: anyone, Security: none,
+	}, s.waysToSignIn)
 }
 
 // content documents a response that is not JSON.

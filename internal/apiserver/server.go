@@ -56,6 +56,8 @@ type Server struct {
 	handler  http.Handler
 
 	signIns *signIns
+	// callbacks is how many sign-ins at the issuer may fail for each address.
+	callbacks *limit.Rates
 	// limits is how many requests each caller may send.
 	limits *limit.Rates
 	// renderRates is how many manifests each caller may have rendered.
@@ -98,6 +100,7 @@ func New(options Options) (*Server, error) {
 		renderings:  limit.NewShares(2, 1, 16, shareTimeout),
 		images:      limit.NewShares(6, 2, 16, shareTimeout),
 		reads:       limit.NewShares(8, 2, 16, shareTimeout),
+		callbacks:   limit.NewRates(failuresPerSecond, options.SignInBurst),
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
 		rights:      lru.New(maxRights),
 		streams:     limit.NewShares(1024, maxStreams, 0, 0),
@@ -125,7 +128,7 @@ func New(options Options) (*Server, error) {
 // made in their name.
 func (s *Server) setUpCallers(own *rest.Config, httpClient *http.Client) (err error) {
 	owner := s.options.Auth == AuthKubeconfig
-	if s.callers, err = newCallers(s.options.Cluster, owner); err != nil {
+	if s.callers, err = newCallers(&s.options); err != nil {
 		return err
 	}
 	// TokenReviews do not queue behind what those who are signed in cost: they are

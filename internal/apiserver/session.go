@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -14,7 +18,9 @@ import (
 type Who struct {
 	Username string   `json:"username"`
 	Groups   []string `json:"groups"`
-	Auth     Auth     `json:"auth" enum:"token,kubeconfig" doc:"How callers are known to this server"`
+	Auth     Auth     `json:"auth" enum:"token,oidc,kubeconfig" doc:"How you are known to this server"`
+	// SignOutURL has no token.
+	SignOutURL string `json:"signOutUrl,omitempty" doc:"Where you sign out at the OIDC issuer, after DELETE /session"`
 }
 
 // SignIn is a token to keep in a cookie.
@@ -32,7 +38,11 @@ func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*whoOutput, error) {
 }
 
 func (s *Server) describe(who *caller) Who {
-	return Who{Username: who.user.GetName(), Groups: append([]string{}, who.user.GetGroups()...), Auth: s.options.Auth}
+	out := Who{Username: who.user.GetName(), Groups: append([]string{}, who.user.GetGroups()...), Auth: s.options.Auth}
+	if who.session != nil {
+		out.Auth, out.SignOutURL = AuthOIDC, s.options.OIDC.SignOutURL()
+	}
+	return out
 }
 
 type signInInput struct {
@@ -55,11 +65,14 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 	if err := json.Unmarshal(in.RawBody, &body); err != nil || body.Token == "" {
 		return nil, problem.New(http.StatusUnprocessableEntity, "send the token in the body", problem.Field{Location: "body.token", Message: "required"})
 	}
+	if oidc.IsSession(body.Token) {
+		return nil, problem.Unauthorized("the token is invalid or has expired")
+	}
 	if len(body.Token) > maxCookie {
 		return nil, problem.New(http.StatusUnprocessableEntity, "the token is too large for a cookie: send it in the header Authorization",
 			problem.Field{Location: "body.token", Message: fmt.Sprintf("must have %d bytes at most", maxCookie)})
 	}
-	kept := cookie(body.Token, 0)
+	kept := oidc.TokenCookie(body.Token)
 	if err := kept.Valid(); err != nil {
 		return nil, problem.New(http.StatusUnprocessableEntity, "invalid token", problem.Field{Location: "body.token", Message: "has characters that are not allowed in a token"})
 	}
@@ -68,22 +81,31 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 		return nil, err
 	}
 	middleware.SetUser(ctx, who.user.GetName())
-	return &signInOutput{Cookie: kept, Body: s.describe(who)}, nil
+	return &signInOutput{Cookie: *kept, Body: s.describe(who)}, nil
+}
+
+type signOutInput struct {
+	request *http.Request
+}
+
+// Resolve implements huma.Resolver.
+func (in *signOutInput) Resolve(ctx huma.Context) []error {
+	in.request, _ = humago.Unwrap(ctx)
+	return nil
 }
 
 type signOutOutput struct {
-	Cookie http.Cookie `header:"Set-Cookie"`
+	Cookies []*http.Cookie `header:"Set-Cookie"`
 }
 
-// signOut deletes the cookie. It does not require authentication, so that an expired token
-// can be deleted too.
-func (s *Server) signOut(context.Context, *struct{}) (*signOutOutput, error) {
-	return &signOutOutput{Cookie: cookie("", -1)}, nil
-}
-
-func cookie(value string, maxAge int) http.Cookie {
-	return http.Cookie{
-		Name: sessionCookie, Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode,
+// signOut deletes the cookies, and ends the session at the issuer. It does not require
+// authentication, so that an expired token can be deleted too.
+func (s *Server) signOut(ctx context.Context, in *signOutInput) (*signOutOutput, error) {
+	if s.options.OIDC != nil {
+		if err := s.options.OIDC.End(in.request); err != nil {
+			// This server has ended it; other replicas do when it has to be refreshed.
+			middleware.SetError(ctx, err)
+		}
 	}
+	return &signOutOutput{Cookies: oidc.Deletions(in.request)}, nil
 }

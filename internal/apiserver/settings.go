@@ -4,6 +4,7 @@ import "context"
 
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
+	Cluster         string   `json:"cluster" doc:"Name of the cluster; empty if it has none"`
 	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>"`
 	DarkroomVersion string   `json:"darkroomVersion" doc:"Default version of Darkroom"`
 	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`
@@ -16,6 +17,7 @@ type settingsOutput struct {
 
 func (s *Server) settings(context.Context, *struct{}) (*settingsOutput, error) {
 	return &settingsOutput{Body: ServerSettings{
+		Cluster:         s.options.ClusterName,
 		BaseDomain:      s.options.BaseDomain,
 		DarkroomVersion: s.options.DarkroomVersion,
 		Namespaces:      append([]string{}, s.options.Namespaces...),

@@ -195,7 +195,7 @@ func (r *streamReader) send(ctx context.Context, c change, after uint64) error {
 func (r *streamReader) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
-	if _, err := r.server.identity.identify(ctx, r.scope.who.token); err != nil {
+	if err := r.server.stillKnown(ctx, r.scope.who); err != nil {
 		return fmt.Errorf("%w: %w", errNoLongerMay, err)
 	}
 	different, err := r.scope.refresh(ctx)

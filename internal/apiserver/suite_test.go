@@ -3,6 +3,7 @@ package apiserver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
 // waitTimeout bounds the wait for states that should take a second or less:
@@ -36,11 +38,50 @@ var (
 	// serverConfig is the identity of the servers under test: the ServiceAccount of
 	// config/apiserver, with exactly the permissions granted there.
 	serverConfig *rest.Config
+	// idp is the issuer that the cluster trusts.
+	idp *issuer.Issuer
 )
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	os.Exit(controlplane.Main(m, prepare))
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if idp, err = issuer.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer idp.Close()
+	folder, err := os.MkdirTemp("", "authentication")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	config := filepath.Join(folder, "authentication.yaml")
+	if err := os.WriteFile(config, trust(idp), 0o600); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return controlplane.MainWith(m, map[string]string{"authentication-config": config}, prepare)
+}
+
+// trust returns the AuthenticationConfiguration of a cluster that trusts an issuer.
+func trust(idp *issuer.Issuer) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: apiserver.config.k8s.io/v1beta1
+kind: AuthenticationConfiguration
+jwt:
+  - issuer:
+      url: %s
+      certificateAuthority: %q
+      audiences: [%s]
+    claimMappings:
+      username: {claim: preferred_username, prefix: "oidc:"}
+      groups: {claim: groups, prefix: "oidc:"}
+`, idp.URL, idp.CA, issuer.ClientID)
 }
 
 // prepare makes the client, and the server's ServiceAccount.

@@ -16,6 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 	"github.com/darkroom-operator/darkroom-operator/web"
@@ -23,9 +24,10 @@ import (
 
 // apiServerOptions are the flags of the API server.
 type apiServerOptions struct {
-	logging logging
-	server  apiserver.Options
-	auth    string
+	logging    logging
+	server     apiserver.Options
+	auth       string
+	oidcConfig string
 
 	translation translation
 }
@@ -39,7 +41,7 @@ func newAPIServer() *cobra.Command {
 and at /docs of the server, the page in docs/page.md.
 
 Callers authenticate with a bearer token of the cluster, and Kubernetes authorizes their
-requests. With --auth=kubeconfig, on a local machine, all requests use the identity of the
+requests. With --oidc-config, users of the page can sign in at an OIDC issuer. With --auth=kubeconfig, on a local machine, all requests use the identity of the
 kubeconfig.`,
 		Example: `  darkroom-operator apiserver --auth=kubeconfig --bind-address=127.0.0.1:5000`,
 		Args:    cobra.NoArgs,
@@ -55,6 +57,8 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen on")
 	flags.StringVar(&o.auth, "auth", string(apiserver.AuthToken), "authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of the kubeconfig; only on a loopback address)")
+	flags.StringVar(&o.oidcConfig, "oidc-config", "", "configuration of the sign-in at an OIDC issuer (YAML), see docs/sign-in.md; empty means by token only")
+	flags.StringVar(&o.server.ClusterName, "cluster-name", "", "name of the cluster on the page, for example production")
 	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
 	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "private key of the TLS certificate (PEM)")
 	flags.StringSliceVar(&o.server.AllowedOrigins, "allowed-origin", nil, "additional origin that may call the API (CORS), for example https://console.example.com; can be repeated")
@@ -79,6 +83,9 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
 	}
 	o.server.Auth = apiserver.Auth(o.auth)
+	if o.server.OIDC, err = o.oidc(); err != nil {
+		return err
+	}
 	o.server.Version = version()
 	o.server.Page = web.Page()
 	o.server.Log = log.WithName("apiserver")
@@ -99,6 +106,18 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	}
 	log.Info("Stopped")
 	return nil
+}
+
+// oidc returns the issuer of --oidc-config, or nil.
+func (o *apiServerOptions) oidc() (*oidc.Provider, error) {
+	if o.oidcConfig == "" {
+		return nil, nil
+	}
+	config, err := oidc.Load(o.oidcConfig)
+	if err != nil {
+		return nil, err
+	}
+	return oidc.New(*config)
 }
 
 // preview returns the function that renders a Darkroom as the operator and the command

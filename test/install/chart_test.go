@@ -72,6 +72,7 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for _, pair := range []struct{ overlay, values string }{
 		{"default", "apiserver: {enabled: false}"},
 		{"overlays/with-apiserver", ""},
+		{"overlays/with-oidc-impersonation", "apiserver: {impersonation: {enabled: true, groups: [sso:photographers]}}"},
 		{"overlays/namespaced", "apiserver: {enabled: false}\nrbac: {namespaced: true}"},
 		{"overlays/with-network-policy", "apiserver: {enabled: false}\nnetworkPolicy: {enabled: true}"},
 		{"overlays/with-probe-via-apiserver", "apiserver: {enabled: false}\nmanager: {probeVia: apiserver}"},
@@ -188,6 +189,9 @@ manager:
   extraEnv: [{name: HTTPS_PROXY, value: "http://proxy.example.com:3128"}]
 apiserver:
   tlsSecret: apiserver
+  clusterName: production
+  oidcSecret: oidc
+  impersonation: {enabled: true, users: ["sso:alice"], groups: ["sso:photographers"]}
   allowedOrigin: [https://console.example.com]
   requestsPerSecond: 1000000
   ingress: {enabled: true, className: nginx, tlsSecretName: darkrooms}
@@ -217,14 +221,14 @@ admission: {enabled: true, actions: [Deny]}
 		"--reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug"; deployments["darkroom-operator-controller-manager"] != want {
 		t.Errorf("the manager is started with\n%s\nwant\n%s", deployments["darkroom-operator-controller-manager"], want)
 	}
-	if want := "apiserver --bind-address=:5000 --allowed-origin=https://console.example.com --base-domain=images.example.com " +
+	if want := "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --allowed-origin=https://console.example.com --base-domain=images.example.com " +
 		"--requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key"; deployments["darkroom-operator-apiserver"] != want {
 		t.Errorf("the API server is started with\n%s\nwant\n%s", deployments["darkroom-operator-apiserver"], want)
 	}
 }
 
 func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}"} {
+	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}"} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
 			t.Errorf("%s is accepted", values)
 		}

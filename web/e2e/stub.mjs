@@ -82,6 +82,9 @@ export async function startStub(darkrooms) {
       state.signedIn = false;
       return answer("", 204);
     }
+    if (pathname === "/sign-in") {
+      return answer({ cluster: "" });
+    }
     const isApi = /^\/(session|settings|access|darkrooms|events)(\/|$)/.test(pathname);
     if (!isApi) {
       const file = extname(pathname) === "" ? "index.html" : pathname.slice(1);
@@ -99,7 +102,7 @@ export async function startStub(darkrooms) {
       return answer({ username: "system:serviceaccount:photos:alice", groups: [], auth: "token" });
     }
     if (pathname === "/settings") {
-      return answer({ baseDomain: "darkroom.example.com", darkroomVersion: "v0.4.2", namespaces: [], version: "v0.0.0" });
+      return answer({ cluster: "", baseDomain: "darkroom.example.com", darkroomVersion: "v0.4.2", namespaces: [], version: "v0.0.0" });
     }
     if (pathname === "/access") {
       return answer(state.access);

@@ -45,7 +45,7 @@ beforeEach(() => {
       case "/session":
         return reply(200, { username: "alice", groups: [], auth: "token" });
       case "/settings":
-        return reply(200, { baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
+        return reply(200, { cluster: "production", baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
       case "/access":
         return reply(200, { create: true, update: true, delete: true, image: true });
       case "/events/stream":
@@ -92,6 +92,7 @@ test("a session that expires while editing is renewed above the form, which then
   await user.click(screen.getByRole("button", { name: "Sign in" }));
   // The check that was refused goes on without another click.
   await screen.findByRole("region", { name: "Manifests, line by line" });
+  expect(screen.getByText("production")).toBeTruthy();
   expect(screen.queryByLabelText(/^Token/)).toBeNull();
 });
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -54,9 +55,10 @@ func fromOtherSite(r *http.Request) bool {
 	return site == "cross-site" || site == "same-site"
 }
 
-// followsLink reports whether the request is a navigation to a page.
+// followsLink reports whether the request is a navigation to a page, or back from an OIDC
+// issuer.
 func followsLink(r *http.Request) bool {
-	page := r.URL.Path == "/" || r.URL.Path == "/docs" || strings.HasPrefix(r.URL.Path, "/ui/")
+	page := r.URL.Path == "/" || r.URL.Path == "/docs" || r.URL.Path == oidc.CallbackPath || strings.HasPrefix(r.URL.Path, "/ui/")
 	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 

@@ -63,11 +63,25 @@ func start(environment *envtest.Environment) (administrator *rest.Config, stop f
 // returns the exit code. Before the first test it is given to prepare. Without
 // programs to start no test is run.
 func Main(m *testing.M, prepare func(administrator *rest.Config) error) int {
+	return MainWith(m, nil, prepare)
+}
+
+// MainWith is Main with flags of the API server, without dashes.
+func MainWith(m *testing.M, flags map[string]string, prepare func(administrator *rest.Config) error) int {
 	if !Available() {
 		fmt.Println("skipped:", Missing)
 		return 0
 	}
-	administrator, stop, err := Start()
+	files, err := definitions()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	environment := &envtest.Environment{CRDDirectoryPaths: files}
+	for name, value := range flags {
+		environment.ControlPlane.GetAPIServer().Configure().Set(name, value)
+	}
+	administrator, stop, err := start(environment)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -1,6 +1,6 @@
 import { retry } from "../retry";
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, Review, Revision, ServerSettings, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, Pod, Review, Revision, ServerSettings, WaysToSignIn, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -73,6 +73,7 @@ export const api = {
   whoAmI: () => json<Who>(session),
   signIn: (token: string) => json<Who>(session, { method: "POST", body: { token } }),
   signOut: () => call(session, { method: "DELETE" }),
+  waysToSignIn: () => json<WaysToSignIn>("/sign-in"),
   settings: () => json<ServerSettings>("/settings"),
   access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
     json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),

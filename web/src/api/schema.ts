@@ -266,7 +266,7 @@ export interface paths {
         put?: never;
         /** Sign in: store a token in a cookie */
         post: operations["signIn"];
-        /** Sign out: delete the cookie */
+        /** Sign out: delete the cookie, and end the session if it is one of an OIDC issuer */
         delete: operations["signOut"];
         options?: never;
         head?: never;
@@ -282,6 +282,23 @@ export interface paths {
         };
         /** Get the settings of the server */
         get: operations["getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the ways to sign in */
+        get: operations["getSignIn"];
         put?: never;
         post?: never;
         delete?: never;
@@ -843,6 +860,8 @@ export interface components {
         ServerSettings: {
             /** @description Images are served at <subDomain>.<base domain> */
             baseDomain: string;
+            /** @description Name of the cluster; empty if it has none */
+            cluster: string;
             /** @description Default version of Darkroom */
             darkroomVersion: string;
             /** @description Namespaces that are served; none means all */
@@ -958,6 +977,12 @@ export interface components {
             topologyKey: string;
             whenUnsatisfiable: string;
         };
+        WaysToSignIn: {
+            /** @description Name of the cluster; empty if it has none */
+            cluster: string;
+            /** @description Name of the OIDC issuer, where GET /auth/login signs in; none means by token only */
+            issuer?: string;
+        };
         WeightedPodAffinityTerm: {
             podAffinityTerm: components["schemas"]["PodAffinityTerm"];
             /** Format: int32 */
@@ -965,11 +990,13 @@ export interface components {
         };
         Who: {
             /**
-             * @description How callers are known to this server
+             * @description How you are known to this server
              * @enum {string}
              */
-            auth: "token" | "kubeconfig";
+            auth: "token" | "oidc" | "kubeconfig";
             groups: string[];
+            /** @description Where you sign out at the OIDC issuer, after DELETE /session */
+            signOutUrl?: string;
             username: string;
         };
     };
@@ -3224,6 +3251,35 @@ export interface operations {
             };
             /** @description Service Unavailable */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaysToSignIn"];
+                };
+            };
+            /** @description Error */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -18,6 +18,7 @@ export type ServerSettings = Schemas["ServerSettings"];
 export type Source = Schemas["Source"];
 export type SourceInput = Schemas["SourceInput"];
 export type Status = Schemas["Status"];
+export type WaysToSignIn = Schemas["WaysToSignIn"];
 export type Who = Schemas["Who"];
 
 export const sourceTypes = ["WebFolder", "S3", "GoogleCloudStorage", "CloudFront"] as const;

@@ -1,6 +1,7 @@
 import {
   Alert,
   Masthead,
+  Label,
   MastheadBrand,
   MastheadContent,
   MastheadLogo,
@@ -15,6 +16,7 @@ import {
 import type { ReactNode } from "react";
 import type { Who } from "../api/types";
 import { useConnection, useSynced } from "../live/useLive";
+import { useSettings } from "../settings";
 import { followLink, paths } from "../router";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
@@ -27,6 +29,7 @@ import { UserMenu } from "./UserMenu";
 export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () => void; children: ReactNode }) {
   const connection = useConnection();
   const synced = useSynced();
+  const { cluster } = useSettings();
   const masthead = (
     <Masthead display={{ default: "inline" }}>
       <MastheadMain>
@@ -36,6 +39,11 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
             <span>Darkrooms</span>
           </MastheadLogo>
         </MastheadBrand>
+        {cluster && (
+          <Label isCompact className="dr-cluster" textMaxWidth="20ch" aria-label={`Cluster ${cluster}`}>
+            {cluster}
+          </Label>
+        )}
       </MastheadMain>
       <MastheadContent>
         <Toolbar isFullHeight isStatic>

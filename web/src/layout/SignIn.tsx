@@ -17,10 +17,12 @@ import { useState, type SyntheticEvent } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import { Logo } from "./Logo";
+import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { ThemeMenu } from "./ThemeMenu";
 
 /** The sign-in view. */
 export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSignedIn: () => Promise<void> }) {
+  const ways = useWaysToSignIn();
   return (
     <main className="dr-signin">
       <Card id="card-sign-in" isLarge className="dr-signin__card">
@@ -30,7 +32,13 @@ export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSi
             <Title headingLevel="h1">Sign in to Darkrooms</Title>
             <ThemeMenu />
           </div>
+          {ways?.cluster && (
+            <p className="dr-signin__note">
+              Cluster <strong>{ways.cluster}</strong>
+            </p>
+          )}
           {expired && <Alert component="p" isInline variant="info" title="Your session has expired. Sign in again." className="dr-signin__note" />}
+          <IssuerSignIn ways={ways} />
           <SignInForm onSignedIn={onSignedIn} />
         </CardBody>
       </Card>

@@ -14,6 +14,9 @@ export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }
       await api.signOut();
     } finally {
       onSignOut();
+      if (who.signOutUrl) {
+        location.assign(who.signOutUrl);
+      }
     }
   };
   return (
@@ -41,7 +44,7 @@ export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }
       <Divider />
       <DropdownList>
         <DropdownItem to="/docs">API documentation</DropdownItem>
-        {who.auth === "token" && <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>}
+        {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>}
       </DropdownList>
     </Dropdown>
   );

@@ -1,0 +1,9 @@
+// Package oidc signs users in at an OpenID Connect issuer: authorization code flow with
+// PKCE, discovery, refresh and sign-out. It keeps the session in an encrypted cookie, so
+// that replicas that share the key share the sessions.
+//
+// [Provider.Begin] and [Provider.Finish] are the two halves of a sign-in. [Provider.Session]
+// finds the session of a request, and refreshes it at the issuer every [CheckPeriod]. A user
+// who is blocked at the issuer, or whose refresh token is revoked there, is therefore signed
+// out within that time. [Provider.End] ends a session.
+package oidc

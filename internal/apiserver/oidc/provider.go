@@ -1,0 +1,215 @@
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	gooidc "github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
+	"k8s.io/apimachinery/pkg/util/cache"
+)
+
+// The reasons why a user is not signed in.
+var (
+	// ErrUnavailable means that the issuer does not respond.
+	ErrUnavailable = errors.New("the issuer is unavailable")
+	// ErrExpired means that the sign-in took too long, or began in another browser.
+	ErrExpired = errors.New("the sign-in has expired, or began in another browser")
+	// ErrRefused means that the issuer refused the sign-in or sent an invalid token.
+	ErrRefused = errors.New("the issuer refused the sign-in")
+	// ErrNotAllowed means that the user cannot be mapped to a user of the cluster.
+	ErrNotAllowed = errors.New("the user may not sign in here")
+	// ErrEnded means that the session has ended or was revoked.
+	ErrEnded = errors.New("the session has ended")
+)
+
+// flowLifetime is how long a user may take to sign in at the issuer.
+const flowLifetime = 10 * time.Minute
+
+// Provider signs users in at one issuer.
+type Provider struct {
+	config Config
+	secret string
+	client *http.Client
+	sealer *sealer
+	known  atomic.Pointer[issuer]
+
+	flights singleflight.Group
+	// refreshed has the results of refreshes by session and check, for requests that were
+	// sent with the previous cookie: many issuers accept a refresh token only once.
+	refreshed *cache.LRUExpireCache
+	// ended has the sessions that were ended at this replica.
+	ended *cache.LRUExpireCache
+}
+
+// New returns a provider, or what is wrong with the configuration. It does not send
+// requests.
+func New(config Config) (*Provider, error) {
+	config = config.withDefaults()
+	if err := config.validate(); err != nil {
+		return nil, fmt.Errorf("OIDC configuration: %w", err)
+	}
+	secret, secretErr := config.clientSecret()
+	keys, keysErr := config.cookieKeys()
+	client, clientErr := config.httpClient()
+	if err := errors.Join(secretErr, keysErr, clientErr); err != nil {
+		return nil, fmt.Errorf("OIDC configuration: %w", err)
+	}
+	sealer, err := newSealer(keys)
+	if err != nil {
+		return nil, err
+	}
+	return &Provider{
+		config: config, secret: secret, client: client, sealer: sealer,
+		refreshed: cache.NewLRUExpireCacheWithClock(maxRemembered, config.Clock),
+		ended:     cache.NewLRUExpireCacheWithClock(maxRemembered, config.Clock),
+	}, nil
+}
+
+// Name is the name of the issuer on the page.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Impersonates reports whether users are impersonated, instead of sending their ID token to
+// the cluster.
+func (p *Provider) Impersonates() bool { return p.config.Impersonation != nil }
+
+// flow is a sign-in that has begun. Its cookie binds it to the browser.
+type flow struct {
+	State    string    `json:"state"`
+	Nonce    string    `json:"nonce"`
+	Verifier string    `json:"verifier"`
+	Return   string    `json:"return"`
+	Until    time.Time `json:"until"`
+}
+
+// Begin returns the URL at the issuer where the user signs in, and a cookie for Finish. After
+// it the browser is sent to a path of the page, which is / if the given one is not local.
+func (p *Provider) Begin(ctx context.Context, returnPath string) (target string, bound *http.Cookie, err error) {
+	at, err := p.discover(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	begun := flow{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(),
+		Return: localPath(returnPath), Until: p.config.Clock.Now().Add(flowLifetime),
+	}
+	sealed, err := p.sealer.seal(flowCookie, begun)
+	if err != nil {
+		return "", nil, err
+	}
+	target = at.oauth.AuthCodeURL(begun.State, gooidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier))
+	// The redirect from the issuer is cross-site: a cookie that is SameSite=Strict would not
+	// be sent with it.
+	return target, cookie(flowCookie, sealed, int(flowLifetime.Seconds()), http.SameSiteLaxMode), nil
+}
+
+// EndOfFlow returns the cookie that deletes that of Begin.
+func EndOfFlow() *http.Cookie { return cookie(flowCookie, "", -1, http.SameSiteLaxMode) }
+
+// Finish returns the session of a user whom the issuer has sent back, and the path of the
+// page to show. It verifies that this browser began the sign-in (state), that the code is of
+// this sign-in (PKCE), and that the token is (nonce).
+func (p *Provider) Finish(request *http.Request) (session *Session, returnPath string, err error) {
+	query, begun := request.URL.Query(), flow{}
+	bound, err := request.Cookie(flowCookie)
+	if err != nil || p.sealer.open(flowCookie, bound.Value, &begun) != nil || p.config.Clock.Now().After(begun.Until) {
+		return nil, "", ErrExpired
+	}
+	if subtle.ConstantTimeCompare([]byte(begun.State), []byte(query.Get("state"))) != 1 {
+		return nil, "", ErrExpired
+	}
+	if code := query.Get("error"); code != "" {
+		return nil, "", fmt.Errorf("%w: %q", ErrRefused, code)
+	}
+	at, err := p.discover(request.Context())
+	if err != nil {
+		return nil, "", err
+	}
+	token, err := at.oauth.Exchange(p.context(request.Context()), query.Get("code"), oauth2.VerifierOption(begun.Verifier))
+	if err != nil {
+		return nil, "", fromIssuer("exchange the code", err, ErrRefused)
+	}
+	verified, err := p.verify(request.Context(), at, token)
+	if err != nil {
+		return nil, "", err
+	}
+	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(begun.Nonce)) != 1 {
+		return nil, "", fmt.Errorf("%w: the ID token is of another sign-in", ErrRefused)
+	}
+	session = &Session{ID: rand.Text(), Subject: verified.Subject, End: p.config.Clock.Now().Add(p.config.SessionLifetime.Duration)}
+	if session, err = p.renewed(session, token, verified); err != nil {
+		return nil, "", err
+	}
+	return session, begun.Return, nil
+}
+
+// verify returns the ID token of an answer if its signature, issuer, audience and time are
+// valid.
+func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) (*gooidc.IDToken, error) {
+	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return nil, fmt.Errorf("%w: it sent no ID token", ErrRefused)
+	}
+	verified, err := at.verifier.Verify(p.context(ctx), raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the ID token is invalid: %w", ErrRefused, err)
+	}
+	party := struct {
+		AuthorizedParty string `json:"azp"`
+	}{}
+	if err := verified.Claims(&party); err != nil || party.AuthorizedParty != "" && party.AuthorizedParty != p.config.ClientID {
+		return nil, fmt.Errorf("%w: the ID token was issued to another client", ErrRefused)
+	}
+	return verified, nil
+}
+
+// fromIssuer converts an error of the token endpoint: a refusal, or ErrUnavailable. The body
+// of the response is left out.
+func fromIssuer(what string, err, refusal error) error {
+	var response *oauth2.RetrieveError
+	if !errors.As(err, &response) {
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, what, err)
+	}
+	status := response.Response.StatusCode
+	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+		return fmt.Errorf("%w: %s: status %d", ErrUnavailable, what, status)
+	}
+	return fmt.Errorf("%w: %s: status %d, error %q", refusal, what, status, response.ErrorCode)
+}
+
+// SignOutURL returns where users sign out at the issuer; empty if it does not support that or
+// is not known yet. The URL has no token.
+func (p *Provider) SignOutURL() string {
+	at := p.known.Load()
+	if at == nil || at.endSession == "" {
+		return ""
+	}
+	target, err := url.Parse(at.endSession)
+	if err != nil {
+		return ""
+	}
+	query := target.Query()
+	query.Set("client_id", p.config.ClientID)
+	query.Set("post_logout_redirect_uri", strings.TrimSuffix(p.config.RedirectURL, CallbackPath)+"/")
+	target.RawQuery = query.Encode()
+	return target.String()
+}
+
+// localPath returns a path of the page, or / for everything else, such as the URL of another
+// site.
+func localPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(path, "/ui/") || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
+	return path
+}

@@ -1,0 +1,290 @@
+// Package issuer runs an OpenID Connect issuer for tests: that of zitadel/oidc, with users
+// in memory, on a TLS server on loopback.
+package issuer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	jose "github.com/go-jose/go-jose/v4"
+	"github.com/zitadel/oidc/v3/example/server/storage"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// The client that is registered at the issuer.
+const (
+	ClientID     = "darkroom"
+	ClientSecret = "secret-of-the-client"
+	RedirectURL  = "https://darkrooms.test/auth/callback"
+)
+
+const password = "password"
+
+// Issuer is a running issuer.
+type Issuer struct {
+	// URL is the issuer in tokens and discovery. CA is its certificate (PEM).
+	URL string
+	CA  []byte
+
+	server   *httptest.Server
+	provider *op.Provider
+	store    *store
+	down     atomic.Bool
+
+	mu sync.Mutex
+	// changes are applied to the ID tokens of users.
+	changes map[string]func(*Token)
+}
+
+// Token is an ID token before it is sent.
+type Token struct {
+	Claims map[string]any
+	// Key signs it; nil means the key of the issuer.
+	Key any
+}
+
+// Start starts an issuer, which Close stops.
+func Start() (*Issuer, error) {
+	i := &Issuer{changes: map[string]func(*Token){}}
+	i.server = httptest.NewUnstartedServer(i)
+	i.server.StartTLS()
+	i.URL = i.server.URL
+	i.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.server.Certificate().Raw})
+	users := &users{byName: map[string]*storage.User{}, groups: map[string][]string{}}
+	i.store = &store{
+		Storage: storage.NewStorageWithClients(users, map[string]*storage.Client{ClientID: storage.WebClient(ClientID, ClientSecret, RedirectURL)}),
+		users:   users,
+	}
+	var err error
+	i.provider, err = op.NewProvider(&op.Config{CodeMethodS256: true, GrantTypeRefreshToken: true, SupportedScopes: []string{"openid", "profile", "email", "offline_access"}},
+		i.store, op.StaticIssuer(i.URL))
+	if err != nil {
+		i.Close()
+		return nil, fmt.Errorf("start issuer: %w", err)
+	}
+	return i, nil
+}
+
+// Close stops the issuer.
+func (i *Issuer) Close() { i.server.Close() }
+
+// SetDown makes the issuer drop all connections, or serve again.
+func (i *Issuer) SetDown(down bool) { i.down.Store(down) }
+
+// AddUser adds a user with groups. The email address is NAME@example.com.
+func (i *Issuer) AddUser(name string, groups ...string) {
+	i.store.users.add(&storage.User{ID: "id-" + name, Username: name, Password: password, Email: name + "@example.com", EmailVerified: true}, groups)
+}
+
+// Change changes the ID tokens of a user from now on; nil ends that.
+func (i *Issuer) Change(name string, change func(*Token)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.changes["id-"+name] = change
+}
+
+// Revoke revokes all refresh tokens of a user.
+func (i *Issuer) Revoke(ctx context.Context, name string) error {
+	return i.store.TerminateSession(ctx, "id-"+name, ClientID)
+}
+
+// Sign returns a signed token.
+func (i *Issuer) Sign(ctx context.Context, token *Token) (string, error) {
+	signing, err := i.store.SigningKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	key := token.Key
+	if key == nil {
+		key = signing.Key()
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: signing.SignatureAlgorithm(), Key: key},
+		(&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", signing.ID()))
+	if err != nil {
+		return "", fmt.Errorf("make signer: %w", err)
+	}
+	payload, err := json.Marshal(token.Claims)
+	if err != nil {
+		return "", fmt.Errorf("encode claims: %w", err)
+	}
+	signed, err := signer.Sign(payload)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return signed.CompactSerialize()
+}
+
+// Authorize signs a user in as a browser does that is sent to the authorization URL. It
+// returns the URL that the browser is sent back to.
+func (i *Issuer) Authorize(ctx context.Context, authorization, name string) (*url.URL, error) {
+	client := i.server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	next, err := url.Parse(authorization)
+	if err != nil {
+		return nil, fmt.Errorf("parse authorization URL: %w", err)
+	}
+	for range 10 {
+		if next.Path == "/login/username" {
+			next.Path, next.RawQuery = "/login", next.RawQuery+"&name="+url.QueryEscape(name)
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, next.String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return nil, err
+		}
+		if err := response.Body.Close(); err != nil {
+			return nil, err
+		}
+		location, err := response.Location()
+		if err != nil {
+			return nil, fmt.Errorf("GET %s responds with %s: %w", next.Path, response.Status, err)
+		}
+		if strings.HasPrefix(location.String(), RedirectURL) {
+			return location, nil
+		}
+		next = location
+	}
+	return nil, errors.New("too many redirects")
+}
+
+// ServeHTTP implements http.Handler.
+func (i *Issuer) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	switch {
+	case i.down.Load():
+		panic(http.ErrAbortHandler)
+	case request.URL.Path == "/login":
+		i.login(w, request)
+	case request.URL.Path == i.provider.TokenEndpoint().Relative():
+		i.token(w, request)
+	default:
+		i.provider.ServeHTTP(w, request)
+	}
+}
+
+func (i *Issuer) login(w http.ResponseWriter, request *http.Request) {
+	id := request.FormValue("authRequestID")
+	if err := i.store.CheckUsernamePassword(request.FormValue("name"), password, id); err != nil {
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
+	}
+	http.Redirect(w, request, op.AuthCallbackURL(i.provider)(op.ContextWithIssuer(request.Context(), i.URL), id), http.StatusFound)
+}
+
+// token responds as the issuer does, with the changes to the ID token.
+func (i *Issuer) token(w http.ResponseWriter, request *http.Request) {
+	recorder := httptest.NewRecorder()
+	i.provider.ServeHTTP(recorder, request)
+	body := recorder.Body.Bytes()
+	if recorder.Code == http.StatusOK {
+		if changed, err := i.changed(request.Context(), body); err == nil {
+			body = changed
+		}
+	}
+	maps.Copy(w.Header(), recorder.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(recorder.Code)
+	_, _ = w.Write(body)
+}
+
+func (i *Issuer) changed(ctx context.Context, body []byte) ([]byte, error) {
+	answer := map[string]any{}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	raw, _ := answer["id_token"].(string)
+	parsed, err := jose.ParseSigned(raw, []jose.SignatureAlgorithm{jose.RS256})
+	if err != nil {
+		return nil, err
+	}
+	token := &Token{Claims: map[string]any{}}
+	decoder := json.NewDecoder(bytes.NewReader(parsed.UnsafePayloadWithoutVerification()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&token.Claims); err != nil {
+		return nil, err
+	}
+	i.mu.Lock()
+	change := i.changes[fmt.Sprint(token.Claims["sub"])]
+	i.mu.Unlock()
+	if change == nil {
+		return body, nil
+	}
+	change(token)
+	if answer["id_token"], err = i.Sign(ctx, token); err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
+}
+
+// store adds groups to the ID token, and puts all claims into it.
+type store struct {
+	*storage.Storage
+	users *users
+}
+
+func (s *store) GetClientByClientID(ctx context.Context, id string) (op.Client, error) {
+	found, err := s.Storage.GetClientByClientID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return client{found}, nil
+}
+
+func (s *store) SetUserinfoFromRequest(ctx context.Context, info *oidc.UserInfo, token op.IDTokenRequest, scopes []string) error {
+	if err := s.Storage.SetUserinfoFromRequest(ctx, info, token, scopes); err != nil {
+		return err
+	}
+	info.AppendClaims("groups", s.users.groupsOf(token.GetSubject()))
+	return nil
+}
+
+type client struct{ op.Client }
+
+func (client) IDTokenUserinfoClaimsAssertion() bool { return true }
+
+// users implements storage.UserStore.
+type users struct {
+	mu     sync.Mutex
+	byName map[string]*storage.User
+	groups map[string][]string
+}
+
+func (u *users) add(user *storage.User, groups []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.byName[user.Username], u.groups[user.ID] = user, groups
+}
+
+func (u *users) groupsOf(id string) []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.groups[id])
+}
+
+func (u *users) GetUserByID(id string) *storage.User {
+	return u.GetUserByUsername(strings.TrimPrefix(id, "id-"))
+}
+
+func (u *users) GetUserByUsername(name string) *storage.User {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.byName[name]
+}
+
+func (u *users) ExampleClientID() string { return ClientID }

@@ -1,0 +1,44 @@
+import { Alert, Button, Divider } from "@patternfly/react-core";
+import { useEffect, useState } from "react";
+import { api } from "../api/client";
+import type { WaysToSignIn } from "../api/types";
+
+/** Reasons of the server for a failed sign-in at the issuer, in the parameter signIn of the URL. */
+const reasons: Record<string, string> = {
+  expired: "The sign-in took too long, or began in another browser. Try again.",
+  refused: "The issuer refused the sign-in, or its answer was invalid. If it happens again, ask an administrator to check the log of the server.",
+  notAllowed: "Your account cannot be mapped to a user of this cluster. Ask an administrator.",
+  notTrusted: "The cluster does not accept tokens of this issuer. Ask an administrator.",
+  unavailable: "The issuer or the cluster does not respond. Try again later.",
+};
+
+/** The ways to sign in; none until the server has answered, and if it does not. */
+export function useWaysToSignIn(): WaysToSignIn | undefined {
+  const [ways, setWays] = useState<WaysToSignIn>();
+  useEffect(() => {
+    api.waysToSignIn().then(setWays, () => undefined);
+  }, []);
+  return ways;
+}
+
+/** Signs in at the issuer, and returns to this view. Tokens never reach the page. */
+export function IssuerSignIn({ ways }: { ways: WaysToSignIn | undefined }) {
+  const reason = new URLSearchParams(location.search).get("signIn");
+  if (!ways?.issuer) {
+    return null;
+  }
+  const target = `/auth/login?${new URLSearchParams({ return: location.pathname + (reason === null ? location.search : "") }).toString()}`;
+  return (
+    <>
+      {reason !== null && (
+        <Alert component="p" isInline variant="danger" title="Sign-in failed" role="alert" className="dr-signin__note">
+          {reasons[reason] ?? reasons["unavailable"]}
+        </Alert>
+      )}
+      <Button component="a" href={target} isBlock>
+        Sign in with {ways.issuer}
+      </Button>
+      <Divider className="dr-signin__or" />
+    </>
+  );
+}
