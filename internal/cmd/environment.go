@@ -18,6 +18,8 @@ const (
 	// envIngressAnnotations is a comma-separated list.
 	envIngressAnnotations = "INGRESS_ANNOTATIONS"
 	envPassProxy          = "PASS_PROXY"
+	// envImagePullSecrets is a comma-separated list.
+	envImagePullSecrets = "IMAGE_PULL_SECRETS"
 	// envImage is set by OLM bundles, so that mirrors can replace the image.
 	envImage = "RELATED_IMAGE_DARKROOM"
 )
