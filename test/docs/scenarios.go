@@ -117,6 +117,7 @@ var notRun = map[string]string{
 	readme + "#Installing/1":                     "TestKustomize in test/olm runs the two targets",
 	install + "#Helm/1":                          helmInTestOLM,
 	install + "#Helm/2":                          helmInTestOLM,
+	install + "#Downgrading/1":                   "TestHelm in test/olm rolls back",
 	install + "#Helm/3":                          helmInTestOLM,
 	installing + "/1":                            "needs a container engine and a registry: make test-images runs its targets",
 	"docs/page.md#Development/1":                 "the targets are steps of .ci/run; the last command is a server for a browser",
