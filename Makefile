@@ -218,6 +218,11 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOT
 	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
+.PHONY: e2e-upgrades
+e2e-upgrades: ## Upgrade from each release before the one that e2e-olm upgrades from, by Helm.
+	@for tag in $$(hack/previous.sh --older $(BUNDLE_VERSION)); do \
+		echo "upgrade from $$tag"; $(MAKE) e2e-olm PREVIOUS=$$tag RUN='^TestHelm$$'; done
+
 .PHONY: test-docs
 test-docs: build-testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
 	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
