@@ -234,8 +234,10 @@ admission: {enabled: true, actions: [Deny]}
 }
 
 func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
-		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}", "manager: {podDisruptionBudget: {selector: {}}}"} {
+	for _, values := range []string{
+		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
+		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}", "manager: {podDisruptionBudget: {selector: {}}}",
+	} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
 			t.Errorf("%s is accepted", values)
 		}

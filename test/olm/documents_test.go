@@ -70,7 +70,10 @@ func installsFromTheMirror(t *testing.T, authority *authority, registry *mirror,
 func publish(t *testing.T, authority *authority, host string) []string {
 	t.Helper()
 	pinned := func(image, digest string) string { return image[:strings.LastIndex(image, ":")] + "@" + digest }
-	atMirror := func(image string) string { return host + image[strings.Index(image, "/"):] }
+	atMirror := func(image string) string {
+		_, path, _ := strings.Cut(image, "/")
+		return host + "/" + path
+	}
 	folder := t.TempDir()
 	archive := filepath.Join(folder, "darkroom.tar")
 	if _, err := run(t.Context(), filepath.Join(binaries, "cluster"), "image", "--output", archive, "--workdir", "/app",

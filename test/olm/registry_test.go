@@ -103,14 +103,19 @@ func push(t *testing.T, authority *authority, reference string, folders map[stri
 	return pushImage(t, authority, reference, image)
 }
 
-// pushArchive pushes the image of a docker-archive, and returns the digest.
+// pushArchive pushes the image of a docker-archive, and returns the digest. It is another one
+// in each test, so that a node which has pulled the image pulls it again.
 func pushArchive(t *testing.T, authority *authority, reference, archive string) string {
 	t.Helper()
 	image, err := tarball.ImageFromPath(archive, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pushImage(t, authority, reference, image)
+	labelled, ok := mutate.Annotations(image, map[string]string{"test": t.Name()}).(v1.Image)
+	if !ok {
+		t.Fatalf("%s is not an image", archive)
+	}
+	return pushImage(t, authority, reference, labelled)
 }
 
 func pushImage(t *testing.T, authority *authority, reference string, image v1.Image) string {
