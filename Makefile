@@ -9,6 +9,8 @@ BUNDLE_VERSION ?= $(VERSION:-dev=)
 IMAGE_BASE ?= ghcr.io/darkroom-operator/darkroom-operator
 BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
 CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
+# The folder with the bundle/ and catalog/ of these images: bin/pinned in releases.
+OLM_DIR ?= .
 # Platforms of docker-push.
 PLATFORMS ?= linux/amd64,linux/arm64
 # The commit in the labels of images.
@@ -226,6 +228,11 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOT
 	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
+.PHONY: e2e-upgrades
+e2e-upgrades: ## Upgrade from each release before the one that e2e-olm upgrades from, by Helm.
+	@for tag in $$(hack/previous.sh --older $(BUNDLE_VERSION)); do \
+		echo "upgrade from $$tag"; $(MAKE) e2e-olm PREVIOUS=$$tag RUN='^TestHelm$$'; done
+
 .PHONY: test-docs
 test-docs: build-testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
 	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
@@ -328,9 +335,10 @@ image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=
 
 # $(call build-image,DOCKERFILE,IMAGE,ARGUMENTS) builds an image for this machine's
 # platform; push-image builds it for PLATFORMS, and pushes it.
+context = $(if $(filter Dockerfile,$(1)),.,$(OLM_DIR))
 ifeq ($(CONTAINER_TOOL),docker)
-build-image = docker buildx build --load $(BUILD_FLAGS) $(3) -f $(1) -t $(2) .
-push-image = docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(BUILD_FLAGS) $(3) -f $(1) -t $(2) .
+build-image = docker buildx build --load $(BUILD_FLAGS) $(3) -f $(1) -t $(2) $(context)
+push-image = docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(BUILD_FLAGS) $(3) -f $(1) -t $(2) $(context)
 else
 # Old releases, such as Debian's, do not set the platform arguments of a Dockerfile, and reuse
 # a cached layer for all platforms if its base image is the same. Only the operator's image
@@ -338,13 +346,13 @@ else
 engine-build = $(CONTAINER_TOOL) build --layers=$(if $(filter Dockerfile,$(1)),true,false) \
 	--build-arg BUILDPLATFORM=$(build-platform) $(BUILD_FLAGS) $(3) -f $(1)
 build-platform := linux/$(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
-build-image = $(engine-build) -t $(2) .
+build-image = $(engine-build) -t $(2) $(context)
 # The manifest list has a different name, because an image may be named IMG, and is
 # recreated, because existing entries would be pushed too.
 push-list = localhost/darkroom-operator-push
 define push-image
 	@$(CONTAINER_TOOL) manifest rm $(push-list) >/dev/null 2>&1 || true
-	$(engine-build) --platform $(PLATFORMS) --manifest $(push-list) .
+	$(engine-build) --platform $(PLATFORMS) --manifest $(push-list) $(context)
 	$(CONTAINER_TOOL) manifest push $(PUSH_FLAGS) --all $(push-list) docker://$(2)
 endef
 endif
@@ -399,6 +407,14 @@ bundle-validate: $(OPERATOR_SDK) ## Validate bundle/ with operator-sdk, without 
 	@answer=$$($(OPERATOR_SDK) bundle validate bundle --select-optional suite=operatorframework 2>&1) && code=0 || code=$$?; \
 		echo "$$answer"; test $$code = 0 && ! grep -q level=warning <<< "$$answer"
 	@hack/scorecard.sh
+
+.PHONY: bundle-pin
+bundle-pin: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bin/pinned/bundle with the pushed image IMG and Darkroom's by digest (queries their registries).
+	@hack/pin.sh bundle $(BUNDLE_VERSION) $(IMG)
+
+.PHONY: catalog-pin
+catalog-pin: $(OPM) ## Render bin/pinned/bundle into bin/pinned/catalog, with the pushed image BUNDLE_IMG by digest.
+	@hack/pin.sh catalog $(BUNDLE_IMG)
 
 .PHONY: bundle-build
 bundle-build: ## Build the bundle's image BUNDLE_IMG.

@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
 # Makes OLM's bundle of a version: hack/bundle.sh VERSION IMAGE FOLDER [REPLACES].
 # FOLDER receives bundle/ and bundle.Dockerfile. The same input gives the same bytes.
+# DARKROOM_IMAGE replaces the image of Darkrooms. If both images are given by digest
+# (NAME@sha256:…), the bundle declares that it can be installed from a mirror.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 version=$1 image=$2 folder=$3 replaces=${4:-}
 root=$PWD
 csv=config/manifests/bases/darkroom-operator.clusterserviceversion.yaml
+default=$(sed -n '/RELATED_IMAGE_DARKROOM/{n; s/^ *value: //p}' config/manifests/olm_manager.yaml)
+darkroom=${DARKROOM_IMAGE:-$default}
+case $image in
+  *@*) name=${image%%@*} pin="digest: ${image#*@}" ;;
+  *) name=${image%:*} pin="newTag: ${image##*:}" ;;
+esac
+disconnected=false
+if [[ $image == *@sha256:* && $darkroom == *@sha256:* ]]; then disconnected=true; fi
 
 work=$(mktemp -d bin/bundle.XXXXXX)
 trap 'rm -rf "$root/$work"' EXIT
@@ -15,17 +25,18 @@ resources:
 - ../../config/manifests
 images:
 - name: controller
-  newName: ${image%:*}
-  newTag: ${image##*:}
+  newName: $name
+  $pin
 patches:
 - target: {kind: ClusterServiceVersion}
   patch: |
     - {op: replace, path: /metadata/annotations/containerImage, value: "$image"}
+    - {op: replace, path: /metadata/annotations/features.operators.openshift.io~1disconnected, value: "$disconnected"}
 END
 if [[ $replaces ]]; then
   echo "    - {op: add, path: /spec/replaces, value: \"$replaces\"}" >> "$work/kustomization.yaml"
 fi
-bin/tools/kustomize build "$work" > "$work/manifests.yaml"
+bin/tools/kustomize build "$work" | sed "s|value: $default$|value: $darkroom|" > "$work/manifests.yaml"
 
 mkdir "$work/out"
 (
@@ -34,9 +45,11 @@ mkdir "$work/out"
     --version "$version" --channels alpha --default-channel alpha 2> ../log < <(cat ../manifests.yaml) ||
     { cat ../log >&2; exit 1; }
 )
-# operator-sdk writes the present time; that of the base changes only with the base.
+# operator-sdk writes the present time; that of the base changes only with the base. Among
+# the related images it lists only those of variables, and tools that mirror a bundle read them.
 created=$(sed -n 's/^ *createdAt: *//p' "$csv")
-sed -i.old "s/^\( *createdAt:\) .*/\1 $created/" "$work"/out/bundle/manifests/*.clusterserviceversion.yaml
+sed -i.old -e "s/^\( *createdAt:\) .*/\1 $created/" \
+  -e "s|^  relatedImages:$|&\n  - image: $image\n    name: darkroom-operator|" "$work"/out/bundle/manifests/*.clusterserviceversion.yaml
 rm "$work"/out/bundle/manifests/*.old
 
 # What consoles and registries read besides.

@@ -53,6 +53,6 @@ for file in install.yaml install-with-apiserver.yaml; do
   grep -q "image: ghcr.io/darkroom-operator/darkroom-operator:v$version$" "$work/files/$file" || fail "$file does not install this version"
 done
 mkdir "$work/bundle" && tar -xzf "$work/files/bundle.tar.gz" -C "$work/bundle"
-same bundle "$work/bundle/bundle"
-same catalog "$work/bundle/catalog"
+same "${OLM_DIR:-.}/bundle" "$work/bundle/bundle"
+same "${OLM_DIR:-.}/catalog" "$work/bundle/catalog"
 echo "release $version: $(wc -l < "$work/files/checksums.txt") files are complete, their checksums and signature right; the program runs"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes the files of a release that are no programs in bin/release-files:
-# hack/release.sh VERSION. The same input gives the same bytes.
+# hack/release.sh VERSION. The same input gives the same bytes. OLM_DIR is the folder with
+# bundle/ and catalog/, by default that of the repository.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,7 +30,7 @@ for overlay in default with-apiserver; do
 done
 bin/tools/kustomize build config/monitoring > "$files/monitoring.yaml"
 cp config/crd/bases/deployments.example.com_darkrooms.yaml "$files/crd.yaml"
-tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bundle.tar.gz" bundle bundle.Dockerfile catalog
+tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bundle.tar.gz" -C "${OLM_DIR:-.}" bundle bundle.Dockerfile catalog
 # The charts as `helm package` packs them: a folder that is named like the chart.
 for chart in darkroom-operator:charts/darkroom-operator darkroom:helm-charts/darkroom; do
   folder=${chart#*:} chart=${chart%%:*}

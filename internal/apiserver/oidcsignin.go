@@ -90,7 +90,7 @@ func (s *Server) login(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	http.SetCookie(w, bound)
-	http.Redirect(w, request, target, http.StatusSeeOther)
+	http.Redirect(w, request, target, http.StatusSeeOther) //nolint:gosec // the issuer of the configuration
 }
 
 // callback signs in a user whom the issuer has sent back.
@@ -111,7 +111,7 @@ func (s *Server) callback(w http.ResponseWriter, request *http.Request) {
 	for _, each := range cookies {
 		http.SetCookie(w, each)
 	}
-	http.Redirect(w, request, returnPath, http.StatusSeeOther)
+	http.Redirect(w, request, returnPath, http.StatusSeeOther) //nolint:gosec // a path of the page, from an encrypted cookie
 }
 
 // finish returns the cookies of a session that the cluster accepts too.

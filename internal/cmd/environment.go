@@ -18,6 +18,8 @@ const (
 	// envIngressAnnotations is a comma-separated list.
 	envIngressAnnotations = "INGRESS_ANNOTATIONS"
 	envPassProxy          = "PASS_PROXY"
+	// envImagePullSecrets is a comma-separated list of names.
+	envImagePullSecrets = "IMAGE_PULL_SECRETS" //nolint:gosec // The name of a variable, not a credential.
 	// envImage is set by OLM bundles, so that mirrors can replace the image.
 	envImage = "RELATED_IMAGE_DARKROOM"
 )

@@ -28,6 +28,9 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&t.options.IngressAnnotations, "ingress-annotations", allowed,
 		"annotations that Darkrooms may set on their Ingress, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
 			" for the list in docs/security.md; empty allows none (environment: "+envIngressAnnotations+")")
+	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", envList(envImagePullSecrets),
+		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom "+
+			"(environment: "+envImagePullSecrets+")")
 	flags.BoolVar(&t.passProxy, "pass-proxy", os.Getenv(envPassProxy) == "true",
 		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except URLs with credentials; "+
 			"a Darkroom overrides them by extraEnv or extraEnvFrom (environment: "+envPassProxy+")")

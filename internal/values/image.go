@@ -19,7 +19,7 @@ var (
 	pullPolicies = []corev1.PullPolicy{corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever}
 )
 
-// image chooses repository, tag and digest. The Darkroom's fields take precedence over the
+// image chooses repository, tag, digest and pull secrets. The Darkroom's fields take precedence over the
 // operator's image, and that over the chart's. The tag and digest of the operator's image
 // belong to its repository: a Darkroom that names a repository or a version of its own does
 // not get them.
@@ -57,9 +57,15 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	b.setString(tag, "image", "tag")
 	b.setString(digest, "image", "digest")
 	b.setString(string(image.PullPolicy), "image", "pullPolicy")
-	if len(image.PullSecrets) > 0 {
-		duplicates(b, path.Child("pullSecrets"), image.PullSecrets, func(secret corev1.LocalObjectReference) string { return secret.Name })
-		b.setPlain(image.PullSecrets, path.Child("pullSecrets"), "image", "pullSecrets")
+	secrets := image.PullSecrets
+	if len(secrets) == 0 {
+		for _, name := range options.ImagePullSecrets {
+			secrets = append(secrets, corev1.LocalObjectReference{Name: name})
+		}
+	}
+	if len(secrets) > 0 {
+		duplicates(b, path.Child("pullSecrets"), secrets, func(secret corev1.LocalObjectReference) string { return secret.Name })
+		b.setPlain(secrets, path.Child("pullSecrets"), "image", "pullSecrets")
 	}
 }
 

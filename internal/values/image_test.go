@@ -85,6 +85,24 @@ func TestImage(t *testing.T) {
 	}
 }
 
+func TestPullSecretsOfTheOperatorAreForDarkroomsWithoutTheirOwn(t *testing.T) {
+	options := Options{ImagePullSecrets: []string{"mirror", "other"}}
+	for name, test := range map[string]struct {
+		darkroom *darkrooms.Builder
+		want     []any
+	}{
+		"none of its own": {photos(), []any{map[string]any{"name": "mirror"}, map[string]any{"name": "other"}}},
+		"its own":         {photos().PullSecrets("mine"), []any{map[string]any{"name": "mine"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := at(valuesOf(t, test.darkroom.Obj(), options), "image", "pullSecrets")
+			if diff := cmp.Diff(any(test.want), got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestImagesThatNoRegistryHasAreRefused(t *testing.T) {
 	const version, repository = "spec.version", "spec.image.repository"
 	refusals{

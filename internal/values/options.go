@@ -21,6 +21,9 @@ type Options struct {
 	// Image replaces the chart's default image; a full reference with a tag, a
 	// digest or both. Empty keeps the chart's.
 	Image string
+	// ImagePullSecrets are the names of Secrets with registry credentials, for Darkrooms that
+	// name none. Each is looked for in the namespace of the Darkroom.
+	ImagePullSecrets []string
 	// IngressAnnotations are the annotations that Darkrooms may set on their Ingress: keys,
 	// prefixes that end in "*", and DefaultAnnotations. Nil means DefaultAnnotations; an
 	// empty list allows none. Keys of Helm and of the operator are never allowed.
@@ -52,6 +55,11 @@ func (o Options) Validate() error {
 	}
 	if o.Image != "" && !parseReference(o.Image).valid() {
 		return fmt.Errorf("image %q: must be an image reference without spaces or scheme, such as registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image)
+	}
+	for _, name := range o.ImagePullSecrets {
+		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+			return fmt.Errorf("image pull secret %q: must be the name of a Secret: %s", name, strings.Join(problems, "; "))
+		}
 	}
 	for _, proxy := range []string{o.Proxy.HTTP, o.Proxy.HTTPS} {
 		// The value is not repeated: it may have a password.

@@ -19,6 +19,8 @@ func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 		"image with everything":      {Options{Image: "registry.example.com:5000/team/darkroom:v0.4.2@" + digest}, ""},
 		"a proxy":                    {Options{Proxy: Proxy{HTTPS: "http://proxy.example.com:3128", No: ".cluster.local"}}, ""},
 		"a proxy with a password":    {Options{Proxy: Proxy{HTTPS: "http://user:secret@proxy.example.com"}}, "set HTTPS_PROXY in the Darkrooms' extraEnvFrom"},
+		"a pull secret":              {Options{ImagePullSecrets: []string{"mirror.example.com"}}, ""},
+		"a pull secret with a slash": {Options{ImagePullSecrets: []string{"team/mirror"}}, `image pull secret "team/mirror": must be the name of a Secret`},
 		"base domain with a scheme":  {Options{BaseDomain: "https://example.com"}, `base domain "https://example.com": must be a DNS name such as darkroom.example.com`},
 		"base domain with a dot":     {Options{BaseDomain: ".example.com"}, "must be a DNS name"},
 		"base domain with capitals":  {Options{BaseDomain: "Example.com"}, "must be a DNS name"},

@@ -14,9 +14,13 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 )
 
@@ -174,7 +178,12 @@ func TestTheChartOfEverythingIsAcceptedByAnAPIServer(t *testing.T) {
 	}
 	objects, err := renderChart(t, "darkroom-operator", `
 darkroomImage: registry.example.com/darkroom:v0.4.2
+commonLabels: {cost-center: images}
+podSecurityContext: {fsGroup: 2000}
 manager:
+  imagePullSecrets: [mirror, other]
+  podDisruptionBudget: {maxUnavailable: 1, unhealthyPodEvictionPolicy: AlwaysAllow}
+  topologySpreadConstraints: [{topologyKey: topology.kubernetes.io/zone, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway}]
   replicas: 2
   baseDomain: images.example.com
   selector: shard=a
@@ -188,6 +197,7 @@ manager:
   tolerations: [{key: dedicated, operator: Exists}]
   extraEnv: [{name: HTTPS_PROXY, value: "http://proxy.example.com:3128"}]
 apiserver:
+  podDisruptionBudget: {minAvailable: 50%}
   tlsSecret: apiserver
   clusterName: production
   oidcSecret: oidc
@@ -217,21 +227,78 @@ admission: {enabled: true, actions: [Deny]}
 			deployments[object.GetName()] = strings.Join(convert[appsv1.Deployment](t, object).Spec.Template.Spec.Containers[0].Args, " ")
 		}
 	}
-	if want := "manager --leader-elect --base-domain=images.example.com --selector=shard=a --max-concurrent-reconciles=8 " +
+	if want := "manager --leader-elect --base-domain=images.example.com --image-pull-secrets=mirror --image-pull-secrets=other --selector=shard=a --max-concurrent-reconciles=8 " +
 		"--reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug"; deployments["darkroom-operator-controller-manager"] != want {
 		t.Errorf("the manager is started with\n%s\nwant\n%s", deployments["darkroom-operator-controller-manager"], want)
 	}
 	if want := "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --allowed-origin=https://console.example.com --base-domain=images.example.com " +
-		"--requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key"; deployments["darkroom-operator-apiserver"] != want {
+		"--image-pull-secrets=mirror --image-pull-secrets=other --requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key"; deployments["darkroom-operator-apiserver"] != want {
 		t.Errorf("the API server is started with\n%s\nwant\n%s", deployments["darkroom-operator-apiserver"], want)
 	}
 }
 
 func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, values := range []string{"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}"} {
+	for _, values := range []string{
+		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
+		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}", "manager: {podDisruptionBudget: {selector: {}}}",
+	} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
 			t.Errorf("%s is accepted", values)
 		}
+	}
+}
+
+func TestPodsOfTheOperatorCanBeSpreadLabelledAndSecured(t *testing.T) {
+	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	objects := mustRender(t, `
+image: {repository: mirror.example.com/operator, tag: v0.1.0, digest: "`+digest+`"}
+commonLabels: {team: platform, cost-center: images}
+podSecurityContext: {runAsUser: 1000, seccompProfile: null}
+securityContext: {readOnlyRootFilesystem: false}
+manager:
+  podLabels: {team: images}
+  podDisruptionBudget: {maxUnavailable: 1}
+  topologySpreadConstraints:
+  - {topologyKey: kubernetes.io/hostname, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}
+  - {topologyKey: zone, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {team: images}}}
+`)
+	for name, object := range objects {
+		if object.GetLabels()["cost-center"] != "images" && object.GetKind() != "CustomResourceDefinition" {
+			t.Errorf("%s has the labels %v", name, object.GetLabels())
+		}
+	}
+	const manager = "darkroom-system/darkroom-operator-controller-manager"
+	pods := convert[appsv1.Deployment](t, objects["Deployment "+manager]).Spec.Template
+	difference(t, "labels", pods.Labels, map[string]string{
+		"app.kubernetes.io/name": "darkroom-operator", "app.kubernetes.io/component": "manager", "team": "images", "cost-center": "images",
+	})
+	difference(t, "security context of pods", pods.Spec.SecurityContext, &corev1.PodSecurityContext{
+		RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(1000)),
+	})
+	container := pods.Spec.Containers[0]
+	difference(t, "security context of containers", container.SecurityContext, &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false), ReadOnlyRootFilesystem: ptr.To(false),
+		Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	})
+	if want := "mirror.example.com/operator@" + digest; container.Image != want {
+		t.Errorf("the image is %s, want %s", container.Image, want)
+	}
+	own := &metav1.LabelSelector{MatchLabels: map[string]string{
+		"app.kubernetes.io/name": "darkroom-operator", "app.kubernetes.io/component": "manager",
+	}}
+	difference(t, "spread", pods.Spec.TopologySpreadConstraints, []corev1.TopologySpreadConstraint{
+		{TopologyKey: "kubernetes.io/hostname", MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: own},
+		{TopologyKey: "zone", MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "images"}}},
+	})
+	budget, found := objects["PodDisruptionBudget "+manager]
+	if !found {
+		t.Fatal("there is no PodDisruptionBudget")
+	}
+	difference(t, "budget", convert[policyv1.PodDisruptionBudget](t, budget).Spec, policyv1.PodDisruptionBudgetSpec{
+		MaxUnavailable: ptr.To(intstr.FromInt32(1)), Selector: own,
+	})
+	if _, found := objects["PodDisruptionBudget darkroom-system/darkroom-operator-apiserver"]; found {
+		t.Error("the API server has a PodDisruptionBudget that was not asked for")
 	}
 }
 

@@ -4,12 +4,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/operator-framework/api/pkg/manifests"
 	"github.com/operator-framework/api/pkg/validation"
 	interfaces "github.com/operator-framework/api/pkg/validation/interfaces"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 )
 
 // repository is the folder of the repository.
@@ -56,8 +62,8 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 }
 
 // Neither OLM v0 nor v1 installs a bundle with a kind that the cluster does not serve, such as
-// ServiceMonitor, and neither can skip an object. OLM v0.29 also refuses NetworkPolicy. See
-// config/monitoring.
+// ServiceMonitor, and neither can skip an object. OLM v0.29 and v1.2 also refuse
+// NetworkPolicy. See docs/platforms.md.
 func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
 	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
 	if err != nil {
@@ -65,11 +71,95 @@ func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
 	}
 	for _, object := range bundle.Objects {
 		switch object.GetKind() {
-		case "ClusterServiceVersion", "CustomResourceDefinition", "ConfigMap", "Service":
+		case "ClusterServiceVersion", "CustomResourceDefinition", "ConfigMap", "Service", "PodDisruptionBudget":
 		default:
 			t.Errorf("it has the %s %s", object.GetKind(), object.GetName())
 		}
 	}
+}
+
+func TestTheBundleSaysWhetherItIsDisconnected(t *testing.T) {
+	saysWhetherItIsDisconnected(t, repository+"/bundle", false)
+}
+
+// saysWhetherItIsDisconnected checks that a bundle declares an installation from a mirror
+// exactly if all images in it are given by digest, and that it lists them for mirrors.
+func saysWhetherItIsDisconnected(t *testing.T, folder string, want bool) {
+	t.Helper()
+	bundle, err := manifests.GetBundleFromDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	related := map[string]bool{}
+	for _, image := range bundle.CSV.Spec.RelatedImages {
+		related[image.Image] = true
+	}
+	used := []string{bundle.CSV.Annotations["containerImage"]}
+	for _, deployment := range bundle.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+		for _, container := range deployment.Spec.Template.Spec.Containers {
+			used = append(used, container.Image)
+			for _, variable := range container.Env {
+				if strings.HasPrefix(variable.Name, "RELATED_IMAGE_") {
+					used = append(used, variable.Value)
+				}
+			}
+		}
+	}
+	if len(used) != 5 {
+		t.Errorf("it names the images %q", used)
+	}
+	for _, image := range used {
+		if !related[image] {
+			t.Errorf("%s is not among the related images", image)
+		}
+		if byDigest := strings.Contains(image, "@sha256:"); byDigest != want {
+			t.Errorf("%s is given by digest: %t", image, byDigest)
+		}
+	}
+	const annotation = "features.operators.openshift.io/disconnected"
+	if says := bundle.CSV.Annotations[annotation]; says != strconv.FormatBool(want) {
+		t.Errorf("%s is %q, want %t", annotation, says, want)
+	}
+}
+
+// A rolling restart of nodes must leave one pod of each program.
+func TestTheBundleRunsTwoPodsOfEachProgram(t *testing.T) {
+	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	budgets := map[string]policyv1.PodDisruptionBudgetSpec{}
+	for _, object := range bundle.Objects {
+		if object.GetKind() == "PodDisruptionBudget" {
+			budget := &policyv1.PodDisruptionBudget{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, budget); err != nil {
+				t.Fatal(err)
+			}
+			budgets[budget.Name] = budget.Spec
+		}
+	}
+	for _, deployment := range bundle.CSV.Spec.InstallStrategy.StrategySpec.DeploymentSpecs {
+		pods := deployment.Spec.Template
+		if replicas := ptr.Deref(deployment.Spec.Replicas, 1); replicas != 2 {
+			t.Errorf("%s has %d replicas", deployment.Name, replicas)
+		}
+		if spread := pods.Spec.TopologySpreadConstraints; len(spread) != 1 || !matches(t, spread[0].LabelSelector, pods.Labels) {
+			t.Errorf("%s is spread by %+v", deployment.Name, spread)
+		}
+		budget, found := budgets[deployment.Name]
+		if !found || budget.MaxUnavailable.IntValue() != 1 || !matches(t, budget.Selector, pods.Labels) {
+			t.Errorf("%s has the PodDisruptionBudget %+v", deployment.Name, budget)
+		}
+	}
+}
+
+func matches(t *testing.T, selector *metav1.LabelSelector, pods map[string]string) bool {
+	t.Helper()
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Matches(labels.Set(pods))
 }
 
 // OLM v1 makes templates of Helm of the manifests. The legends of Grafana have the same

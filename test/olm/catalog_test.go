@@ -137,10 +137,9 @@ func serveCatalog(t *testing.T, name, folder string) string {
 	}
 	labels := map[string]string{"catalog": name}
 	meta := metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: "catalog-" + name}
-	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
+	create(t, &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
 		Selector: labels, Ports: []corev1.ServicePort{{Name: "grpc", Port: 50051}},
-	}}
-	create(t, service, &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
+	}}, &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
 		Replicas: ptr.To(int32(1)),
 		Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Template: corev1.PodTemplateSpec{
@@ -152,6 +151,16 @@ func serveCatalog(t *testing.T, name, folder string) string {
 		},
 	}})
 	waitAvailable(t, lifecycleNamespace, meta.Name)
+	return addressOfCatalog(t, name)
+}
+
+// addressOfCatalog is that of a catalog that is being served.
+func addressOfCatalog(t *testing.T, name string) string {
+	t.Helper()
+	service := &corev1.Service{}
+	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: lifecycleNamespace, Name: "catalog-" + name}, service); err != nil {
+		t.Fatal(err)
+	}
 	return service.Spec.ClusterIP + ":50051"
 }
 

@@ -34,13 +34,16 @@ const (
 )
 
 // newDarkroom creates a Darkroom for the images.
-func newDarkroom(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
+func newDarkroom(t *testing.T, namespace, name string, changes ...func(*v1alpha1.Darkroom)) *v1alpha1.Darkroom {
 	t.Helper()
 	darkroom := darkrooms.New(name, namespace).
 		Source(v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: images}).
 		SubDomains(name+"."+namespace).
 		Request(corev1.ResourceCPU, "10m").
 		Request(corev1.ResourceMemory, "32Mi").Obj()
+	for _, change := range changes {
+		change(darkroom)
+	}
 	create(t, darkroom)
 	return darkroom
 }
@@ -114,18 +117,20 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 }
 
 // worksOn checks that an operator that has taken over leaves a Darkroom's pods alone, and
-// does what is asked for next.
-func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []string) {
+// adds one when it is asked to. It returns the pods that there are then.
+func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []string) []string {
 	t.Helper()
 	patch := client.MergeFrom(darkroom.DeepCopy())
-	darkroom.Spec.Replicas = ptr.To(int32(2))
+	darkroom.Spec.Replicas = ptr.To(int32(len(before) + 1))
 	if err := kube.Patch(t.Context(), darkroom, patch); err != nil {
 		t.Fatal(err)
 	}
 	waitServing(t, darkroom, domain)
-	if after := darkroomPods(t, darkroom); len(before) != 1 || len(after) != 2 || !slices.Contains(after, before[0]) {
+	after := darkroomPods(t, darkroom)
+	if replaced := slices.ContainsFunc(before, func(pod string) bool { return !slices.Contains(after, pod) }); replaced || len(before) == 0 || len(after) != len(before)+1 {
 		t.Errorf("of the pods %q there are now %q", before, after)
 	}
+	return after
 }
 
 // darkroomPods are the UIDs of a Darkroom's pods.

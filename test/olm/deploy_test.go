@@ -17,8 +17,8 @@ import (
 )
 
 // TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
-// the operator to this one, and removes it. The namespaced operator has no rights but in
-// its own namespace.
+// the operator to this one, and removes it; with config/default, after going back. The
+// namespaced operator has no rights but in its own namespace.
 func TestKustomize(t *testing.T) {
 	for _, overlay := range []string{"default", "overlays/namespaced", "overlays/with-apiserver"} {
 		t.Run(filepath.Base(overlay), func(t *testing.T) {
@@ -33,7 +33,13 @@ func TestKustomize(t *testing.T) {
 
 			makeTarget(t, "deploy", overlay)
 			runsImage(t, installNamespace, managerName, thisVersion)
-			worksOn(t, photos, defaultBaseDomain, before)
+			pods := worksOn(t, photos, defaultBaseDomain, before)
+			if overlay == "default" {
+				t.Run("Downgrades", func(t *testing.T) {
+					deployPrevious(t, overlay)
+					worksOn(t, photos, defaultBaseDomain, pods)
+				})
+			}
 			makeTarget(t, "undeploy", overlay)
 			leavesNothingAtAll(t)
 		})
@@ -85,14 +91,9 @@ func operatorsChart(source string) string {
 	return folder
 }
 
-// TestHelm does the same by the operator's chart.
+// TestHelm does the same by the operator's chart, and goes back to the earlier release.
 func TestHelm(t *testing.T) {
-	settings := cli.New()
-	settings.SetNamespace(installNamespace)
-	configuration := &action.Configuration{}
-	if err := configuration.Init(settings.RESTClientGetter(), installNamespace, "secret", t.Logf); err != nil {
-		t.Fatal(err)
-	}
+	configuration := helmConfiguration(t)
 	previous, err := loader.Load(operatorsChart(previousSource()))
 	if err != nil {
 		t.Fatal(err)
@@ -101,15 +102,9 @@ func TestHelm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := func(version string) map[string]any {
-		return map[string]any{
-			"image":   map[string]any{"tag": "v" + version},
-			"manager": map[string]any{"baseDomain": baseDomain},
-		}
-	}
 	install := action.NewInstall(configuration)
 	install.ReleaseName, install.Namespace, install.CreateNamespace, install.Wait, install.Timeout = packageName, installNamespace, true, true, waitTimeout
-	if _, err := install.RunWithContext(t.Context(), previous, values(previousVersion)); err != nil {
+	if _, err := install.RunWithContext(t.Context(), previous, chartValues(previousVersion)); err != nil {
 		t.Fatalf("helm install: %v: %s", err, podsOf(context.Background(), installNamespace))
 	}
 	photos := newDarkroom(t, newNamespace(t, "helm"), "photos")
@@ -119,11 +114,19 @@ func TestHelm(t *testing.T) {
 
 	upgrade := action.NewUpgrade(configuration)
 	upgrade.Namespace, upgrade.Wait, upgrade.Timeout = installNamespace, true, waitTimeout
-	if _, err := upgrade.RunWithContext(t.Context(), packageName, chart, values(thisVersion)); err != nil {
+	if _, err := upgrade.RunWithContext(t.Context(), packageName, chart, chartValues(thisVersion)); err != nil {
 		t.Fatalf("helm upgrade: %v", err)
 	}
 	runsAsPod(t, installNamespace, thisVersion)
-	worksOn(t, photos, baseDomain, before)
+	pods := worksOn(t, photos, baseDomain, before)
+
+	rollback := action.NewRollback(configuration)
+	rollback.Version, rollback.Wait, rollback.Timeout = 1, true, waitTimeout
+	if err := rollback.Run(packageName); err != nil {
+		t.Fatalf("helm rollback: %v", err)
+	}
+	runsAsPod(t, installNamespace, previousVersion)
+	worksOn(t, photos, baseDomain, pods)
 
 	emptyNamespace(t, "helm")
 	uninstall := action.NewUninstall(configuration)
@@ -134,6 +137,25 @@ func TestHelm(t *testing.T) {
 	leavesNothing(t)
 	removeDefinition(t)
 	remove(t, namespaceObject(installNamespace))
+}
+
+// helmConfiguration is that of Helm in the namespace in which it installs the operator.
+func helmConfiguration(t *testing.T) *action.Configuration {
+	t.Helper()
+	settings := cli.New()
+	settings.SetNamespace(installNamespace)
+	configuration := &action.Configuration{}
+	if err := configuration.Init(settings.RESTClientGetter(), installNamespace, "secret", t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	return configuration
+}
+
+func chartValues(version string) map[string]any {
+	return map[string]any{
+		"image":   map[string]any{"tag": "v" + version},
+		"manager": map[string]any{"baseDomain": baseDomain},
+	}
 }
 
 // leavesNothingAtAll waits until no object outside of namespaces is the operator's.

@@ -47,29 +47,71 @@ func runDocuments(t *testing.T, setting docs.Setting) {
 func followsDocuments(t *testing.T) {
 	remove(t, &operatorsv1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: catalogSource}})
 	authority := newAuthority(t)
-	host := startRegistry(t, authority)
-	pushAsPublished(t, authority, host)
-	mirrorForNode(t, authority, host)
-	runDocuments(t, docs.OLM0)
+	installsFromTheMirror(t, authority, startRegistry(t, authority), docs.OLM0)
 }
 
-// pushAsPublished pushes bundle and catalog of the repository where a mirror of their
-// names has them.
-func pushAsPublished(t *testing.T, authority *authority, host string) {
+// installsFromTheMirror runs the documents' commands on a node that reaches no registry but
+// a mirror of what a release publishes: the documents name the original hosts. The mirror
+// must have served the images of operator and Darkroom by digest.
+func installsFromTheMirror(t *testing.T, authority *authority, registry *mirror, setting docs.Setting) {
+	images := publish(t, authority, registry.host)
+	mirrorForNode(t, authority, registry.host, "ghcr.io", "docker.io")
+	runDocuments(t, setting)
+	for _, image := range images {
+		if !registry.hasServed(image) {
+			t.Errorf("%s was not pulled from the mirror", image)
+		}
+	}
+}
+
+// publish pushes what a release publishes to a mirror: operator, Darkroom's stand-in, bundle
+// and catalog, which name each other by digest as `make bundle-pin catalog-pin` does. It
+// returns the images in the bundle.
+func publish(t *testing.T, authority *authority, host string) []string {
 	t.Helper()
-	mirror := host + strings.TrimPrefix(projectImages, "ghcr.io")
-	pushRelease(t, authority, mirror, thisVersion)
-	push(t, authority, mirror+"/darkroom-operator-catalog:latest",
-		map[string]string{"/": catalogRoot(t), "/configs": filepath.Join(repository, "catalog")},
+	pinned := func(image, digest string) string { return image[:strings.LastIndex(image, ":")] + "@" + digest }
+	atMirror := func(image string) string {
+		_, path, _ := strings.Cut(image, "/")
+		return host + "/" + path
+	}
+	folder := t.TempDir()
+	archive := filepath.Join(folder, "darkroom.tar")
+	if _, err := run(t.Context(), filepath.Join(binaries, "cluster"), "image", "--output", archive, "--workdir", "/app",
+		darkroomImage+"="+filepath.Join(binaries, "darkroom")); err != nil {
+		t.Fatal(err)
+	}
+	operator := pinned(operatorImage+thisVersion, pushArchive(t, authority, atMirror(operatorImage+thisVersion), filepath.Join(binaries, "image-release.tar")))
+	darkroom := pinned(darkroomImage, pushArchive(t, authority, atMirror(darkroomImage), archive))
+
+	t.Setenv("DARKROOM_IMAGE", darkroom)
+	if _, err := run(t.Context(), filepath.Join(repository, "hack", "bundle.sh"), thisVersion, operator, folder); err != nil {
+		t.Fatal(err)
+	}
+	bundle := filepath.Join(folder, "bundle")
+	saysWhetherItIsDisconnected(t, bundle, true)
+	reference := bundleReference(projectImages, thisVersion)
+	reference = pinned(reference, pushBundle(t, authority, atMirror(reference), bundle))
+
+	catalog := filepath.Join(folder, "catalog")
+	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(repository, "catalog"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t.Context(), filepath.Join(repository, "hack", "catalog.sh"), bundle, reference,
+		filepath.Join(catalog, packageName, "bundles.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	push(t, authority, atMirror(projectImages+"/darkroom-operator-catalog:latest"),
+		map[string]string{"/": catalogRoot(t, catalog), "/configs": catalog},
 		v1.Config{
 			Entrypoint: []string{"/bin/opm"}, Cmd: []string{"serve", "/configs", "--cache-dir=/tmp/cache"},
 			User: "1001", Labels: catalogLabels,
 		})
+	return []string{operator, darkroom}
 }
 
 // catalogRoot is what catalog.Dockerfile has besides the catalog: opm, the program that
 // its pod is probed with, and the cache, which is made beforehand and read by another user.
-func catalogRoot(t *testing.T) string {
+func catalogRoot(t *testing.T, catalog string) string {
 	t.Helper()
 	root := t.TempDir()
 	built := filepath.Join(binaries, "k8s")
@@ -77,7 +119,7 @@ func catalogRoot(t *testing.T) string {
 	for _, command := range [][]string{
 		{"install", "-D", filepath.Join(built, "opm"), opm},
 		{"install", filepath.Join(built, "grpc-health-probe"), filepath.Join(root, "bin", "grpc_health_probe")},
-		{opm, "serve", filepath.Join(repository, "catalog"), "--cache-dir=" + filepath.Join(root, "tmp", "cache"), "--cache-only"},
+		{opm, "serve", catalog, "--cache-dir=" + filepath.Join(root, "tmp", "cache"), "--cache-only"},
 		{"chmod", "--recursive", "a+rwX", filepath.Join(root, "tmp")},
 	} {
 		if _, err := run(t.Context(), command[0], command[1:]...); err != nil {
@@ -87,23 +129,26 @@ func catalogRoot(t *testing.T) string {
 	return root
 }
 
-// mirrorForNode has the node pull the project's images from a registry.
-func mirrorForNode(t *testing.T, authority *authority, host string) {
+// mirrorForNode lets the node pull the images of registries from a mirror only.
+func mirrorForNode(t *testing.T, authority *authority, mirror string, registries ...string) {
 	t.Helper()
-	folder := filepath.Join(os.Getenv("CLUSTER_DIR"), "node", "registries", "ghcr.io")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	authorities := filepath.Join(folder, "ca.pem")
-	hosts := fmt.Sprintf("server = \"https://ghcr.io\"\n\n[host.\"https://%s\"]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = %q\n", host, authorities)
-	for path, content := range map[string][]byte{authorities: authority.bundle, filepath.Join(folder, "hosts.toml"): []byte(hosts)} {
-		if err := os.WriteFile(path, content, 0o600); err != nil {
+	for _, registry := range registries {
+		folder := filepath.Join(os.Getenv("CLUSTER_DIR"), "node", "registries", registry)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
+		authorities := filepath.Join(folder, "ca.pem")
+		// The server is what containerd falls back to.
+		hosts := fmt.Sprintf("server = \"https://%[1]s\"\nca = %[2]q\n\n[host.\"https://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = %[2]q\n", mirror, authorities)
+		for path, content := range map[string][]byte{authorities: authority.bundle, filepath.Join(folder, "hosts.toml"): []byte(hosts)} {
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
-	})
+		t.Cleanup(func() {
+			if err := os.RemoveAll(folder); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

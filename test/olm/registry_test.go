@@ -11,11 +11,13 @@ import (
 	"io/fs"
 	"log"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -27,9 +29,36 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// startRegistry runs an image registry at the node's address, where pods reach it, and
-// returns its host. It ends with the test.
-func startRegistry(t *testing.T, authority *authority) string {
+// mirror is an image registry at the node's address, where pods reach it.
+type mirror struct {
+	host string
+
+	mu     sync.Mutex
+	pulled map[string]bool
+}
+
+// note notes what is pulled by digest.
+func (m *mirror) note(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if repository, digest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v2/"), "/manifests/sha256:"); found && r.Method != http.MethodPut {
+			m.mu.Lock()
+			m.pulled[repository+"@sha256:"+digest] = true
+			m.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// hasServed reports whether an image was pulled by digest. The host in its name is ignored.
+func (m *mirror) hasServed(image string) bool {
+	_, repository, _ := strings.Cut(image, "/")
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pulled[repository]
+}
+
+// startRegistry runs a registry until the test ends.
+func startRegistry(t *testing.T, authority *authority) *mirror {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "0"))
 	if err != nil {
@@ -40,7 +69,8 @@ func startRegistry(t *testing.T, authority *authority) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	m := &mirror{host: listener.Addr().String(), pulled: map[string]bool{}}
+	server := httptest.NewUnstartedServer(m.note(registry.New(registry.Logger(log.New(io.Discard, "", 0)))))
 	if err := server.Listener.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +78,12 @@ func startRegistry(t *testing.T, authority *authority) string {
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return listener.Addr().String()
+	return m
 }
 
-// push pushes an image of one layer to the registry: folders, by their paths in it.
-func push(t *testing.T, authority *authority, reference string, folders map[string]string, config v1.Config) {
+// push pushes an image of one layer to the registry: folders, by their paths in it. It
+// returns the digest.
+func push(t *testing.T, authority *authority, reference string, folders map[string]string, config v1.Config) string {
 	t.Helper()
 	packed, err := packFolders(folders)
 	if err != nil {
@@ -69,6 +100,26 @@ func push(t *testing.T, authority *authority, reference string, folders map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	return pushImage(t, authority, reference, image)
+}
+
+// pushArchive pushes the image of a docker-archive, and returns the digest. It is another one
+// in each test, so that a node which has pulled the image pulls it again.
+func pushArchive(t *testing.T, authority *authority, reference, archive string) string {
+	t.Helper()
+	image, err := tarball.ImageFromPath(archive, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled, ok := mutate.Annotations(image, map[string]string{"test": t.Name()}).(v1.Image)
+	if !ok {
+		t.Fatalf("%s is not an image", archive)
+	}
+	return pushImage(t, authority, reference, labelled)
+}
+
+func pushImage(t *testing.T, authority *authority, reference string, image v1.Image) string {
+	t.Helper()
 	target, err := name.ParseReference(reference)
 	if err == nil {
 		err = remote.Write(target, image, remote.WithTransport(authority.transport()), remote.WithContext(t.Context()))
@@ -76,6 +127,11 @@ func push(t *testing.T, authority *authority, reference string, folders map[stri
 	if err != nil {
 		t.Fatalf("push %s: %v", reference, err)
 	}
+	digest, err := image.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest.String()
 }
 
 func packFolders(folders map[string]string) ([]byte, error) {
@@ -120,10 +176,10 @@ func packFolders(folders map[string]string) ([]byte, error) {
 	return out.Bytes(), w.Close()
 }
 
-// bundleLabels are those that a release's bundle.Dockerfile gives the image.
-func bundleLabels(t *testing.T, version string) map[string]string {
+// bundleLabels are those that the bundle.Dockerfile beside a bundle gives the image.
+func bundleLabels(t *testing.T, bundle string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(bundleOf(version)), "bundle.Dockerfile"))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(bundle), "bundle.Dockerfile"))
 	if err != nil {
 		t.Fatal(err)
 	}

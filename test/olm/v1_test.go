@@ -27,10 +27,11 @@ const installNamespace = "darkroom-system"
 // ServiceAccount of config/olmv1, upgrades it, and removes it.
 func TestVersion1(t *testing.T) {
 	authority := newAuthority(t)
-	host := startRegistry(t, authority)
+	registry := startRegistry(t, authority)
+	host := registry.host
 	startVersion1(t, authority, host)
-	pushRelease(t, authority, host, previousVersion)
-	pushRelease(t, authority, host, thisVersion)
+	pushBundle(t, authority, bundleReference(host, previousVersion), bundleOf(previousVersion))
+	pushBundle(t, authority, bundleReference(host, thisVersion), bundleOf(thisVersion))
 	catalog := host + "/darkroom-operator-catalog:latest"
 	pushCatalog(t, authority, host, catalog, previousVersion)
 
@@ -84,17 +85,15 @@ func TestVersion1(t *testing.T) {
 	})
 	remove(t, clusterCatalog)
 
-	pushAsPublished(t, authority, host)
-	runDocuments(t, docs.OLM1)
+	installsFromTheMirror(t, authority, registry, docs.OLM1)
 }
 
-// pushRelease pushes a bundle, and what its Dockerfile makes of it.
-func pushRelease(t *testing.T, authority *authority, host, version string) {
+// pushBundle pushes a bundle as its Dockerfile makes it, and returns the digest.
+func pushBundle(t *testing.T, authority *authority, reference, bundle string) string {
 	t.Helper()
-	bundle := bundleOf(version)
-	push(t, authority, bundleReference(host, version), map[string]string{
+	return push(t, authority, reference, map[string]string{
 		"/manifests": filepath.Join(bundle, "manifests"), "/metadata": filepath.Join(bundle, "metadata"),
-	}, v1.Config{Labels: bundleLabels(t, version)})
+	}, v1.Config{Labels: bundleLabels(t, bundle)})
 }
 
 func bundleReference(host, version string) string {

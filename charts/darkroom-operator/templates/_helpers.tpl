@@ -18,10 +18,26 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Labels of pods. Arguments: dict root, component, and labels, those of the component. */}}
+{{- define "operator.podLabels" -}}
+{{ include "operator.selector" .root }}
+app.kubernetes.io/component: {{ .component }}
+{{- with merge (dict) .labels (.root.Values.commonLabels | default dict) }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "operator.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default (printf "v%s" .Chart.AppVersion) }}
+{{- end }}
 {{- end }}
 
 {{/* Flags of a command that are set in values. Arguments: dict values, and names of flags. */}}
@@ -61,16 +77,24 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- join "," (.namespaces | default .root.Values.manager.watchNamespaces | default $own) }}
 {{- end }}
 
-{{- define "operator.securityContext" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop:
-  - ALL
+{{/* Security contexts: the values over the defaults. Upgrades with --reuse-values may lack the
+values. */}}
+{{- define "operator.podSecurityContext" -}}
+{{- $default := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
+{{- toYaml (mergeOverwrite $default (.Values.podSecurityContext | default dict)) }}
 {{- end }}
 
-{{/* Scheduling fields of both Deployments. */}}
+{{- define "operator.securityContext" -}}
+{{- $default := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) }}
+{{- toYaml (mergeOverwrite $default (.Values.securityContext | default dict)) }}
+{{- end }}
+
+{{/* Scheduling fields of both Deployments. Arguments: dict root, component, and values, those
+of the component. */}}
 {{- define "operator.scheduling" -}}
+{{- $root := .root }}
+{{- $component := .component }}
+{{- with .values }}
 {{- with .nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -80,8 +104,40 @@ tolerations: {{- toYaml . | nindent 0 }}
 {{- with .affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with .topologySpreadConstraints }}
+topologySpreadConstraints:
+{{- range . }}
+- {{ toYaml . | nindent 2 | trim }}
+  {{- if not .labelSelector }}
+  labelSelector:
+    matchLabels: {{- include "operator.selector" $root | nindent 6 }}
+      app.kubernetes.io/component: {{ $component }}
+  {{- end }}
+{{- end }}
+{{- end }}
 {{- with .priorityClassName }}
 priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A PodDisruptionBudget, if it has fields. Arguments: dict root, component, name (the suffix),
+and budget. */}}
+{{- define "operator.disruptionBudget" -}}
+{{- with .budget }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ include "operator.name" $.root }}-{{ $.name }}
+  namespace: {{ $.root.Release.Namespace }}
+  labels: {{- include "operator.labels" $.root | nindent 4 }}
+    app.kubernetes.io/component: {{ $.component }}
+spec:
+  {{- toYaml . | nindent 2 }}
+  selector:
+    matchLabels: {{- include "operator.selector" $.root | nindent 6 }}
+      app.kubernetes.io/component: {{ $.component }}
 {{- end }}
 {{- end }}
 

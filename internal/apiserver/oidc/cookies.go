@@ -93,5 +93,5 @@ func partName(i int) string {
 }
 
 func cookie(name, value string, maxAge int, sameSite http.SameSite) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: true, SameSite: sameSite}
+	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: true, SameSite: sameSite} //nolint:gosec // strict or lax
 }

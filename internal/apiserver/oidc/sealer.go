@@ -40,7 +40,7 @@ func (s *sealer) seal(purpose string, value any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", purpose, err)
 	}
-	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, []byte(purpose))), nil
+	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, []byte(purpose))), nil //nolint:gosec // the nonce is random: NewGCMWithRandomNonce makes it
 }
 
 // open decrypts a value.
