@@ -73,23 +73,35 @@ func newHTTPClient(transport http.RoundTripper) *http.Client {
 
 // Probe requests the image of a target from an address such as http://10.0.0.7:3000.
 // It takes no longer than the target's timeout.
+//
+// The connection is kept for the next probe only if the image was served. It may lead to
+// another server: before kube-proxy knows a new Service, its address leads out of the cluster.
 func (c *Client) Probe(ctx context.Context, address string, target Target) Outcome {
+	var connection net.Conn
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(got httptrace.GotConnInfo) { connection = got.Conn },
+	})
+	outcome := c.probe(ctx, address, target, func() bool { return connection != nil })
+	// All probes through the API server share its connections.
+	if !outcome.Served() && connection != nil && c.base == nil {
+		connection.Close()
+	}
+	return outcome
+}
+
+// probe is Probe. It asks connected whether there was a connection.
+func (c *Client) probe(ctx context.Context, address string, target Target, connected func() bool) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, target.Timeout)
 	defer cancel()
-	connected := false
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected = true },
-	})
 	request, err := newRequest(ctx, address, target.Path)
 	if err != nil {
 		return target.failed(v1alpha1.ReasonProbeInvalid, err.Error())
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return target.unanswered(err, connected)
+		return target.unanswered(err, connected())
 	}
 	defer response.Body.Close()
-	// Even the body of a failure is read, so that the connection can be used again.
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	if err != nil {
 		return target.unanswered(err, true)

@@ -309,11 +309,14 @@ func TestNoMoreThanTheLimitIsReadOfABody(t *testing.T) {
 	<-ended // the endless body was not waited for
 }
 
-func TestConnectionsAreKeptBetweenProbesAlsoOfFailures(t *testing.T) {
+// Another server may have accepted the connection: before kube-proxy knows a new Service, its
+// address leads out of the cluster. Such a connection must not be used for ever.
+func TestAConnectionIsKeptOnlyWhileItServesTheImage(t *testing.T) {
 	var connections atomic.Int64
-	status := 200
+	var status int
+	var body []byte
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer(status, "image/png", encodedImage(t, "png", 16, 16))(w, r)
+		answer(status, "image/png", body)(w, r)
 	}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -323,11 +326,25 @@ func TestConnectionsAreKeptBetweenProbesAlsoOfFailures(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	client := NewClient()
-	for _, status = range []int{200, 422, 404, 200} {
+	image := encodedImage(t, "png", 16, 16)
+	for i, probe := range []struct {
+		status      int
+		body        []byte
+		connections int64
+	}{
+		{200, image, 1},
+		{200, image, 1},
+		{404, nil, 1},
+		{422, []byte("no image"), 2},
+		{200, nil, 3},
+		{200, image, 4},
+		{200, image, 4},
+	} {
+		status, body = probe.status, probe.body
 		client.Probe(t.Context(), server.URL, cat())
-	}
-	if got := connections.Load(); got != 1 {
-		t.Errorf("%d connections for 4 probes", got)
+		if got := connections.Load(); got != probe.connections {
+			t.Errorf("%d connections after probe %d, want %d", got, i+1, probe.connections)
+		}
 	}
 }
 
