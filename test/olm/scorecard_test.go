@@ -16,11 +16,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Images of the scorecard's pods: its own tests, and what unpacks the bundle for them.
-const (
-	scorecardImage = "quay.io/operator-framework/scorecard-test:v1.33.0"
-	untarImage     = "docker.io/darkroom-e2e/untar:v1"
-)
+// scorecardImage has the scorecard's own tests, and here also what unpacks the bundle for them.
+const scorecardImage = "quay.io/operator-framework/scorecard-test:v1.33.0"
 
 // passesTheScorecard runs all suites of the bundle's scorecard in pods, beside an operator
 // for all namespaces. The test of suite darkroom has the permissions that it needs.
@@ -38,7 +35,7 @@ func passesTheScorecard(t *testing.T) {
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: meta.Name}},
 		})
 	out, err := exec.CommandContext(t.Context(), filepath.Join(binaries, "tools", "operator-sdk"), "scorecard", filepath.Join(repository, "bundle"),
-		"--namespace", namespace, "--service-account", meta.Name, "--untar-image", untarImage, "--pod-security", "restricted",
+		"--namespace", namespace, "--service-account", meta.Name, "--untar-image", scorecardImage, "--pod-security", "restricted",
 		"--wait-time", waitTimeout.String(), "--output", "json").Output()
 	results := v1alpha3.TestList{}
 	if decoding := json.Unmarshal(out, &results); decoding != nil {
@@ -64,21 +61,15 @@ func passesTheScorecard(t *testing.T) {
 
 func loadScorecard(t *testing.T) {
 	t.Helper()
-	unpacking, err := tools(t.Context(), "tar", "gzip")
+	arguments, err := tools(t.Context(), "env", "tar", "gzip")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The arguments of the container are the words of a command, without a shell.
-	env, err := exec.LookPath("env")
-	if err != nil {
+	// The container that unpacks has a command's words as its arguments; that of a test has a
+	// command of its own.
+	arguments = append(arguments, "--path", "/usr/bin/scorecard-test", "--entrypoint", "/bin/env",
+		scorecardImage+"="+filepath.Join(binaries, "tools", "scorecard-test"))
+	if err := load(t.Context(), arguments...); err != nil {
 		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"--path", "/usr/bin/scorecard-test", scorecardImage + "=" + filepath.Join(binaries, "tools", "scorecard-test")},
-		append(unpacking, "--path", "/usr/bin/env", untarImage+"="+env),
-	} {
-		if err := load(t.Context(), args...); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
