@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs the six scorecard tests on bundle/ without a cluster: the program that the
-# scorecard's pods run finds the bundle at /bundle, so it gets a root of its own. As
-# root, or as anybody where user namespaces are allowed.
+# Runs the six scorecard tests of operator-sdk on bundle/ without a cluster: the program that
+# the scorecard's pods run finds the bundle at /bundle, so it gets a root of its own. As
+# root, or as anybody where user namespaces are allowed. The operator's own test needs a
+# cluster: `make e2e-olm` runs it, and these too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +13,7 @@ cp bin/tools/scorecard-test "$root/scorecard-test"
 mkdir "$root/tmp"
 
 # The tests are those that the bundle's own configuration names.
-tests=$(sed -n 's/^ *test: \(.*\)-test$/\1/p' bundle/tests/scorecard/config.yaml)
+tests=$(sed -n '/^ *- scorecard-test$/{n; s/^ *- //p}' bundle/tests/scorecard/config.yaml)
 [[ $tests ]] || { echo "bundle/tests/scorecard/config.yaml names no test" >&2; exit 1; }
 enter=()
 if ((EUID != 0)); then enter=(unshare --user --map-root-user); fi

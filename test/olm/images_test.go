@@ -70,23 +70,35 @@ func loadImages(ctx context.Context) error {
 }
 
 // copyTools are what version 0 takes from its own image to unpack bundles: its program
-// for that, and cp, which is this machine's with its libraries.
+// for that, and cp.
 func copyTools(ctx context.Context) ([]string, error) {
-	cp, err := exec.LookPath("cp")
-	if err != nil {
-		return nil, err
-	}
-	tools := []string{"--file", "/bin/cpb=" + filepath.Join(binaries, "k8s", "cpb"), "--file", "/bin/cp=" + cp}
-	libraries, err := run(ctx, "ldd", cp)
-	if err != nil {
-		return nil, err
-	}
-	for _, word := range strings.Fields(string(libraries)) {
-		if filepath.IsAbs(word) {
-			tools = append(tools, "--file", word+"="+word)
+	cp, err := tools(ctx, "cp")
+	return append(cp, "--file", "/bin/cpb="+filepath.Join(binaries, "k8s", "cpb")), err
+}
+
+// tools are arguments of `cluster load` for programs of this machine in /bin, with their
+// libraries.
+func tools(ctx context.Context, names ...string) ([]string, error) {
+	var arguments []string
+	packed := map[string]bool{}
+	for _, name := range names {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, "--file", "/bin/"+name+"="+program)
+		libraries, err := run(ctx, "ldd", program)
+		if err != nil {
+			return nil, err
+		}
+		for _, word := range strings.Fields(string(libraries)) {
+			if filepath.IsAbs(word) && !packed[word] {
+				packed[word] = true
+				arguments = append(arguments, "--file", word+"="+word)
+			}
 		}
 	}
-	return tools, nil
+	return arguments, nil
 }
 
 // load runs `cluster load`.

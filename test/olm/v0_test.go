@@ -28,6 +28,7 @@ func TestVersion0(t *testing.T) {
 		{"LeavesDarkroomsWhenItIsRemoved", leavesDarkrooms},
 		{"GoesBackToTheEarlierRelease", goesBack},
 		{"InstallsForAllNamespaces", installsForAllNamespaces},
+		{"PassesTheScorecard", passesTheScorecard},
 		{"MovesDarkroomsToTheChart", movesToTheChart},
 		{"InstallsForItsOwnNamespace", installsForItsOwnNamespace},
 		{"InstallsForASingleNamespace", installsForASingleNamespace},
@@ -130,7 +131,6 @@ func leavesDarkrooms(t *testing.T) {
 	if after := podUIDs(t, "upgraded"); !slices.Equal(before, after) {
 		t.Errorf("the pods were %q, and are %q", before, after)
 	}
-
 }
 
 // goesBack installs the earlier release after this one was removed, as docs/install.md says.
