@@ -272,7 +272,7 @@ build: $(if $(NPM),$(PAGE)) ## Build the operator, static: bin/darkroom-operator
 .PHONY: page
 page: $(PAGE) ## Build the web page into web/dist, which the operator embeds; needs npm.
 
-$(PAGE): web/node_modules web/index.html web/vite.config.ts $(shell find web/src web/public -type f)
+$(PAGE): web/node_modules web/index.html web/vite.config.ts $(CRD) $(shell find web/src web/public -type f)
 	@rm -rf web/dist/assets && cd web && npm run --silent build && touch dist/index.html
 
 # The page's packages, as the lock file says.

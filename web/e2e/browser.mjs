@@ -175,6 +175,22 @@ async function addSubDomain(page, /** @type {string} */ name) {
   await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
 }
 
+/** The text of the YAML editor, by the clipboard: it renders only the lines in view. @param {Page} page */
+async function copyYaml(page) {
+  await page.getByRole("textbox", { name: "Resource" }).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+c");
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** Replaces the text of the YAML editor. @param {Page} page @param {string} text */
+async function pasteYaml(page, text) {
+  await page.getByRole("textbox", { name: "Resource" }).click();
+  await page.evaluate((pasted) => navigator.clipboard.writeText(pasted), text);
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+v");
+}
+
 /** @param {Page} page @param {string} button */
 async function reviewAndSave(page, button) {
   await page.getByRole("button", { name: "Review changes" }).click();
@@ -231,16 +247,34 @@ const steps = [
     "keeps form and YAML in step",
     async () => {
       await editor.getByRole("tab", { name: "YAML" }).click();
-      const yaml = editor.getByLabel("Resource");
-      const text = await yaml.inputValue();
+      const text = await copyYaml(editor);
       assert(text.includes("kind: Darkroom") && text.includes("- album"), text);
-      await yaml.fill("kind: [");
+      await pasteYaml(editor, "kind: [");
       await editor.getByText("Invalid YAML").waitFor();
-      await yaml.fill(text.replace("replicas: 1", "replicas: 2"));
+      await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: many"));
+      await editor.locator(".cm-lintRange-error", { hasText: "many" }).hover();
+      await editor.getByText("Must be a whole number").waitFor();
       await inspect(editor, "create-yaml");
+      await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: 2"));
+      await editor.keyboard.press("Control+End");
+      await editor.keyboard.type("  logL");
+      await editor.getByText("LogLevel is the minimum severity", { exact: false }).waitFor();
+      await editor.keyboard.press("Enter");
+      await editor.getByRole("option", { name: "debug" }).waitFor();
+      await inspect(editor, "create-yaml-complete");
+      await editor.keyboard.press("Escape");
+      await editor.keyboard.type("debug");
+      await editor.keyboard.press("Escape");
+      await editor.keyboard.press("Tab");
+      assert(await editor.getByRole("button", { name: "Review changes" }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");
       await editor.getByRole("tab", { name: "Form" }).click();
-      assert.equal(await editor.getByLabel("Number of pods", { exact: true }).inputValue(), "2");
+      const pods = editor.getByLabel("Number of pods", { exact: true });
+      assert.equal(await pods.inputValue(), "2");
       await editor.getByRole("button", { name: "Number of pods: decrease" }).click();
+      await editor.getByRole("tab", { name: "YAML" }).click();
+      const changed = await copyYaml(editor);
+      assert(changed.includes("# for Friday\n  replicas: 1\n") && changed.includes("logLevel: debug"), changed);
+      await editor.getByRole("tab", { name: "Form" }).click();
     },
   ],
   [
@@ -394,10 +428,13 @@ const steps = [
         if (path.endsWith("/edit")) {
           await editor.getByText("Keep the current keys").waitFor();
           await editor.getByRole("tab", { name: "YAML" }).click();
-          await editor.getByLabel("Resource").waitFor();
+          await editor.getByRole("textbox", { name: "Resource" }).getByText("canary").first().waitFor();
         }
         const seen = await editor.evaluate(
-          () => document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map((field) => /** @type {HTMLInputElement} */ (field).value).join(" "),
+          () =>
+            document.documentElement.outerHTML +
+            [...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot?.textContent ?? "").join(" ") +
+            [...document.querySelectorAll("input, textarea")].map((field) => /** @type {HTMLInputElement} */ (field).value).join(" "),
         );
         assert(!seen.includes(canary + "-") && !seen.includes(btoa(`${canary}-secret`)), `${path} shows a key`);
       }
