@@ -251,9 +251,9 @@ const steps = [
       assert(text.includes("kind: Darkroom") && text.includes("- album"), text);
       await pasteYaml(editor, "kind: [");
       await editor.getByText("Invalid YAML").waitFor();
-      await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: many"));
-      await editor.locator(".cm-lintRange-error", { hasText: "many" }).hover();
-      await editor.getByText("Must be a whole number").waitFor();
+      await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  logLevel: loud"));
+      await editor.locator(".cm-lintRange-error", { hasText: "loud" }).hover();
+      await editor.getByText("Must be one of debug, info").waitFor();
       await inspect(editor, "create-yaml");
       await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: 2"));
       await editor.keyboard.press("Control+End");

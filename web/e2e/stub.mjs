@@ -53,7 +53,7 @@ export async function startStub(darkrooms) {
   const known = new Map(darkrooms.map((one) => [`${one.namespace}/${one.name}`, one]));
   const streams = /** @type {Set<import("node:http").ServerResponse>} */ (new Set());
   /** What the server is told: whether the session is good, and answers for paths that end so. */
-  const state = { signedIn: true, access: { create: true, update: true, delete: true, image: true }, answers: /** @type {Record<string, { status?: number; body: unknown }>} */ ({}) };
+  const state = { signedIn: true, access: { create: true, update: true, delete: true, image: true, log: true }, answers: /** @type {Record<string, { status?: number; body: unknown }>} */ ({}) };
   let id = 0;
   /** @param {string} event @param {unknown} data */
   const frame = (event, data) => `id: s-${++id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

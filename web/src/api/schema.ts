@@ -259,6 +259,8 @@ export interface components {
             delete: boolean;
             /** @description Fetch images from running Darkrooms */
             image: boolean;
+            /** @description Read the logs of pods */
+            log: boolean;
             update: boolean;
         };
         Affinity: {

@@ -34,7 +34,7 @@ beforeEach(() => {
     const ifMatch = new Headers(init.headers).get("If-Match");
     calls.push({ method, path, body, ifMatch });
     if (path.startsWith("/access")) {
-      return reply(200, { create: true, update: true, delete: true, image: true });
+      return reply(200, { create: true, update: true, delete: true, image: true, log: true });
     }
     if (path.endsWith("/manifest")) {
       return reply(200, `replicas: ${stored.replicas ?? 1}\n`);
