@@ -259,7 +259,7 @@ const steps = [
       await editor.keyboard.press("Control+End");
       await editor.keyboard.type("  logL");
       await editor.getByText("LogLevel is the minimum severity", { exact: false }).waitFor();
-      await editor.keyboard.press("Enter");
+      await editor.getByRole("option", { name: "logLevel" }).click();
       await editor.getByRole("option", { name: "debug" }).waitFor();
       await inspect(editor, "create-yaml-complete");
       await editor.keyboard.press("Escape");
@@ -291,7 +291,7 @@ const steps = [
       await editor.getByText("All pods are ready", { exact: true }).waitFor();
       await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });
       await editor.getByLabel("First image served: done").waitFor();
-      await editor.getByRole("img", { name: `${image}, requested now` }).waitFor();
+      await editor.getByRole("img", { name: `${image}, last request` }).waitFor();
       await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("link", { name: `http://album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
@@ -404,6 +404,8 @@ const steps = [
       await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
       await rest("POST", "/darkrooms", { name: "other", namespace, replicas: 0, source: { baseUrl: "https://example.com" }, subDomains: ["other"] });
       await table.getByRole("link", { name: "other", exact: true }).waitFor();
+      await table.getByRole("img", { name: image }).waitFor();
+      await table.getByText(/ago in \d+ ms$/).waitFor();
       await inspect(editor, "list");
       await editor.getByLabel("Search by name, source, version, domain or reason").fill("alb");
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached" });
@@ -467,6 +469,28 @@ const steps = [
       await act("Scale", "Scale", "Number of pods changed", String(before + 1));
       await editor.getByText(`${before + 1} of ${before + 1}`).first().waitFor({ timeout: patience });
       await act("Scale", "Scale", "Number of pods changed", String(before));
+      await editor.getByText(`${before} of ${before}`).first().waitFor({ timeout: patience });
+    },
+  ],
+  [
+    "restarts it, and sees its pods replaced",
+    async () => {
+      const pods = async () => /** @type {string[]} */ ((await rest("GET", `/darkrooms/${namespace}/album/pods`)).items.map((/** @type {{ name: string }} */ { name }) => name));
+      const before = await pods();
+      assert(before.length > 0, "there are no pods");
+      await editor.getByRole("button", { name: "Actions" }).click();
+      await editor.getByRole("menuitem", { name: "Restart pods" }).click();
+      const dialog = editor.getByRole("dialog");
+      await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
+      await inspect(editor, "action-restart");
+      await dialog.getByRole("button", { name: "Restart" }).click();
+      for (const name of before) {
+        await editor.getByRole("grid", { name: "Pods" }).getByText(name, { exact: true }).waitFor({ state: "detached", timeout: 2 * patience });
+      }
+      await waitPhase(editor, "Ready");
+      const after = await pods();
+      assert.equal(after.length, before.length);
+      assert.deepEqual(after.filter((name) => before.includes(name)), []);
     },
   ],
   [

@@ -123,6 +123,10 @@ export async function startStub(darkrooms) {
     if (part === "pods" || part === "events") {
       return answer({ items: [] });
     }
+    if (part === "image") {
+      response.writeHead(200, { "Content-Type": "image/svg+xml" });
+      return response.end('<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48"><rect width="64" height="48" fill="#4394e5"/><circle cx="32" cy="30" r="14" fill="#f5f5f5"/></svg>');
+    }
     if (method === "GET") {
       return one ? answer(one) : answer({ title: "Not Found", status: 404, detail: `darkrooms "${name}" not found` }, 404);
     }
