@@ -475,7 +475,10 @@ const steps = [
   [
     "restarts it, and sees its pods replaced",
     async () => {
-      const pods = async () => /** @type {string[]} */ ((await rest("GET", `/darkrooms/${namespace}/album/pods`)).items.map((/** @type {{ name: string }} */ { name }) => name));
+      const pods = async () => {
+        const { items } = /** @type {{ items: { name: string }[] }} */ (await rest("GET", `/darkrooms/${namespace}/album/pods`));
+        return items.map(({ name }) => name);
+      };
       const before = await pods();
       assert(before.length > 0, "there are no pods");
       await editor.getByRole("button", { name: "Actions" }).click();
