@@ -201,10 +201,14 @@ chaos: build $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the fault-injection tests: API 
 
 # The seeds take up to forty seconds of it.
 FUZZTIME ?= 100s
+FUZZTIME_DECODERS ?= 15s
 
 .PHONY: fuzz
-fuzz: ## Fuzz translation and rendering for FUZZTIME. Failures are stored in testdata/fuzz.
+fuzz: ## Fuzz translation and rendering for FUZZTIME, and each decoder of the REST API for FUZZTIME_DECODERS. Failures are stored in testdata/fuzz.
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
+	@for target in Decode MergePatch ImagePath Continue; do \
+		go test ./internal/apiserver -run '^$$' -fuzz "^Fuzz$$target$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
+	done
 
 .PHONY: e2e-olm
 e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
