@@ -264,6 +264,8 @@ const steps = [
       await inspect(editor, "create-yaml-complete");
       await editor.keyboard.press("Escape");
       await editor.keyboard.type("debug");
+      // The first one closes the list of values.
+      await editor.keyboard.press("Escape");
       await editor.keyboard.press("Escape");
       await editor.keyboard.press("Tab");
       assert(await editor.getByRole("button", { name: "Review changes" }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");

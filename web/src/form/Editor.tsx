@@ -204,7 +204,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
               />
             </Suspense>
           )}
-          <ActionGroup className="dr-actions">
+          <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
             <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
               Review changes
             </Button>

@@ -63,8 +63,6 @@ export function CodeEditor({
           highlightActiveLineGutter(),
           highlightSelectionMatches(),
           search({ top: true }),
-          // The buttons below the form cover the end of the view.
-          EditorView.scrollMargins.of(() => ({ bottom: 100 })),
           lintGutter(),
           // Escape, then Tab leaves the editor.
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap, indentWithTab]),
