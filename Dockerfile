@@ -12,6 +12,7 @@ WORKDIR /workspace/web
 COPY web/package.json web/package-lock.json web/.npmrc ./
 RUN npm ci
 COPY web/ ./
+COPY config/crd/ ../config/crd/
 RUN npm run build
 
 # Runs on the machine that builds, and cross-compiles for the platform that is asked for.

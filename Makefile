@@ -213,10 +213,14 @@ chaos: build $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the fault-injection tests: API 
 
 # The seeds take up to forty seconds of it.
 FUZZTIME ?= 100s
+FUZZTIME_DECODERS ?= 15s
 
 .PHONY: fuzz
-fuzz: ## Fuzz translation and rendering for FUZZTIME. Failures are stored in testdata/fuzz.
+fuzz: ## Fuzz translation and rendering for FUZZTIME, and each decoder of the REST API for FUZZTIME_DECODERS. Failures are stored in testdata/fuzz.
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
+	@for target in Decode MergePatch ImagePath Continue; do \
+		go test ./internal/apiserver -run '^$$' -fuzz "^Fuzz$$target$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
+	done
 
 .PHONY: e2e-olm
 e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
@@ -289,7 +293,7 @@ build: $(if $(NPM),$(PAGE)) ## Build the operator, static: bin/darkroom-operator
 .PHONY: page
 page: $(PAGE) ## Build the web page into web/dist, which the operator embeds; needs npm.
 
-$(PAGE): web/node_modules web/index.html web/vite.config.ts $(shell find web/src web/public -type f)
+$(PAGE): web/node_modules web/index.html web/vite.config.ts $(CRD) $(shell find web/src web/public -type f)
 	@rm -rf web/dist/assets && cd web && npm run --silent build && touch dist/index.html
 
 # The page's packages, as the lock file says.

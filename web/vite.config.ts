@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vitest/config";
+import { parse } from "yaml";
 
 /** The API server that `npm run dev` proxies to. */
 const server = process.env["DARKROOM_SERVER"] ?? "http://127.0.0.1:5000";
@@ -22,6 +24,24 @@ function onlyNeededStyles(): Plugin {
         .replace(/url\("\.\/assets\/images\/[^"]*"\)/g, "none")
         .replace(/[^{};]*\.pf-v6-pficon-[^{}]*{[^{}]*}/g, "")
         .replace(/:root:where\([^)]*\.pf-v6-theme-(?:high-contrast|felt|glass)[^)]*\)\s*{[^{}]*}/g, "");
+    },
+  };
+}
+
+/** Provides the schema of spec in the CRD as a module. */
+function darkroomSpec(): Plugin {
+  const id = "virtual:darkroom-spec";
+  const crd = new URL("../config/crd/bases/deployments.example.com_darkrooms.yaml", import.meta.url);
+  return {
+    name: "darkroom-spec",
+    resolveId: (asked) => (asked === id ? id : undefined),
+    load(asked) {
+      if (asked !== id) {
+        return undefined;
+      }
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-member-access -- the API server checks its shape
+      const spec: unknown = parse(readFileSync(crd, "utf8")).spec.versions[0].schema.openAPIV3Schema.properties.spec;
+      return `export default JSON.parse(${JSON.stringify(JSON.stringify(spec))})`;
     },
   };
 }
@@ -67,7 +87,7 @@ function budget(kilobytes: number): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), onlyNeededStyles(), budget(250)],
+  plugins: [react(), onlyNeededStyles(), darkroomSpec(), budget(250)],
   build: {
     target: "es2022",
     // The policy of the page allows no inline script, so there are no data: modules.

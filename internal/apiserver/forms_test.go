@@ -29,9 +29,12 @@ func TestCallersCanReadTheirPermissions(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	viewer := newUser(t, namespace, "viewer")
 	viewer.may(namespace, canView)
+	reader := newUser(t, namespace, "reader")
+	reader.may(namespace, canReadLogs)
 	for token, want := range map[string]apiserver.Access{
 		newEditor(t, namespace).token: {Create: true, Update: true, Delete: true, Image: true},
 		viewer.token:                  {},
+		reader.token:                  {Log: true},
 	} {
 		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET", "/access?namespace="+namespace+"&name=photos", ""))
 		if got != want {

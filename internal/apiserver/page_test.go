@@ -31,7 +31,7 @@ func TestPageIsServedAtAllOfItsAddresses(t *testing.T) {
 			t.Errorf("%s is %s", address, got)
 		}
 		policy := got.header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"} {
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s: the policy %q lacks %s", address, policy, part)
 			}

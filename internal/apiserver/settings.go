@@ -36,6 +36,7 @@ type Access struct {
 	Update bool `json:"update"`
 	Delete bool `json:"delete"`
 	Image  bool `json:"image" doc:"Fetch images from running Darkrooms"`
+	Log    bool `json:"log" doc:"Read the logs of pods"`
 }
 
 type accessOutput struct {
@@ -54,6 +55,7 @@ func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, erro
 		{&out.Update, toDarkrooms("update", in.Namespace, in.Name)},
 		{&out.Delete, toDarkrooms("delete", in.Namespace, in.Name)},
 		{&out.Image, right{verb: "get", resource: "services", subresource: "proxy", namespace: in.Namespace}},
+		{&out.Log, toLogs(in.Namespace)},
 	} {
 		var err error
 		if *question.answer, err = s.access.may(ctx, who, question.right); err != nil {

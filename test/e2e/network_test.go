@@ -15,9 +15,9 @@ import (
 
 // aloneInItsNetwork returns a command with a network of its own. A browser aborts its
 // requests when an address of its machine changes (ERR_NETWORK_CHANGED), which happens
-// here with each pod that starts. From there the server at an address is reached by the
-// Unix socket SERVER_SOCKET. Only root may make networks; others share that of the
-// machine.
+// here with each pod that starts. From there the server at an address, if there is one, is
+// reached by the Unix socket SERVER_SOCKET. Only root may make networks; others share that
+// of the machine.
 func aloneInItsNetwork(t *testing.T, server, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -25,6 +25,17 @@ func aloneInItsNetwork(t *testing.T, server, program string, args ...string) *ex
 		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 		return command
 	}
+	command := exec.Command("sh", append([]string{"-c", `ip link set lo up && exec "$@"`, "sh", program}, args...)...)
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Cloneflags: syscall.CLONE_NEWNET}
+	if server != "" {
+		command.Env = append(os.Environ(), "SERVER_SOCKET="+listenFor(t, server))
+	}
+	return command
+}
+
+// listenFor returns a Unix socket that leads to a server.
+func listenFor(t *testing.T, server string) string {
+	t.Helper()
 	socket := filepath.Join(t.TempDir(), "server")
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
 	if err != nil {
@@ -40,10 +51,7 @@ func aloneInItsNetwork(t *testing.T, server, program string, args ...string) *ex
 			go forward(t, from, server)
 		}
 	}()
-	command := exec.Command("sh", append([]string{"-c", `ip link set lo up && exec "$@"`, "sh", program}, args...)...)
-	command.Env = append(os.Environ(), "SERVER_SOCKET="+socket)
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Cloneflags: syscall.CLONE_NEWNET}
-	return command
+	return socket
 }
 
 // forward passes on what two sides say until either has ended.

@@ -199,6 +199,22 @@ async function addSubDomain(page, /** @type {string} */ name) {
   await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
 }
 
+/** The text of the YAML editor, by the clipboard: it renders only the lines in view. @param {Page} page */
+async function copyYaml(page) {
+  await page.getByRole("textbox", { name: "Resource" }).click();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+c");
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+/** Replaces the text of the YAML editor. @param {Page} page @param {string} text */
+async function pasteYaml(page, text) {
+  await page.getByRole("textbox", { name: "Resource" }).click();
+  await page.evaluate((pasted) => navigator.clipboard.writeText(pasted), text);
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Control+v");
+}
+
 /** @param {Page} page @param {string} button */
 async function reviewAndSave(page, button) {
   await page.getByRole("button", { name: "Review changes" }).click();
@@ -258,16 +274,36 @@ const steps = [
     "keeps form and YAML in step",
     async () => {
       await editor.getByRole("tab", { name: "YAML" }).click();
-      const yaml = editor.getByLabel("Resource");
-      const text = await yaml.inputValue();
+      const text = await copyYaml(editor);
       assert(text.includes("kind: Darkroom") && text.includes("- album"), text);
-      await yaml.fill("kind: [");
+      await pasteYaml(editor, "kind: [");
       await editor.getByText("Invalid YAML").waitFor();
-      await yaml.fill(text.replace("replicas: 1", "replicas: 2"));
+      await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  logLevel: loud"));
+      await editor.locator(".cm-lintRange-error", { hasText: "loud" }).hover();
+      await editor.getByText("Must be one of debug, info").waitFor();
       await inspect(editor, "create-yaml");
+      await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: 2"));
+      await editor.keyboard.press("Control+End");
+      await editor.keyboard.type("  logL");
+      await editor.getByText("LogLevel is the minimum severity", { exact: false }).waitFor();
+      await editor.getByRole("option", { name: "logLevel" }).click();
+      await editor.getByRole("option", { name: "debug" }).waitFor();
+      await inspect(editor, "create-yaml-complete");
+      await editor.keyboard.press("Escape");
+      await editor.keyboard.type("debug");
+      // The first one closes the list of values.
+      await editor.keyboard.press("Escape");
+      await editor.keyboard.press("Escape");
+      await editor.keyboard.press("Tab");
+      assert(await editor.getByRole("button", { name: "Review changes" }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");
       await editor.getByRole("tab", { name: "Form" }).click();
-      assert.equal(await editor.getByLabel("Number of pods", { exact: true }).inputValue(), "2");
+      const pods = editor.getByLabel("Number of pods", { exact: true });
+      assert.equal(await pods.inputValue(), "2");
       await editor.getByRole("button", { name: "Number of pods: decrease" }).click();
+      await editor.getByRole("tab", { name: "YAML" }).click();
+      const changed = await copyYaml(editor);
+      assert(changed.includes("# for Friday\n  replicas: 1\n") && changed.includes("logLevel: debug"), changed);
+      await editor.getByRole("tab", { name: "Form" }).click();
     },
   ],
   [
@@ -284,7 +320,7 @@ const steps = [
       await editor.getByText("All pods are ready", { exact: true }).waitFor();
       await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });
       await editor.getByLabel("First image served: done").waitFor();
-      await editor.getByRole("img", { name: `${image}, requested now` }).waitFor();
+      await editor.getByRole("img", { name: `${image}, last request` }).waitFor();
       await editor.getByRole("link", { name: `album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("link", { name: `http://album.${env("BASE_DOMAIN")}`, exact: true }).waitFor();
       await editor.getByRole("button", { name: `Copy album.${env("BASE_DOMAIN")}` }).click();
@@ -417,6 +453,8 @@ const steps = [
       await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
       await rest("POST", "/darkrooms", { name: "other", namespace, replicas: 0, source: { baseUrl: "https://example.com" }, subDomains: ["other"] });
       await table.getByRole("link", { name: "other", exact: true }).waitFor();
+      await table.getByRole("img", { name: image }).waitFor();
+      await table.getByText(/ago in \d+ ms$/).waitFor();
       await inspect(editor, "list");
       await editor.getByLabel("Search by name, source, version, domain or reason").fill("alb");
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached" });
@@ -441,10 +479,13 @@ const steps = [
         if (path.endsWith("/edit")) {
           await editor.getByText("Keep the current keys").waitFor();
           await editor.getByRole("tab", { name: "YAML" }).click();
-          await editor.getByLabel("Resource").waitFor();
+          await editor.getByRole("textbox", { name: "Resource" }).getByText("canary").first().waitFor();
         }
         const seen = await editor.evaluate(
-          () => document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map((field) => /** @type {HTMLInputElement} */ (field).value).join(" "),
+          () =>
+            document.documentElement.outerHTML +
+            [...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot?.textContent ?? "").join(" ") +
+            [...document.querySelectorAll("input, textarea")].map((field) => /** @type {HTMLInputElement} */ (field).value).join(" "),
         );
         assert(!seen.includes(canary + "-") && !seen.includes(btoa(`${canary}-secret`)), `${path} shows a key`);
       }
@@ -477,6 +518,31 @@ const steps = [
       await act("Scale", "Scale", "Number of pods changed", String(before + 1));
       await editor.getByText(`${before + 1} of ${before + 1}`).first().waitFor({ timeout: patience });
       await act("Scale", "Scale", "Number of pods changed", String(before));
+      await editor.getByText(`${before} of ${before}`).first().waitFor({ timeout: patience });
+    },
+  ],
+  [
+    "restarts it, and sees its pods replaced",
+    async () => {
+      const pods = async () => {
+        const { items } = /** @type {{ items: { name: string }[] }} */ (await rest("GET", `/darkrooms/${namespace}/album/pods`));
+        return items.map(({ name }) => name);
+      };
+      const before = await pods();
+      assert(before.length > 0, "there are no pods");
+      await editor.getByRole("button", { name: "Actions" }).click();
+      await editor.getByRole("menuitem", { name: "Restart pods" }).click();
+      const dialog = editor.getByRole("dialog");
+      await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
+      await inspect(editor, "action-restart");
+      await dialog.getByRole("button", { name: "Restart" }).click();
+      for (const name of before) {
+        await editor.getByRole("grid", { name: "Pods" }).getByText(name, { exact: true }).waitFor({ state: "detached", timeout: 2 * patience });
+      }
+      await waitPhase(editor, "Ready");
+      const after = await pods();
+      assert.equal(after.length, before.length);
+      assert.deepEqual(after.filter((name) => before.includes(name)), []);
     },
   ],
   [

@@ -53,7 +53,7 @@ export async function startStub(darkrooms) {
   const known = new Map(darkrooms.map((one) => [`${one.namespace}/${one.name}`, one]));
   const streams = /** @type {Set<import("node:http").ServerResponse>} */ (new Set());
   /** What the server is told: whether the session is good, and answers for paths that end so. */
-  const state = { signedIn: true, access: { create: true, update: true, delete: true, image: true }, answers: /** @type {Record<string, { status?: number; body: unknown }>} */ ({}) };
+  const state = { signedIn: true, access: { create: true, update: true, delete: true, image: true, log: true }, answers: /** @type {Record<string, { status?: number; body: unknown }>} */ ({}) };
   let id = 0;
   /** @param {string} event @param {unknown} data */
   const frame = (event, data) => `id: s-${++id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -125,6 +125,10 @@ export async function startStub(darkrooms) {
     }
     if (part === "pods" || part === "events") {
       return answer({ items: [] });
+    }
+    if (part === "image") {
+      response.writeHead(200, { "Content-Type": "image/svg+xml" });
+      return response.end('<svg xmlns="http://www.w3.org/2000/svg" width="64" height="48"><rect width="64" height="48" fill="#4394e5"/><circle cx="32" cy="30" r="14" fill="#f5f5f5"/></svg>');
     }
     if (method === "GET") {
       return one ? answer(one) : answer({ title: "Not Found", status: 404, detail: `darkrooms "${name}" not found` }, 404);

@@ -67,6 +67,8 @@ export interface FetchedImage {
   blob: Blob;
   /** From the request to the last byte. */
   milliseconds: number;
+  /** When the last byte arrived. */
+  at: string;
 }
 
 export const api = {
@@ -102,6 +104,6 @@ export const api = {
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();
     const blob = await (await call(`${one(key)}/image?${query.toString()}`, { signal })).blob();
-    return { blob, milliseconds: performance.now() - began };
+    return { blob, milliseconds: performance.now() - began, at: new Date().toISOString() };
   },
 };

@@ -316,6 +316,8 @@ export interface components {
             delete: boolean;
             /** @description Fetch images from running Darkrooms */
             image: boolean;
+            /** @description Read the logs of pods */
+            log: boolean;
             update: boolean;
         };
         Affinity: {

@@ -20,7 +20,7 @@ export function FirstImage({ darkroom, access }: { darkroom: Darkroom; access: A
           <MissingRight to="image" namespace={darkroom.namespace} />
         ) : status.readyReplicas > 0 ? (
           // Fetched again when the result of the check changes.
-          <ImageView of={darkroom} path={probe.path} query="w=320" round={Date.parse(source?.lastTransitionTime ?? "") || 0} title="Requested now" />
+          <ImageView of={darkroom} path={probe.path} query="w=320" round={Date.parse(source?.lastTransitionTime ?? "") || 0} title="Last request" />
         ) : (
           <p className="dr-quiet">No pod is ready, so no image is served.</p>
         )}

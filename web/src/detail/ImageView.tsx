@@ -1,9 +1,11 @@
 import { Alert, Skeleton } from "@patternfly/react-core";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { api, type FetchedImage } from "../api/client";
 import { keyOf, type Key } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
+import { useImageUrl } from "../useImageUrl";
 import { useLoaded } from "../useLoaded";
+import { Age } from "../words/AgeText";
 import { bytes } from "../words/age";
 
 /** One image, with its size and how long it took. */
@@ -34,14 +36,8 @@ export function ImageView({ of, path, query, round, title }: { of: Key; path: st
 }
 
 function Shown({ image, title, path }: { image: FetchedImage; title: string; path: string }) {
-  const [url, setUrl] = useState<string>();
+  const url = useImageUrl(image.blob);
   const [size, setSize] = useState<{ width: number; height: number }>();
-  useEffect(() => {
-    const made = URL.createObjectURL(image.blob);
-    // eslint-disable-next-line react-hooks/set-state-in-effect -- the URL must be revoked, which rendering cannot do
-    setUrl(made);
-    return () => URL.revokeObjectURL(made);
-  }, [image]);
   return (
     <>
       <div className="dr-image__frame">
@@ -55,7 +51,8 @@ function Shown({ image, title, path }: { image: FetchedImage; title: string; pat
       </div>
       <p className="dr-quiet">
         {size && `${size.width} × ${size.height} · `}
-        {image.blob.type.replace("image/", "").toUpperCase()} · {bytes(image.blob.size)} · {Math.round(image.milliseconds)} ms
+        {image.blob.type.replace("image/", "").toUpperCase()} · {bytes(image.blob.size)} · served <Age since={image.at} after=" ago" /> in{" "}
+        {Math.round(image.milliseconds)} ms
       </p>
     </>
   );

@@ -52,7 +52,7 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
         </Card>
       </GridItem>
       <GridItem>
-        <Pods darkroom={darkroom} />
+        <Pods darkroom={darkroom} mayReadLogs={access?.log !== false} />
       </GridItem>
     </Grid>
   );

@@ -1,21 +1,30 @@
-import { Modal, ModalBody, ModalHeader, Tab, TabContent, Tabs, TabTitleText } from "@patternfly/react-core";
+import { Modal, ModalBody, ModalHeader, Tab, TabContent, Tabs, TabTitleText, Tooltip } from "@patternfly/react-core";
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
+import { missingRight } from "../layout/MissingRight";
 import { Events } from "./Events";
 import { PodLog } from "./PodLog";
 
 const parts = { log: "Log", events: "Events" } as const;
 
 /** Log and events of one pod. */
-export default function PodDialog({ darkroom, pod, onClose }: { darkroom: Darkroom; pod: string; onClose: () => void }) {
-  const [part, setPart] = useState<keyof typeof parts>("log");
+export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { darkroom: Darkroom; pod: string; mayReadLogs: boolean; onClose: () => void }) {
+  const [part, setPart] = useState<keyof typeof parts>(mayReadLogs ? "log" : "events");
+  const noLog = mayReadLogs ? undefined : <Tooltip content={missingRight("logs", darkroom.namespace)} />;
   return (
     <Modal isOpen variant="large" onClose={onClose} aria-labelledby="pod-title">
       <ModalHeader title={`Pod ${pod}`} labelId="pod-title" />
       <ModalBody>
         <Tabs activeKey={part} onSelect={(_, key) => setPart(key as keyof typeof parts)} aria-label="Log or events" className="dr-tabs">
           {Object.entries(parts).map(([name, title]) => (
-            <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>} tabContentId={`pod-${name}`} />
+            <Tab
+              key={name}
+              eventKey={name}
+              title={<TabTitleText>{title}</TabTitleText>}
+              tabContentId={`pod-${name}`}
+              isAriaDisabled={name === "log" && !mayReadLogs}
+              tooltip={name === "log" ? noLog : undefined}
+            />
           ))}
         </Tabs>
         <TabContent id={`pod-${part}`} eventKey={part} activeKey={part} aria-label={parts[part]}>

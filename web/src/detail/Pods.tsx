@@ -18,7 +18,7 @@ const PodDialog = lazy(() => import("./PodDialog"));
 const every = 2_000;
 
 /** The pods, as they come and go. */
-export function Pods({ darkroom }: { darkroom: Darkroom }) {
+export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLogs: boolean }) {
   const [opened, setOpened] = useState<string>();
   const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
   return (
@@ -34,19 +34,19 @@ export function Pods({ darkroom }: { darkroom: Darkroom }) {
         ) : pods.length === 0 ? (
           <p className="dr-quiet">No pods</p>
         ) : (
-          <PodTable pods={pods} onOpen={setOpened} />
+          <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />
         )}
       </CardBody>
       {opened && (
         <Suspense>
-          <PodDialog darkroom={darkroom} pod={opened} onClose={() => setOpened(undefined)} />
+          <PodDialog darkroom={darkroom} pod={opened} mayReadLogs={mayReadLogs} onClose={() => setOpened(undefined)} />
         </Suspense>
       )}
     </Card>
   );
 }
 
-function PodTable({ pods, onOpen }: { pods: Pod[]; onOpen: (pod: string) => void }) {
+function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boolean; onOpen: (pod: string) => void }) {
   return (
     <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
       <Thead>
@@ -63,7 +63,7 @@ function PodTable({ pods, onOpen }: { pods: Pod[]; onOpen: (pod: string) => void
         {pods.map((pod) => (
           <Tr key={pod.name}>
             <Td dataLabel="Name" className="dr-break">
-              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={`Log and events of ${pod.name}`}>
+              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={`${mayReadLogs ? "Log and events" : "Events"} of ${pod.name}`}>
                 {pod.name}
               </Button>
             </Td>

@@ -53,7 +53,7 @@ beforeEach(() => {
 
 async function open() {
   const user = userEvent.setup();
-  render(<Pods darkroom={darkroom()} />);
+  render(<Pods darkroom={darkroom()} mayReadLogs />);
   await user.click(await screen.findByRole("button", { name: "Log and events of cats-1" }));
   return { user, box: await screen.findByRole("log", { name: "Log of cats-1" }) };
 }
@@ -98,4 +98,17 @@ test("the events of a pod are beside its log", async () => {
   await user.click(screen.getByRole("tab", { name: "Events" }));
   expect(await screen.findByText("restarting a failed container")).toBeTruthy();
   expect(asked).toContain("/darkrooms/photos/cats/pods/cats-1/events");
+});
+
+test("without the right to read logs, the log is disabled with the reason", async () => {
+  const user = userEvent.setup();
+  render(<Pods darkroom={darkroom()} mayReadLogs={false} />);
+  await user.click(await screen.findByRole("button", { name: "Events of cats-1" }));
+  expect(await screen.findByText("restarting a failed container", { exact: false })).toBeTruthy();
+  const tab = screen.getByRole("tab", { name: "Log" });
+  expect(tab.getAttribute("aria-disabled")).toBe("true");
+  await user.hover(tab);
+  expect(await screen.findByText("No permission to read logs: this requires the permission to get pods/log in the namespace photos")).toBeTruthy();
+  await user.click(tab);
+  expect(asked.filter((path) => path.includes("/log"))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import type { Darkroom, DarkroomInput, Key, Revision } from "../api/types";
 import { diffLines, type DiffLine } from "../diff/diff";
 import { toInput } from "../form/model";
-import { write } from "../form/yaml";
+import { write } from "../yaml/text";
 
 /** Helm's words for the status of a revision; others are shown as they are. */
 export const statusWords: Record<string, string> = {

@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
+import { forEachDiagnostic } from "@codemirror/lint";
+import { EditorView } from "@codemirror/view";
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
-import userEvent from "@testing-library/user-event";
+import userEvent, { type UserEvent } from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { LiveContext } from "../live/useLive";
@@ -32,7 +34,7 @@ beforeEach(() => {
     const ifMatch = new Headers(init.headers).get("If-Match");
     calls.push({ method, path, body, ifMatch });
     if (path.startsWith("/access")) {
-      return reply(200, { create: true, update: true, delete: true, image: true });
+      return reply(200, { create: true, update: true, delete: true, image: true, log: true });
     }
     if (path.endsWith("/manifest")) {
       return reply(200, `replicas: ${stored.replicas ?? 1}\n`);
@@ -261,18 +263,54 @@ test("a new Darkroom is not sent before its fields are filled in", async () => {
   expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", namespace: "photos", subDomains: ["dogs", "puppies"] });
 });
 
-test("form and YAML are one input", async () => {
-  const user = edit();
+/** Opens the YAML tab. */
+async function openYaml(user: UserEvent): Promise<EditorView> {
   await user.click(screen.getByRole("tab", { name: "YAML" }));
-  const yaml = await screen.findByLabelText<HTMLTextAreaElement>("Resource");
-  await user.clear(yaml);
+  return waitFor(() => {
+    const content = document.querySelector("#part-yaml .dr-yaml")?.shadowRoot?.querySelector<HTMLElement>("[aria-label=Resource]");
+    const view = content && EditorView.findFromDOM(content);
+    if (!view) {
+      throw new Error("there is no editor");
+    }
+    return view;
+  });
+}
+
+/** Replaces the text of the editor. */
+const type = (view: EditorView, insert: string) => act(() => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } }));
+
+test("form and YAML are one input, and comments stay", async () => {
+  const user = edit();
+  const view = await openYaml(user);
+  type(view, "");
   expect(screen.getByRole("tab", { name: "Form" }).getAttribute("aria-disabled")).toBe("true");
-  await user.click(yaml);
-  await user.paste(
-    "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  replicas: 4\n  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n",
-  );
+  const text =
+    "# ours\napiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  replicas: 4\n  source: {baseUrl: https://example.com}\n  # see the wiki\n  subDomains: [cats]\n";
+  type(view, text);
   await user.click(screen.getByRole("tab", { name: "Form" }));
   expect(screen.getByLabelText<HTMLInputElement>("Number of pods").value).toBe("4");
+  await user.click(button("Number of pods: increase"));
+  expect((await openYaml(user)).state.doc.toString()).toBe(text.replace("replicas: 4", "replicas: 5"));
+});
+
+test("changes of another user reach the YAML that is being edited", async () => {
+  const user = edit();
+  const view = await openYaml(user);
+  type(view, view.state.doc.toString().replace("replicas: 1", "# for Friday\n  replicas: 2"));
+  othersChange({ logLevel: "debug" });
+  await user.click(button("Review changes"));
+  await screen.findByText(/Their changes to logLevel are included/);
+  await waitFor(() => expect(view.state.doc.toString()).toContain("logLevel: debug"));
+  expect(view.state.doc.toString()).toContain("# for Friday\n  replicas: 2");
+});
+
+test("the schema's errors are at their lines", async () => {
+  const user = edit();
+  const view = await openYaml(user);
+  type(view, view.state.doc.toString().replace("replicas: 1", "replicas: many"));
+  const found: string[] = [];
+  forEachDiagnostic(view.state, ({ message }, from) => found.push(`${view.state.doc.lineAt(from).text.trim()}: ${message}`));
+  expect(found).toEqual(["replicas: many: Must be a whole number"]);
 });
 
 test("unsaved changes are kept over navigation, without secrets, and restored on return", async () => {
@@ -401,16 +439,18 @@ test("in the YAML tab, errors lead to the form or to the line", async () => {
       { location: "body.podTemplate.nodeSelector", message: "must be labels" },
     ],
   };
-  await user.click(screen.getByRole("tab", { name: "YAML" }));
-  const yaml = await screen.findByLabelText<HTMLTextAreaElement>("Resource");
-  await user.click(yaml);
-  await user.clear(yaml);
-  await user.paste(
+  const view = await openYaml(user);
+  type(
+    view,
     "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  version: x y\n  podTemplate:\n    nodeSelector: {disk: 1}\n  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n",
   );
   await user.click(button("Review changes"));
   await user.click(await screen.findByRole("button", { name: "podTemplate.nodeSelector" }));
-  await waitFor(() => expect(yaml.value.slice(yaml.selectionStart, yaml.selectionEnd).trim()).toBe("{disk: 1}"));
+  const selected = () => view.state.sliceDoc(view.state.selection.main.from, view.state.selection.main.to).trim();
+  await waitFor(() => expect(selected()).toBe("{disk: 1}"));
+  const found: string[] = [];
+  forEachDiagnostic(view.state, ({ message }, from) => found.push(`line ${view.state.doc.lineAt(from).number}: ${message}`));
+  expect(found.toSorted()).toEqual(["line 5: must be a version", "line 7: Must be a text; quote numbers, true and false", "line 7: must be labels"]);
   await user.click(screen.getByRole("button", { name: "version" }));
   await waitFor(() => expect(document.activeElement).toBe(field("field-version")));
 });

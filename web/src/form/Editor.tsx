@@ -12,7 +12,8 @@ import {
   Tabs,
   TabTitleText,
 } from "@patternfly/react-core";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { Boundary } from "../layout/Boundary";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { useDarkroom } from "../live/useLive";
 import { navigate, paths } from "../router";
@@ -48,6 +49,8 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const [restored, setRestored] = useState(draft !== undefined);
   const [missing, setMissing] = useState<readonly string[]>((draft ?? copied)?.withheld ?? []);
   const [tab, setTab] = useState<"form" | "yaml">("form");
+  /** The YAML as it was typed: it has comments. It is never stored, because it may have secrets. */
+  const [text, setText] = useState<string>();
   const [yamlBroken, setYamlBroken] = useState(false);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [attempted, setAttempted] = useState(false);
@@ -99,6 +102,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     setTab(hasField(location) ? "form" : "yaml");
     setTarget(location);
   };
+  const arrived = useCallback(() => setTarget(undefined), []);
   const leave = () => {
     dropDraft(draftKey);
     const from = loaded ?? copied?.from;
@@ -107,6 +111,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const discard = () => {
     dropDraft(draftKey);
     setInput(initial);
+    setText(undefined);
     setMissing(copied?.withheld ?? []);
     setRestored(false);
     onReload?.();
@@ -180,17 +185,29 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
           {tab === "form" ? (
             <FormFields loaded={base} />
           ) : (
-            <Suspense
-              fallback={
-                <Bullseye>
-                  <Spinner aria-label="Loading the editor" />
-                </Bullseye>
-              }
-            >
-              <YamlEditor input={input} target={target} onChange={(next) => form.change(next, "")} onBroken={setYamlBroken} onArrived={() => setTarget(undefined)} />
-            </Suspense>
+            <Boundary>
+              <Suspense
+                fallback={
+                  <Bullseye>
+                    <Spinner aria-label="Loading the editor" />
+                  </Bullseye>
+                }
+              >
+                <YamlEditor
+                  input={input}
+                  text={text}
+                  target={target}
+                  onChange={(next, typed) => {
+                    setText(typed);
+                    form.change(next, "");
+                  }}
+                  onBroken={setYamlBroken}
+                  onArrived={arrived}
+                />
+              </Suspense>
+            </Boundary>
           )}
-          <ActionGroup className="dr-actions">
+          <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
             <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
               Review changes
             </Button>

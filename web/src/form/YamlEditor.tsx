@@ -1,72 +1,83 @@
-import { Alert, Content, FormGroup, TextArea } from "@patternfly/react-core";
-import { useEffect, useRef, useState } from "react";
+import { Alert, Content, FormGroup } from "@patternfly/react-core";
+import { useEffect, useMemo, useState } from "react";
 import type { DarkroomInput } from "../api/types";
+import { check } from "../yaml/check";
+import { CodeEditor } from "../yaml/CodeEditor";
+import { rewrite } from "../yaml/rewrite";
+import { inLine, rangeOf, read, write, type Finding } from "../yaml/text";
 import { useForm } from "./fields";
-import { rangeOf, read, write } from "./yaml";
 
 /** The resource as kubectl would apply it. It is the same input as that of the form. */
 export default function YamlEditor({
   input,
+  text: before,
   target,
   onChange,
   onBroken,
   onArrived,
 }: {
   input: DarkroomInput;
+  /** What was typed here before, with its comments; undefined if nothing was. */
+  text: string | undefined;
   /** The location to select, if an error leads to one. */
   target: string | undefined;
-  onChange: (input: DarkroomInput) => void;
+  onChange: (input: DarkroomInput, text: string) => void;
   onBroken: (broken: boolean) => void;
   /** The target is selected. */
   onArrived: () => void;
 }) {
-  const { disabled } = useForm();
-  const [text, setText] = useState(() => write(input));
-  const [error, setError] = useState<string>();
-  const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    if (target !== undefined && area.current) {
-      area.current.focus();
-      area.current.setSelectionRange(...rangeOf(area.current.value, target));
-      onArrived();
-    }
-  }, [target, onArrived]);
-  const type = (next: string) => {
-    setText(next);
-    const result = read(next);
+  const { disabled, errors } = useForm();
+  /** The text, and the input that it has or, while it is invalid, had. */
+  const [typed, setTyped] = useState(() => ({ text: before === undefined ? write(input) : rewrite(before, input), input }));
+  if (typed.input !== input) {
+    // Not typed here: a change of another user was included, or changes were discarded.
+    setTyped({ text: before === undefined ? write(input) : rewrite(typed.text, input), input });
+  }
+  const { text } = typed;
+  const result = useMemo(() => read(text), [text]);
+  const broken = "error" in result;
+  useEffect(() => onBroken(broken), [broken, onBroken]);
+  const findings = useMemo((): Finding[] => {
     if ("error" in result) {
-      setError(result.error);
-      onBroken(true);
-      return;
+      return [result.error];
     }
-    setError(undefined);
-    onBroken(false);
-    onChange(result.input);
-  };
+    const own = errors.map(({ location, message }) => {
+      const [from, to] = rangeOf(text, location);
+      return { from, to, message };
+    });
+    // Errors of the form say more than the schema.
+    return [...own, ...check(result.document).filter(({ from }) => !own.some((other) => other.from === from))];
+  }, [result, errors, text]);
+  const selection = useMemo(() => (target === undefined ? undefined : rangeOf(text, target)), [target, text]);
   return (
     <>
-      {error && (
-        <Alert component="p" isInline variant="danger" title="Invalid YAML" role="alert">
-          {error}
-        </Alert>
-      )}
-      <FormGroup label="Resource" fieldId="yaml">
-        <TextArea
-          ref={area}
-          id="yaml"
-          className="dr-code dr-yaml"
-          value={text}
+      <FormGroup label="Resource" role="group" fieldId="yaml">
+        <CodeEditor
+          label="Resource"
+          text={text}
+          findings={findings}
           isDisabled={disabled}
-          spellCheck={false}
-          autoComplete="off"
-          resizeOrientation="vertical"
-          rows={Math.min(Math.max(text.split("\n").length + 2, 16), 48)}
-          validated={error ? "error" : "default"}
-          onChange={(_, next) => type(next)}
+          selection={selection}
+          onSelected={onArrived}
+          onChange={(next) => {
+            const now = read(next);
+            const changed = "error" in now ? input : now.input;
+            setTyped({ text: next, input: changed });
+            if (!("error" in now)) {
+              onChange(now.input, next);
+            }
+          }}
         />
       </FormGroup>
+      {/* Below the text, which would move at every typed character otherwise. */}
+      {"error" in result && (
+        <Alert component="p" isInline variant="danger" title="Invalid YAML" role="alert">
+          {inLine(text, result.error)}
+        </Alert>
+      )}
       <Content component="small" className="dr-quiet">
-        Keys and literal values of environment variables are never shown. If you leave them out, they are not changed.
+        Keys and literal values of environment variables are never shown. If you leave them out, they are not changed. Ctrl+Space completes,
+        Ctrl+F searches; Escape, then Tab leaves the editor.
       </Content>
     </>
   );

@@ -17,7 +17,7 @@ export interface Merged {
   clashes: Clash[];
 }
 
-const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+export const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
@@ -26,7 +26,7 @@ function canonical(value: unknown): string {
 }
 
 /** The fields in which any of the values differ. Lists count as one field. */
-function differences(path: Path, ...values: unknown[]): Path[] {
+export function differences(path: Path, ...values: unknown[]): Path[] {
   const [first, ...others] = values;
   if (others.every((other) => same(first, other))) {
     return [];

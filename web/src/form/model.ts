@@ -48,14 +48,14 @@ export function toManifest(input: DarkroomInput): Record<string, unknown> {
 /** The opposite of toManifest. Fields that only the cluster writes are ignored. */
 export function fromManifest(manifest: unknown): DarkroomInput {
   if (!isObject(manifest)) {
-    throw new Error("must be one resource, with apiVersion, kind, metadata and spec");
+    throw new Error("The YAML must be one resource, with apiVersion, kind, metadata and spec");
   }
   if (manifest["kind"] !== kind || manifest["apiVersion"] !== apiVersion) {
-    throw new Error(`must be a resource of kind ${kind} and apiVersion ${apiVersion}`);
+    throw new Error(`The YAML must be a resource of kind ${kind} and apiVersion ${apiVersion}`);
   }
   for (const field of Object.keys(manifest)) {
     if (!["apiVersion", "kind", "metadata", "spec", "status"].includes(field)) {
-      throw new Error(`has an unknown field ${field}`);
+      throw new Error(`The YAML has an unknown field ${field}`);
     }
   }
   const metadata = isObject(manifest["metadata"]) ? manifest["metadata"] : {};

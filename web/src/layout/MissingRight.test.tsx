@@ -11,7 +11,7 @@ import { Pods } from "../detail/Pods";
 const forbidden = { title: "Forbidden", status: 403, detail: 'user "x" may not do this' };
 
 test.each([
-  ["pods", <Pods key="" darkroom={darkroom()} />, "list pods", "view"],
+  ["pods", <Pods key="" darkroom={darkroom()} mayReadLogs />, "list pods", "view"],
   ["events", <Events key="" darkroom={darkroom()} />, "list events", "view"],
   ["log", <PodLog key="" of={darkroom()} pod="cats-1" />, "get pods/log", "view"],
   ["image", <ImageView key="" of={darkroom()} path="/cat.jpg" query="" round={1} title="Before" />, "get services/proxy", "edit"],

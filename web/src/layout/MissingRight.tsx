@@ -10,6 +10,10 @@ const rights = {
   image: { title: "No permission to fetch images", right: "get services/proxy", role: "edit" },
 } as const;
 
+/** The right that the user lacks, in one sentence. */
+export const missingRight = (to: keyof typeof rights, namespace: string): string =>
+  `${rights[to].title}: this requires the permission to ${rights[to].right} in the namespace ${namespace}`;
+
 /** Names the right that the user lacks, and a role that grants it. */
 export function MissingRight({ to, namespace }: { to: keyof typeof rights; namespace: string }) {
   const { title, right, role } = rights[to];

@@ -3,12 +3,13 @@ import { Fragment, memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
-import { reasonOf, servingOf } from "../words/conditions";
+import { reasonOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
 import { versionOf } from "./facets";
+import { ProbeImage } from "./ProbeImage";
 import { columns, type Column, type Query } from "./query";
 
 const titles: Record<Column, string> = {
@@ -85,7 +86,7 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
       <Cell label={titles.namespace}>{namespace}</Cell>
       <Cell label={titles.phase}>
         <PhaseText phase={phaseOf(darkroom)} />
-        {phaseOf(darkroom) === "Ready" && <div className="dr-quiet dr-small">{servingOf(darkroom)}</div>}
+        <ProbeImage darkroom={darkroom} />
         <Cause darkroom={darkroom} />
       </Cell>
       <Cell label={titles.source}>

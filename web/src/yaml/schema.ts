@@ -1,0 +1,67 @@
+import spec from "virtual:darkroom-spec";
+import { apiVersion, kind } from "../form/model";
+
+/** The part of a CRD's schema that the page uses. */
+export interface Schema {
+  type?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  items?: Schema;
+  required?: string[];
+  enum?: unknown[];
+  default?: unknown;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  "x-kubernetes-int-or-string"?: boolean;
+}
+
+const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
+
+/** The schema of a Darkroom: metadata as far as users write it, and spec as in the CRD. */
+export const darkroomSchema: Schema = {
+  type: "object",
+  required: ["apiVersion", "kind", "metadata", "spec"],
+  properties: {
+    apiVersion: { type: "string", enum: [apiVersion], description: "API group and version of the resource." },
+    kind: { type: "string", enum: [kind], description: "Kind of the resource." },
+    metadata: {
+      type: "object",
+      description: "Name, namespace, labels and annotations.",
+      required: ["name"],
+      properties: {
+        name: { type: "string", description: "Name of the Darkroom." },
+        namespace: { type: "string", description: "Namespace of the Darkroom." },
+        labels: { ...texts, description: "Labels of the Darkroom." },
+        annotations: { ...texts, description: "Annotations of the Darkroom." },
+      },
+      // Others are those that only the cluster writes. They are ignored.
+      additionalProperties: true,
+    },
+    spec,
+    status: { type: "object", description: "Status as observed; ignored.", additionalProperties: true },
+  },
+};
+
+/** A list item in a path. */
+export const item = Symbol("item");
+
+/** The schema at a path, if it has one. */
+export function schemaAt(path: readonly (string | typeof item)[]): Schema | undefined {
+  let schema: Schema | undefined = darkroomSchema;
+  for (const step of path) {
+    schema = step === item ? schema?.items : schema && fieldOf(schema, step);
+  }
+  return schema;
+}
+
+/** The schema of a field of an object. */
+export function fieldOf({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : typeof additionalProperties === "object" ? additionalProperties : undefined;
+}
