@@ -61,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 			checkRefusal(t, err, "body")
 			return
 		}
-		// What was decoded is a complete body, which decodes to the same.
+		// The result is a complete body, and decodes to itself.
 		raw, err := json.Marshal(got)
 		if err != nil {
 			t.Fatal(err)

@@ -310,7 +310,7 @@ func TestNoMoreThanTheLimitIsReadOfABody(t *testing.T) {
 }
 
 // Another server may have accepted the connection: before kube-proxy knows a new Service, its
-// address leads out of the cluster. Such a connection must not be used for ever.
+// address leads out of the cluster. Such a connection must not be used again.
 func TestAConnectionIsKeptOnlyWhileItServesTheImage(t *testing.T) {
 	var connections atomic.Int64
 	var status int
