@@ -131,7 +131,7 @@ func (i *Issuer) Sign(ctx context.Context, token *Token) (string, error) {
 // Authorize signs a user in as a browser does that is sent to the authorization URL. It
 // returns the URL that the browser is sent back to.
 func (i *Issuer) Authorize(ctx context.Context, authorization, name string) (*url.URL, error) {
-	client := i.server.Client()
+	client := *i.server.Client() // a copy: tests run concurrently
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	next, err := url.Parse(authorization)
 	if err != nil {
