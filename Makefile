@@ -63,8 +63,9 @@ RESULTS ?=
 NPM := $(shell command -v npm 2>/dev/null)
 PAGE := web/dist/index.html
 
-# $(call go-build,MODULE) builds static programs of a module.
-go-build = CGO_ENABLED=0 go -C $(1) build -trimpath -buildvcs=false
+# $(call go-build,MODULE) builds static programs of a module, without debugging information. With
+# GOGC=400 the compiler takes an eighth less time and half as much memory again.
+go-build = CGO_ENABLED=0 GOGC=400 go -C $(1) build -trimpath -buildvcs=false -gcflags=all=-dwarf=false
 # $(call gotestsum,FORMAT) runs the `go test -json` command that follows it.
 gotestsum = $(GOTESTSUM) --format $(1) $(if $(RESULTS),--junitfile "$$(mktemp "$(RESULTS)/go-XXXXXX.xml")") --raw-command --
 LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$(VERSION)

@@ -59,6 +59,8 @@ start() {
   start_build
   trap stop_jobs EXIT
   say "Cluster"
+  "${provider}_build"
+  rm "$demo/compiling"
   "${provider}_up" || die "the $node node did not start; another one: make demo-stop && make demo NODE=simulated"
   export KUBECONFIG
   if [[ $node != simulated && ! -e $demo/darkroom && $(uname -m) =~ ^(x86_64|amd64)$ ]]; then
@@ -168,12 +170,15 @@ announce_build() {
   fi
 }
 
-# start_build builds the operator with its page, and what the node needs, while the
-# cluster starts.
+# start_build builds the page and what the node needs, and the operator while the cluster
+# starts: the packages that it shares with Kubernetes are in the build cache by then.
 start_build() {
+  touch "$demo/compiling"
   {
-    make build
+    if have npm; then make page; fi
     if [[ $node != simulated ]]; then GOOS=linux make build-sources; fi
+    while [[ -e $demo/compiling ]] && kill -0 $$; do sleep 0.1; done
+    make build
   } > "$build_log" 2>&1 &
   build=$!
 }

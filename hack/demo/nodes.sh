@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154 # variables of the other parts
 # The nodes that the demonstration can run on. A part of hack/demo.sh.
 #
-# Each provider has the same functions: running, up (sets KUBECONFIG, and ingress if the
+# Each provider has the same functions: running, build (its programs), up (sets KUBECONFIG, and ingress if the
 # Ingress can be reached), load (an archive), pull (an image, within pull_timeout), down.
 
 provider_of() { # node
@@ -16,6 +16,7 @@ provider_of() { # node
 
 cluster_running() { "$cluster" status --dir "$dir" > /dev/null 2>&1; }
 
+cluster_build() { "$cluster" build "$node"; }
 cluster_up() {
   local answer
   # up finishes an interrupted start, and leaves a running cluster as it is.
@@ -31,6 +32,7 @@ cluster_down() { "$cluster" down --dir "$dir"; }
 # kind. The project's CI does not run this.
 
 kind_running() { kind_command get clusters 2> /dev/null | grep -qx "$name"; }
+kind_build() { :; }
 kind_up() {
   KUBECONFIG=$kubeconfig
   if ! kind_running; then
@@ -48,6 +50,7 @@ kind_command() {
 # k3d. The project's CI does not run this.
 
 k3d_running() { k3d cluster list "$name" > /dev/null 2>&1; }
+k3d_build() { :; }
 k3d_up() {
   KUBECONFIG=$kubeconfig
   if ! k3d_running; then

@@ -17,6 +17,8 @@ type Component struct {
 	Requires string
 	// Package is the main package to build.
 	Package string
+	// Binary is the name that go build gives the binary; empty means Name.
+	Binary string
 	// InDownload builds inside the downloaded module, by its own go.mod: for
 	// modules whose replace lines a module that requires them would not see.
 	InDownload bool
@@ -63,6 +65,7 @@ var components = []Component{
 		Module:   "kubernetes",
 		Requires: "go.etcd.io/etcd/server/v3",
 		Package:  "go.etcd.io/etcd/server/v3",
+		Binary:   "server",
 		Groups:   everywhere,
 	},
 	kubernetes("kubectl", everywhere),
@@ -75,16 +78,7 @@ var components = []Component{
 		Package:  "sigs.k8s.io/kwok/cmd/kwok",
 		Groups:   []string{GroupSimulated},
 	},
-	{
-		Name:     "skipper",
-		Module:   "kubernetes",
-		Requires: "github.com/zalando/skipper",
-		Package:  "github.com/zalando/skipper/cmd/skipper",
-		VersionVars: func(version string) map[string]string {
-			return map[string]string{"main.version": version}
-		},
-		Groups: clusters,
-	},
+	{Name: "skipper", Module: "kubernetes", Requires: "github.com/zalando/skipper", Package: "./skipper", Groups: clusters},
 	kubernetes("kubelet", realOnly),
 	kubernetes("kube-proxy", realOnly),
 	{Name: "coredns", Module: "kubernetes", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},

@@ -41,7 +41,7 @@ func small(t *testing.T) (*Builder, []Component, *strings.Builder) {
 	out := &strings.Builder{}
 	builder := &Builder{ModulesDir: modules, BinDir: filepath.Join(t.TempDir(), "bin"), Out: out}
 	return builder, []Component{{
-		Name: "kube-apiserver", Module: "tiny", Requires: kubernetesModule, Package: ".", Groups: []string{GroupAssets},
+		Name: "kube-apiserver", Module: "tiny", Requires: kubernetesModule, Package: ".", Binary: "tiny", Groups: []string{GroupAssets},
 	}}, out
 }
 

@@ -44,23 +44,21 @@ func isPackage(line string) bool {
 	return line != "" && !strings.ContainsAny(line, " :\t#")
 }
 
-// progress tells on out how the build of one component goes.
+// progress reports on out how a build goes.
 type progress struct {
 	out     io.Writer
-	label   string // such as "[2/6] etcd v3.6.8"
 	started time.Time
 }
 
-func newProgress(out io.Writer, i, n int, name, version string) *progress {
-	return &progress{out: out, label: fmt.Sprintf("[%d/%d] %s %s", i, n, name, version), started: time.Now()}
-}
+func newProgress(out io.Writer) *progress { return &progress{out: out, started: time.Now()} }
 
 func (p *progress) say(format string, args ...any) {
-	fmt.Fprintf(p.out, "%s: %s\n", p.label, fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.out, "%4s  %s\n", time.Since(p.started).Round(time.Second), fmt.Sprintf(format, args...))
 }
 
-// beat says every so often how far it is, until done is closed.
-func (p *progress) beat(log *compileLog, done <-chan struct{}) {
+// beat says at intervals how many packages are compiled, until done is closed. Of a number of
+// packages those that are in the build cache are not compiled.
+func (p *progress) beat(log *compileLog, packages int, done <-chan struct{}) {
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
 	for {
@@ -68,16 +66,7 @@ func (p *progress) beat(log *compileLog, done <-chan struct{}) {
 		case <-done:
 			return
 		case <-ticker.C:
-			p.say("%s", p.still(log.packages.Load()))
+			p.say("%d of at most %d packages compiled", log.packages.Load(), packages)
 		}
 	}
 }
-
-func (p *progress) still(packages int64) string {
-	if packages == 0 {
-		return fmt.Sprintf("still busy after %s: fetching modules or reading the build cache", p.elapsed())
-	}
-	return fmt.Sprintf("still busy after %s, %d packages compiled", p.elapsed(), packages)
-}
-
-func (p *progress) elapsed() time.Duration { return time.Since(p.started).Round(time.Second) }

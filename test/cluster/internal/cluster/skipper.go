@@ -25,22 +25,9 @@ const (
 func (p *plan) skipper() process.Spec {
 	spec := p.program("skipper",
 		fmt.Sprintf("-address=%s:%d", loopback, p.ports.ingress),
-		"-kubernetes",
 		"-kubernetes-url="+p.apiServerURL(),
 		"-kubernetes-token-file="+p.layout.configFile(skipperTokenFile),
 		"-kubernetes-ingress-class=^"+ingressClass+"$",
-		"-kubernetes-https-redirect=false",
-		// EndpointSlices tell ready pods from those that are ending.
-		"-enable-kubernetes-endpointslices",
-		// Milliseconds. A pod that ends must be noticed well before it stops
-		// listening, or a rollout loses requests.
-		"-source-poll-timeout=250",
-		"-wait-first-route-load",
-		// It would wait 45 s for a load balancer to notice before it ends.
-		"-wait-for-healthcheck-interval=0",
-		"-access-log-disabled",
-		"-support-listener=",
-		"-metrics-listener=",
 	)
 	// It trusts the system's authorities only; Go reads them from here.
 	spec.Env = []string{"SSL_CERT_FILE=" + p.layout.certificate(certs.CA)}

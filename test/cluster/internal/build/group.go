@@ -1,0 +1,117 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// group are components that one `go build` compiles. Of several ones each would wait for the
+// single thread of the linker of the one before.
+type group struct {
+	dir  string
+	args []string
+	jobs []job
+}
+
+// String returns the names of the components with their versions.
+func (g *group) String() string {
+	names := make([]string, len(g.jobs))
+	for i, j := range g.jobs {
+		names[i] = j.Name + " " + j.version
+	}
+	return strings.Join(names, ", ")
+}
+
+func (g *group) packages() []string {
+	packages := make([]string, len(g.jobs))
+	for i, j := range g.jobs {
+		packages[i] = j.Package
+	}
+	return packages
+}
+
+// group puts jobs together that are built in the same folder with the same arguments.
+func (b *Builder) group(ctx context.Context, jobs []job) ([]*group, error) {
+	var groups []*group
+	for _, j := range jobs {
+		dir, err := b.sourceDir(ctx, j.Component, j.version)
+		if err != nil {
+			return nil, fmt.Errorf("build %s %s: %w", j.Name, j.version, err)
+		}
+		args := commonArgs(j.Component)
+		if b.isOther(j.Component) {
+			// Its go.mod is incomplete.
+			args = append(args, "-mod=mod")
+		}
+		known := slices.IndexFunc(groups, func(g *group) bool { return g.dir == dir && slices.Equal(g.args, args) })
+		if known < 0 {
+			known = len(groups)
+			groups = append(groups, &group{dir: dir, args: args})
+		}
+		groups[known].jobs = append(groups[known].jobs, j)
+	}
+	return groups, nil
+}
+
+// compile builds the components of a group.
+func (b *Builder) compile(ctx context.Context, g *group) error {
+	folder, err := os.MkdirTemp(b.BinDir, ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+
+	p := newProgress(b.Out)
+	p.say("building %s", g)
+	packages, err := g.list(ctx)
+	if err != nil {
+		return err
+	}
+	args := slices.Concat([]string{"go", "build", "-v", "-o", folder + string(filepath.Separator)}, g.args)
+	for _, j := range g.jobs {
+		args = append(args, "-ldflags", j.Package+"="+linkerArgs(j.Component, j.version))
+	}
+	cmd := command(ctx, g.dir, append(args, g.packages()...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	log, done := &compileLog{}, make(chan struct{})
+	go p.beat(log, len(packages), done)
+	log.read(stderr)
+	err = cmd.Wait()
+	close(done)
+	if err != nil {
+		return errors.Join(err, errors.New(log.complaint()))
+	}
+	for _, j := range g.jobs {
+		// A rename, because a running program's file cannot be written over.
+		if err := os.Rename(filepath.Join(folder, cmp.Or(j.Binary, j.Name)), filepath.Join(b.BinDir, j.Name)); err != nil {
+			return err
+		}
+		if err := b.finish(ctx, j); err != nil {
+			return err
+		}
+	}
+	p.say("done")
+	return nil
+}
+
+// list returns the import paths of all packages of a group, and downloads their modules.
+func (g *group) list(ctx context.Context) ([]string, error) {
+	out, err := command(ctx, g.dir, slices.Concat([]string{"go", "list", "-deps"}, g.args, g.packages())...).Output()
+	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
+		return nil, errors.Join(err, errors.New(string(exit.Stderr)))
+	}
+	return strings.Fields(string(out)), err
+}
