@@ -17,9 +17,9 @@ import (
 // What the install of one Darkroom may cost on average, without nodes: 3 reconciles, 1 write
 // of the status and 11 requests, and more for some whose objects reach the caches late.
 const (
-	installReconciles   = 4
-	installStatusWrites = 1.6
-	installRequests     = 12
+	installReconciles   = 3.5
+	installStatusWrites = 1.3
+	installRequests     = 11.5
 )
 
 // fleet is the number of Darkrooms that the costs are averaged over.

@@ -278,7 +278,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
-		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles}).
+		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range watchedKinds() {
