@@ -26,8 +26,8 @@ PUSH_FLAGS ?=
 ARGS ?=
 # The node of `make demo`: kind, k3d, real (root, Linux) or simulated; auto chooses.
 NODE ?= auto
-# The race detector needs a C compiler; without one: make test RACE=
-RACE ?= -race
+# RACE=-race runs the tests with the race detector, as test-full does. It needs a C compiler.
+RACE ?=
 
 BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
@@ -63,9 +63,12 @@ RESULTS ?=
 NPM := $(shell command -v npm 2>/dev/null)
 PAGE := web/dist/index.html
 
-# $(call go-build,MODULE) builds static programs of a module, without debugging information. With
-# GOGC=400 the compiler takes an eighth less time and half as much memory again.
-go-build = CGO_ENABLED=0 GOGC=400 go -C $(1) build -trimpath -buildvcs=false -gcflags=all=-dwarf=false
+# Programs are static and have no debugging information. The tests are compiled in the same
+# way unless RACE is set, so that the packages of both are compiled once.
+compiler-flags := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
+# $(call go-build,MODULE) builds programs of a module. With GOGC=400 the compiler takes an
+# eighth less time and half as much memory again.
+go-build = CGO_ENABLED=0 GOGC=400 go -C $(1) build $(compiler-flags)
 # $(call gotestsum,FORMAT) runs the `go test -json` command that follows it.
 gotestsum = $(GOTESTSUM) --format $(1) $(if $(RESULTS),--junitfile "$$(mktemp "$(RESULTS)/go-XXXXXX.xml")") --raw-command --
 LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$(VERSION)
@@ -136,7 +139,8 @@ test: test-go test-page verify ## Run unit, chart, API server and page tests, an
 
 .PHONY: test-full
 test-full: SHORT :=
-test-full: test ## The same with complete tables in random order, without cached results.
+test-full: RACE := -race
+test-full: test ## The same with the race detector and complete tables in random order, without cached results.
 
 # Short: a part of long tables, and in the main module only what a change reaches, as
 # Go keeps the results of the rest. (Tests of the other modules read files outside of
@@ -146,14 +150,14 @@ test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffl
 
 # test/prometheus has no code of its own that runs concurrently, and Prometheus is slow to
 # build with the race detector.
-race-flag = $$(test $$module = test/prometheus || echo $(RACE))
+go-test = $(if $(RACE),go test $$(test $$module = test/prometheus || echo $(RACE)),CGO_ENABLED=0 go test $(compiler-flags))
 
 .PHONY: test-go
 test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
 		(cd $$module && KUBEBUILDER_ASSETS=$(K8S) $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
-			go test -json $(race-flag) $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
+			env $(go-test) -json $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
 .PHONY: test-page

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -124,7 +125,36 @@ func withoutManagedFields(object any) (any, error) {
 		kept = drift.SpecificationWriters(metadata)
 	}
 	metadata.SetManagedFields(kept)
+	share(metadata)
 	return object, nil
+}
+
+// share makes strings of an object's metadata share the memory of equal ones in the caches:
+// the objects of a Darkroom have the same labels and owner.
+func share(metadata metav1.Object) {
+	metadata.SetNamespace(shared(metadata.GetNamespace()))
+	metadata.SetLabels(sharedMap(metadata.GetLabels()))
+	metadata.SetAnnotations(sharedMap(metadata.GetAnnotations()))
+	owners := metadata.GetOwnerReferences()
+	for i := range owners {
+		owner := &owners[i]
+		owner.APIVersion, owner.Kind = shared(owner.APIVersion), shared(owner.Kind)
+		owner.Name, owner.UID = shared(owner.Name), types.UID(shared(string(owner.UID)))
+	}
+	metadata.SetOwnerReferences(owners)
+}
+
+func shared(value string) string { return unique.Make(value).Value() }
+
+func sharedMap(values map[string]string) map[string]string {
+	if values == nil {
+		return nil
+	}
+	out := make(map[string]string, len(values))
+	for key, value := range values {
+		out[shared(key)] = shared(value)
+	}
+	return out
 }
 
 // withoutPodSpec drops the managed fields of a Deployment and its pod spec, except images

@@ -1,0 +1,42 @@
+package controller_test
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+)
+
+func TestCachedObjectsShareTheStringsOfTheirMetadata(t *testing.T) {
+	t.Parallel()
+	options, err := controller.CacheOptions(nil, nil, labels.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := func() *corev1.Service {
+		object, err := options.DefaultTransform(&corev1.Service{ObjectMeta: metav1.ObjectMeta{
+			Labels:          map[string]string{strings.Clone("name"): strings.Clone("photos")},
+			OwnerReferences: []metav1.OwnerReference{{Name: strings.Clone("photos"), UID: "1"}},
+			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "darkroom-operator"}},
+		}})
+		service, ok := object.(*corev1.Service)
+		if err != nil || !ok || service.Labels["name"] != "photos" || service.OwnerReferences[0].UID != "1" || service.ManagedFields != nil {
+			t.Fatalf("cached %v, %v", object, err)
+		}
+		return service
+	}
+	one, other := cached(), cached()
+	for name, pair := range map[string][2]string{
+		"label": {one.Labels["name"], other.Labels["name"]},
+		"owner": {one.OwnerReferences[0].Name, other.Labels["name"]},
+	} {
+		if unsafe.StringData(pair[0]) != unsafe.StringData(pair[1]) {
+			t.Errorf("%s: equal strings are stored twice", name)
+		}
+	}
+}
