@@ -28,6 +28,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
+// redirectURL is that of the server at the issuer.
+const redirectURL = "https://darkrooms.test/auth/callback"
+
 // settingsOf are the settings of servers that share sessions.
 type settingsOf struct {
 	config oidc.Config
@@ -39,7 +42,7 @@ func newSettings(t *testing.T, change ...func(*oidc.Config)) *settingsOf {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	out := &settingsOf{clock: clock, config: oidc.Config{
-		Name: "Dex", Issuer: idp.URL, ClientID: issuer.ClientID, RedirectURL: issuer.RedirectURL, Clock: clock,
+		Name: "Dex", Issuer: idp.URL, ClientID: issuer.ClientID, RedirectURL: redirectURL, Clock: clock,
 		CAFile:           file(t, idp.CA),
 		ClientSecretFile: file(t, []byte(issuer.ClientSecret+"\n")),
 		CookieKeysFile:   file(t, []byte(newKey())),
@@ -251,7 +254,7 @@ func TestCookiesOfASession(t *testing.T) {
 		}
 	}
 	query := must(url.Parse(login.Get("Location"))).Query()
-	for name, want := range map[string]string{"response_type": "code", "code_challenge_method": "S256", "redirect_uri": issuer.RedirectURL, "client_id": issuer.ClientID} {
+	for name, want := range map[string]string{"response_type": "code", "code_challenge_method": "S256", "redirect_uri": redirectURL, "client_id": issuer.ClientID} {
 		if query.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, query.Get(name), want)
 		}
@@ -476,7 +479,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 
 func TestIssuerThatTheClusterDoesNotTrust(t *testing.T) {
 	t.Parallel()
-	stranger, err := issuer.Start()
+	stranger, err := issuer.Start(redirectURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -617,7 +620,7 @@ func TestReplicasAndKeysThatRotate(t *testing.T) {
 func TestIssuerThatIsDown(t *testing.T) {
 	t.Parallel()
 	settings, identity := impersonating(t)
-	own, err := issuer.Start()
+	own, err := issuer.Start(redirectURL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	var err error
-	if idp, err = issuer.Start(); err != nil {
+	if idp, err = issuer.Start(redirectURL); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

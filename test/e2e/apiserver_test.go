@@ -37,8 +37,8 @@ type apiServer struct {
 	logFile string
 }
 
-// startAPIServer starts a server that ends with the test.
-func startAPIServer(t *testing.T) *apiServer {
+// startAPIServer starts a server, with further arguments, that ends with the test.
+func startAPIServer(t *testing.T, args ...string) *apiServer {
 	t.Helper()
 	installAPIServerRights(t)
 	dir := t.TempDir()
@@ -56,8 +56,8 @@ func startAPIServer(t *testing.T) *apiServer {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	process := exec.Command(filepath.Join(binaries, "darkroom-operator"), "apiserver", "--bind-address", address, "--base-domain", baseDomain,
-		"--log-level", "debug")
+	args = append([]string{"apiserver", "--bind-address", address, "--base-domain", baseDomain, "--log-level", "debug"}, args...)
+	process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...)
 	process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
 	process.Stdout, process.Stderr = log, log
 	if err := child.Start(process); err != nil {
@@ -167,14 +167,20 @@ func newPerson(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) 
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	create(t, &corev1.ServiceAccount{ObjectMeta: meta})
-	create(t, &rbacv1.Role{ObjectMeta: meta, Rules: rules})
-	create(t, &rbacv1.RoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
-		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: name}},
-	})
+	permit(t, meta, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}, rules)
 	token, err := access.Token(t.Context(), admin, client.ObjectKey{Namespace: namespace, Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return token
+}
+
+// permit gives rights in a namespace by a Role of the given name.
+func permit(t *testing.T, meta metav1.ObjectMeta, subject rbacv1.Subject, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	create(t, &rbacv1.Role{ObjectMeta: meta, Rules: rules})
+	create(t, &rbacv1.RoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+		Subjects: []rbacv1.Subject{subject},
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,10 +16,10 @@ import (
 
 // aloneInItsNetwork returns a command with a network of its own. A browser aborts its
 // requests when an address of its machine changes (ERR_NETWORK_CHANGED), which happens
-// here with each pod that starts. From there the server at an address, if there is one, is
-// reached by the Unix socket SERVER_SOCKET. Only root may make networks; others share that
-// of the machine.
-func aloneInItsNetwork(t *testing.T, server, program string, args ...string) *exec.Cmd {
+// here with each pod that starts. From there some servers, each given as HOST:PORT, are reached
+// by the Unix sockets of SERVER_SOCKETS (PORT=PATH, separated by commas). Only root may make
+// networks; others share that of the machine.
+func aloneInItsNetwork(t *testing.T, servers []string, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		command := exec.Command(program, args...)
@@ -27,9 +28,15 @@ func aloneInItsNetwork(t *testing.T, server, program string, args ...string) *ex
 	}
 	command := exec.Command("sh", append([]string{"-c", `ip link set lo up && exec "$@"`, "sh", program}, args...)...)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Cloneflags: syscall.CLONE_NEWNET}
-	if server != "" {
-		command.Env = append(os.Environ(), "SERVER_SOCKET="+listenFor(t, server))
+	var sockets []string
+	for _, server := range servers {
+		_, port, err := net.SplitHostPort(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sockets = append(sockets, port+"="+listenFor(t, server))
 	}
+	command.Env = append(os.Environ(), "SERVER_SOCKETS="+strings.Join(sockets, ","))
 	return command
 }
 

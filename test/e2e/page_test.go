@@ -94,7 +94,7 @@ func TestPeopleUseThePage(t *testing.T) {
 	})
 	editor, viewer := newPerson(t, namespace, "editor", append(readingSecrets, editing...)), newPerson(t, namespace, "viewer", viewing)
 
-	runSteps(t, "browser.mjs", strings.TrimPrefix(server.url, "http://"),
+	runSteps(t, "browser.mjs", []string{strings.TrimPrefix(server.url, "http://")},
 		// Browsers keep cookies that are marked Secure for localhost, not for an address.
 		"URL="+strings.Replace(server.url, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace,
 		"EDITOR_TOKEN="+editor, "VIEWER_TOKEN="+viewer, "FOLDER_URL="+theSources.folderURL,
@@ -111,12 +111,12 @@ func TestPeopleUseThePage(t *testing.T) {
 // docs/images/views. It is skipped where another Chromium or other fonts draw text differently.
 func TestThePageLooksAsInItsScreenshots(t *testing.T) {
 	t.Parallel()
-	runSteps(t, "views.mjs", "")
+	runSteps(t, "views.mjs", nil)
 }
 
-// runSteps runs a browser test in web/e2e, whose steps become subtests. It reaches the server
-// at an address, if there is one.
-func runSteps(t *testing.T, script, server string, environment ...string) {
+// runSteps runs a browser test in web/e2e, whose steps become subtests. It reaches the servers
+// at some addresses.
+func runSteps(t *testing.T, script string, servers []string, environment ...string) {
 	t.Helper()
 	chromium := os.Getenv("CHROMIUM")
 	if chromium == "" {
@@ -127,7 +127,7 @@ func runSteps(t *testing.T, script, server string, environment ...string) {
 			t.Skipf("the browser test needs chromium, Node and npm, and then make e2e: %v", err)
 		}
 	}
-	browser := aloneInItsNetwork(t, server, "node", filepath.Join(repository, "web", "e2e", script))
+	browser := aloneInItsNetwork(t, servers, "node", filepath.Join(repository, "web", "e2e", script))
 	browser.Env = append(append(browser.Environ(), environment...), "CHROMIUM="+chromium)
 	browser.Stderr = os.Stderr
 	out, err := browser.StdoutPipe()

@@ -2,7 +2,7 @@
 // cluster. test/e2e/page_test.go starts it, and says by the environment where all is:
 //
 //   URL                          of the API server
-//   SERVER_SOCKET                a Unix socket that leads there; none: the URL does
+//   SERVER_SOCKETS               Unix sockets that lead there (forward.mjs); none: the URL does
 //   NAMESPACE                    of the test
 //   EDITOR_TOKEN, VIEWER_TOKEN   of somebody who may do everything there, or look alone
 //   FOLDER_URL                   a web folder
@@ -14,10 +14,10 @@
 // It prints a line "ok - STEP" or "not ok - STEP" for each step, and what went wrong
 // before it. Steps build on those before them: after a failure it ends.
 import { mkdir } from "node:fs/promises";
-import { connect, createServer } from "node:net";
 import { strict as assert } from "node:assert";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
+import { forwardServers } from "./forward.mjs";
 
 /** @param {string} name */
 const env = (name) => {
@@ -32,19 +32,7 @@ const screenshots = process.env["SCREENSHOTS"];
 /** For how long something may take that takes seconds, in milliseconds. */
 const patience = 60_000;
 
-const socket = process.env["SERVER_SOCKET"];
-if (socket) {
-  // The browser opens more connections than it uses, and closes them at will.
-  const ignore = () => undefined;
-  const forwarder = createServer((client) => {
-    const server = connect(socket);
-    client.pipe(server).pipe(client);
-    client.on("error", ignore).on("close", () => server.destroy());
-    server.on("error", ignore).on("close", () => client.destroy());
-  });
-  forwarder.listen(Number(new URL(url).port), "127.0.0.1").unref();
-}
-
+forwardServers();
 const browser = await chromium.launch({
   executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],

@@ -2,7 +2,8 @@
 //
 //   npm run build && node e2e/load.mjs [seconds]
 //
-// It prints how much of the main thread tasks of 50 ms or more took, and how much CPU time it used.
+// It prints how much of the main thread tasks of 50 ms or more took, how much CPU time it used, and
+// the memory of the scripts after the first fifth, in which caches fill, and at the end.
 import { chromium } from "playwright-core";
 import { darkroom, startStub } from "./stub.mjs";
 
@@ -40,12 +41,21 @@ try {
     const { metrics } = await devtools.send("Performance.getMetrics");
     return ["TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDuration"].map((wanted) => metrics.find(({ name }) => name === wanted)?.value ?? 0);
   };
+  const heap = async () => {
+    await devtools.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await devtools.send("Runtime.getHeapUsage");
+    return `${(usedSize / 2 ** 20).toFixed(1)} MiB`;
+  };
+  let filled = "";
   const before = await cpu();
   const began = performance.now();
   for (let n = 0; n < seconds * rate; n++) {
     const due = began + (n * 1_000) / rate;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
     stub.emit("modified", make((n * 7) % items, n + 1));
+    if (n === Math.floor((seconds * rate) / 5)) {
+      filled = await heap();
+    }
   }
   // It comes first in any order, and is shown when all others are taken in.
   stub.emit("added", darkroom({ name: "aaa-last", status: { phase: "Failed" } }));
@@ -57,7 +67,8 @@ try {
   const each = (/** @type {number} */ part) => ((1_000 * part) / (seconds * rate)).toFixed(1);
   console.log(
     `${items} Darkrooms, ${rate} events/s for ${seconds} s, taken in after ${took.toFixed(1)} s: ` +
-      `long tasks ${percent(long)}, CPU of the main thread ${percent(all)}, ${each(all)} ms per event (script, layout, style: ${parts.map(each).join(", ")})`,
+      `long tasks ${percent(long)}, CPU of the main thread ${percent(all)}, ${each(all)} ms per event (script, layout, style: ${parts.map(each).join(", ")}), ` +
+      `memory ${filled}, then ${await heap()}`,
   );
 } finally {
   await browser.close();

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -29,10 +30,19 @@ import (
 const (
 	ClientID     = "darkroom"
 	ClientSecret = "secret-of-the-client"
-	RedirectURL  = "https://darkrooms.test/auth/callback"
 )
 
 const password = "password"
+
+// form asks a browser for the name of the user, and for no password.
+var form = template.Must(template.New("").Parse(`<!doctype html>
+<title>Issuer</title>
+<form action="/login" method="post">
+<input type="hidden" name="authRequestID" value="{{.}}">
+<label>User <input name="name"></label>
+<button>Sign in</button>
+</form>
+`))
 
 // Issuer is a running issuer.
 type Issuer struct {
@@ -40,10 +50,11 @@ type Issuer struct {
 	URL string
 	CA  []byte
 
-	server   *httptest.Server
-	provider *op.Provider
-	store    *store
-	down     atomic.Bool
+	redirectURL string
+	server      *httptest.Server
+	provider    *op.Provider
+	store       *store
+	down        atomic.Bool
 
 	mu sync.Mutex
 	// changes are applied to the ID tokens of users.
@@ -57,16 +68,16 @@ type Token struct {
 	Key any
 }
 
-// Start starts an issuer, which Close stops.
-func Start() (*Issuer, error) {
-	i := &Issuer{changes: map[string]func(*Token){}}
+// Start starts an issuer, which Close stops. It sends browsers back to the redirect URL.
+func Start(redirectURL string) (*Issuer, error) {
+	i := &Issuer{redirectURL: redirectURL, changes: map[string]func(*Token){}}
 	i.server = httptest.NewUnstartedServer(i)
 	i.server.StartTLS()
 	i.URL = i.server.URL
 	i.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.server.Certificate().Raw})
 	users := &users{byName: map[string]*storage.User{}, groups: map[string][]string{}}
 	i.store = &store{
-		Storage: storage.NewStorageWithClients(users, map[string]*storage.Client{ClientID: storage.WebClient(ClientID, ClientSecret, RedirectURL)}),
+		Storage: storage.NewStorageWithClients(users, map[string]*storage.Client{ClientID: storage.WebClient(ClientID, ClientSecret, redirectURL)}),
 		users:   users,
 	}
 	var err error
@@ -156,7 +167,7 @@ func (i *Issuer) Authorize(ctx context.Context, authorization, name string) (*ur
 		if err != nil {
 			return nil, fmt.Errorf("GET %s responds with %s: %w", next.Path, response.Status, err)
 		}
-		if strings.HasPrefix(location.String(), RedirectURL) {
+		if strings.HasPrefix(location.String(), i.redirectURL) {
 			return location, nil
 		}
 		next = location
@@ -169,6 +180,8 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	switch {
 	case i.down.Load():
 		panic(http.ErrAbortHandler)
+	case request.URL.Path == "/login/username":
+		_ = form.Execute(w, request.FormValue("authRequestID"))
 	case request.URL.Path == "/login":
 		i.login(w, request)
 	case request.URL.Path == i.provider.TokenEndpoint().Relative():
