@@ -137,14 +137,18 @@ test("a list that is cut short says so", async () => {
 });
 
 test("inline keys become a Secret, and leave the form", async () => {
+  const { credentialsSecretRef: _, ...inline } = input.source;
+  input.source = { ...inline, accessKey: "x" };
   const user = show();
-  await user.click(screen.getByRole("radio", { name: "Inline keys" }));
+  await user.clear(screen.getByLabelText(/^Access key/));
   const button = () => screen.getByRole<HTMLButtonElement>("button", { name: "Create a Secret from these keys" });
   expect(button().disabled).toBe(true);
   await user.type(screen.getByLabelText(/^Access key/), "AKIA");
   await user.type(screen.getByLabelText(/^Secret key/), "hush");
   await user.click(button());
   await screen.findByText("The Secret cats-s3 was created");
+  expect(asked.filter((path) => path.startsWith("/secrets?"))).toEqual([]);
+  await screen.findByRole("combobox", { name: "Secret" });
   expect(created).toEqual([{ namespace: "photos", name: "cats-s3", accessKey: "AKIA", secretKey: "hush" }]);
   expect(input.source).toEqual({ type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "cats-s3" } });
   expect(asked.join(" ")).not.toContain("hush");

@@ -15,7 +15,6 @@ const reference = ["source", "credentialsSecretRef"];
 /** The credentials of a source: a Secret, inline keys, or none. */
 export function Credentials({ type, loaded }: { type: WithCredentials; loaded: Darkroom | undefined }) {
   const { input, missing, change, disabled } = useForm();
-  const secrets = useSecrets(input.namespace ?? "");
   const inlineKept = loaded?.source.credentials === "inline" && !movesKeys(input, loaded);
   const { source } = input;
   const [chosen, setWay] = useState<Way>(() => {
@@ -33,6 +32,7 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   const [created, setCreated] = useState<string>();
   // Keys that cannot be kept must be entered.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
+  const secrets = useSecrets(input.namespace ?? "", way === "secret");
   const choose = (next: Way) => {
     setWay(next);
     setCreated(undefined);
@@ -69,9 +69,7 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
         {type === "GoogleCloudStorage" && option("new", "New Secret", "Made from a service account key")}
         {type === "GoogleCloudStorage" && option("none", "None", "For public buckets")}
       </FormGroup>
-      <div role="status">
-        {created && <Alert component="p" isInline isPlain variant="success" title={`The Secret ${created} was created`} />}
-      </div>
+      {created && <Alert component="p" isInline isPlain variant="success" title={`The Secret ${created} was created`} role="status" />}
       {way === "secret" && <Reference type={type} secrets={secrets} />}
       {way === "new" && <NewSecret type={type} mayCreate={secrets.mayCreate} onCreated={refer} />}
       {way === "inline" && (

@@ -52,16 +52,16 @@ export interface Secrets {
 
 const isNamespace = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
 
-/** Loads the Secrets of a namespace, once typing has paused. */
-export function useSecrets(namespace: string): Secrets {
-  const { value, reload } = useLoaded(`secrets ${namespace}`, async (signal) => {
+/** Loads the rights to Secrets of a namespace, once typing has paused, and the Secrets if they are needed. */
+export function useSecrets(namespace: string, needed: boolean): Secrets {
+  const { value, reload } = useLoaded(`secrets ${namespace} ${needed}`, async (signal) => {
     await new Promise((resolve) => setTimeout(resolve, 400));
     signal.throwIfAborted();
     if (!isNamespace(namespace)) {
       return undefined;
     }
     const access = await api.access({ namespace }, signal);
-    const list = access.listSecrets ? await api.secrets(namespace, signal) : undefined;
+    const list = needed && access.listSecrets ? await api.secrets(namespace, signal) : undefined;
     return { access, list };
   });
   return {
