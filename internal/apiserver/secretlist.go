@@ -35,6 +35,7 @@ const (
 // Selectors of Secrets that can have credentials. Those of Helm's releases are large, and
 // those of Darkrooms belong to the operator.
 const (
+	//nolint:gosec // G101: types of Secrets
 	secretFields = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token"
 	secretLabels = "!" + v1alpha1.LabelDarkroom
 )
