@@ -10,7 +10,7 @@ import {
   TextInputGroup,
   TextInputGroupMain,
 } from "@patternfly/react-core";
-import { useState, type KeyboardEvent } from "react";
+import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 import { Help, idOf, TextField, useForm } from "./fields";
 import { valueAt, withValue, type Path } from "./model";
 import { messagesAt } from "./validate";
@@ -37,7 +37,22 @@ interface Props {
 /** A line of text with suggestions; without any it is a plain field. */
 export function ComboField(props: Props) {
   const { options, warning, ...field } = props;
-  return options.length === 0 ? <TextField {...field} /> : <Combo {...props} />;
+  const id = idOf(field.path.join("."));
+  const plain = options.length === 0;
+  const focused = useRef(false);
+  useLayoutEffect(() => {
+    // Suggestions may arrive while the user types: the new field continues where the old one was.
+    const input = document.getElementById(id);
+    if (focused.current && input instanceof HTMLInputElement) {
+      input.focus();
+      input.setSelectionRange(input.value.length, input.value.length);
+    }
+  }, [id, plain]);
+  return (
+    <div onFocus={() => (focused.current = true)} onBlur={() => (focused.current = false)}>
+      {plain ? <TextField {...field} /> : <Combo {...props} />}
+    </div>
+  );
 }
 
 function Combo({ path, label, options, help, warning, isRequired = false, placeholder, empty }: Props) {

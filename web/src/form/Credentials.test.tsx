@@ -106,6 +106,14 @@ test("typing filters the Secrets, and Escape closes them", async () => {
   await waitFor(() => expect(screen.queryByRole("option")).toBeNull());
 });
 
+test("suggestions that arrive late do not interrupt typing", async () => {
+  const user = show();
+  await user.type(screen.getByRole("textbox", { name: "Secret" }), "new-");
+  await secret();
+  await user.keyboard("one");
+  expect(input.source.credentialsSecretRef).toEqual({ name: "new-one" });
+});
+
 test("entries are chosen among the keys of the Secret", async () => {
   input.source.credentialsSecretRef = { name: "other" };
   const user = show();
