@@ -156,7 +156,8 @@ test("inline keys become a Secret, and leave the form", async () => {
   await user.click(button());
   await screen.findByText("The Secret cats-s3 was created");
   expect(asked.filter((path) => path.startsWith("/secrets?"))).toEqual([]);
-  await screen.findByRole("combobox", { name: "Secret" });
+  const field = await secret();
+  expect(document.activeElement).toBe(field);
   expect(created).toEqual([{ namespace: "photos", name: "cats-s3", accessKey: "AKIA", secretKey: "hush" }]);
   expect(input.source).toEqual({ type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "cats-s3" } });
   expect(asked.join(" ")).not.toContain("hush");

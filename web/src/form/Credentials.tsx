@@ -1,5 +1,5 @@
 import { Alert, Button, FormGroup, Radio, Stack, StackItem } from "@patternfly/react-core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Darkroom } from "../api/types";
 import { ComboField } from "./ComboField";
 import { idOf, TextField, useForm } from "./fields";
@@ -30,6 +30,12 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
     return inlineKept ? "kept" : "secret";
   });
   const [created, setCreated] = useState<string>();
+  useEffect(() => {
+    // The button that had the focus is gone.
+    if (created !== undefined) {
+      document.getElementById(idOf([...reference, "name"].join(".")))?.focus();
+    }
+  }, [created]);
   // Keys that cannot be kept must be entered.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
   const secrets = useSecrets(input.namespace ?? "", way === "secret");
@@ -46,8 +52,6 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
     const { accessKey, secretKey, ...rest } = source;
     change({ ...input, source: { ...rest, credentialsSecretRef: { name } } }, "source.accessKey");
     secrets.reload();
-    // The button that had the focus is gone.
-    setTimeout(() => document.getElementById(idOf([...reference, "name"].join(".")))?.focus());
   };
   const option = (value: Way, label: string, description: string) => (
     <Radio
