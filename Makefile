@@ -223,7 +223,7 @@ FUZZTIME_DECODERS ?= 15s
 .PHONY: fuzz
 fuzz: ## Fuzz translation and rendering for FUZZTIME, and each decoder of the REST API for FUZZTIME_DECODERS. Failures are stored in testdata/fuzz.
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
-	@for target in Decode MergePatch ImagePath Continue; do \
+	@for target in Decode MergePatch NewSecret ImagePath Continue; do \
 		go test ./internal/apiserver -run '^$$' -fuzz "^Fuzz$$target$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
 

@@ -14,6 +14,10 @@
 //  4. Writes and images use the caller's own token (callers.go), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
+// Secrets are listed (secretlist.go) and created (secretcreate.go) with the caller's own
+// token, and their values are dropped while they are read. Reviews check whether the source
+// answers (reviewsource.go); package reach keeps this from being a way into the network.
+//
 // Credentials are write-only. The informer's transform (feed.go) removes them before a
 // Darkroom is cached, and the response types (darkroom.go) have no fields for them. A write
 // that omits them keeps the existing ones (expand.go).

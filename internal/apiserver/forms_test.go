@@ -31,10 +31,13 @@ func TestCallersCanReadTheirPermissions(t *testing.T) {
 	viewer.may(namespace, canView)
 	reader := newUser(t, namespace, "reader")
 	reader.may(namespace, canReadLogs)
+	keeper := newUser(t, namespace, "keeper")
+	keeper.may(namespace, canKeepSecrets)
 	for token, want := range map[string]apiserver.Access{
 		newEditor(t, namespace).token: {Create: true, Update: true, Delete: true, Image: true},
 		viewer.token:                  {},
 		reader.token:                  {Log: true},
+		keeper.token:                  {ListSecrets: true, CreateSecret: true},
 	} {
 		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET", "/access?namespace="+namespace+"&name=photos", ""))
 		if got != want {

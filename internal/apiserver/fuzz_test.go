@@ -105,6 +105,28 @@ func FuzzMergePatch(f *testing.F) {
 	})
 }
 
+func FuzzNewSecret(f *testing.F) {
+	f.Add("photos", "keys", "AKIA", "secret", "")
+	f.Add("photos", "keys", "", "", `{"type":"service_account","client_email":"a@b","private_key":"-----BEGIN"}`)
+	f.Add("a/b", "S3_Keys", " ", "\n", `{"type":1}`)
+	f.Fuzz(func(t *testing.T, namespace, name, accessKey, secretKey, credentialsJSON string) {
+		in := NewSecret{Namespace: namespace, Name: name, AccessKey: accessKey, SecretKey: secretKey, CredentialsJSON: credentialsJSON}
+		if err := in.check(); err != nil {
+			checkRefusal(t, err, "body")
+			return
+		}
+		secret := in.secret()
+		if keys := len(secret.Data); keys != 2 && (keys != 1 || secret.Data["credentials.json"] == nil) {
+			t.Errorf("the Secret has %d entries", keys)
+		}
+		for key, value := range secret.Data {
+			if len(value) == 0 {
+				t.Errorf("the entry %s is empty", key)
+			}
+		}
+	})
+}
+
 func FuzzImagePath(f *testing.F) {
 	for _, path := range []string{"/images/cat.jpg", "/../metrics", "/ping", "//x", "/a%2e", "/a?b", "/a/", "x", "/a\\b", "/\x00"} {
 		f.Add(path)

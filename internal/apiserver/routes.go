@@ -135,6 +135,7 @@ func (s *Server) register(api huma.API) {
 		Responses:   map[string]*huma.Response{"202": {Description: "The operator uninstalls it"}},
 	}, s.remove)
 	s.registerRelated(api)
+	s.registerSecrets(api)
 	s.registerSession(api)
 }
 
@@ -197,6 +198,21 @@ func (s *Server) registerRelated(api huma.API) {
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
 		Responses: content("text/event-stream", "Server-sent events"),
 	}, s.stream)
+}
+
+func (s *Server) registerSecrets(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "listSecrets", Method: http.MethodGet, Path: "/secrets", Tags: []string{"Secrets"},
+		Summary: "List the Secrets of a namespace, without their values", Errors: ofOne,
+		Description: "Requires permission to list secrets in the namespace. Omits the Secrets of Helm releases, service account tokens and Darkrooms. " +
+			"At most 500; the namespace may have more.",
+	}, s.secrets)
+	huma.Register(api, huma.Operation{
+		OperationID: "createSecret", Method: http.MethodPost, Path: "/secrets", Tags: []string{"Secrets"},
+		Summary: "Store the credentials of a source in a new Secret", DefaultStatus: http.StatusCreated, Errors: ofWrites, MaxBodyBytes: maxNewSecret,
+		Description: "Requires permission to create secrets in the namespace. An existing Secret is not overwritten.",
+		Middlewares: huma.Middlewares{middleware.RequireMediaType(typeJSON), shared(s.writes)},
+	}, s.createSecret)
 }
 
 func (s *Server) registerSession(api huma.API) {

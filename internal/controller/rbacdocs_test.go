@@ -73,6 +73,15 @@ func documented(t *testing.T, heading string) rights {
 	return rows
 }
 
+func TestRolesOfUsersDoNotReadSecrets(t *testing.T) {
+	for role, want := range map[string][]string{"viewer": nil, "editor": {"create"}, "admin": {"create"}} {
+		granted := grantedBy(t, []string{"config", "rbac", "darkroom_" + role + "_role.yaml"})
+		if !slices.Equal(granted["secrets"], want) {
+			t.Errorf("the role of a %s has %v on Secrets, want %v", role, granted["secrets"], want)
+		}
+	}
+}
+
 func TestEachRuleOfTheRolesIsJustified(t *testing.T) {
 	for heading, roles := range map[string][][]string{
 		"resource":                   {{"config", "rbac", "role.yaml"}, {"config", "rbac", "metrics_auth_role.yaml"}, {"config", "rbac", "leader_election_role.yaml"}},

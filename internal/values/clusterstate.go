@@ -28,6 +28,13 @@ func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, erro
 	return t.ValuesIn(darkroom, ClusterState{})
 }
 
+// Keys of the Secret with credentials, unless the Darkroom names others.
+const (
+	DefaultAccessKeyKey       = "accessKey"
+	DefaultSecretKeyKey       = "secretKey"
+	DefaultCredentialsJSONKey = "credentials.json"
+)
+
 // CredentialsSecret is the name of the Secret that the pods of a Darkroom read
 // credentials from; empty where the Darkroom references none.
 func CredentialsSecret(source *v1alpha1.Source) string {
@@ -50,9 +57,9 @@ func CredentialsKeys(source *v1alpha1.Source) []string {
 	case ref == nil:
 		return nil
 	case source.Type == v1alpha1.S3:
-		return []string{or(ref.AccessKeyKey, "accessKey"), or(ref.SecretKeyKey, "secretKey")}
+		return []string{or(ref.AccessKeyKey, DefaultAccessKeyKey), or(ref.SecretKeyKey, DefaultSecretKeyKey)}
 	case source.Type == v1alpha1.GoogleCloudStorage:
-		return []string{or(ref.CredentialsJSONKey, "credentials.json")}
+		return []string{or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}
 	}
 	return nil
 }

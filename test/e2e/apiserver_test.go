@@ -159,7 +159,7 @@ var (
 		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"create", "update", "patch", "delete"}},
 		{APIGroups: []string{""}, Resources: []string{"services/proxy"}, Verbs: []string{"get"}},
 	}, viewing...)
-	readingSecrets = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}
+	keepingSecrets = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list", "create"}}}
 )
 
 // newPerson makes a ServiceAccount with rights in its namespace, and returns its token.

@@ -92,7 +92,7 @@ func TestPeopleUseThePage(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "album-keys"},
 		StringData: map[string]string{"accessKey": accessKey, "secretKey": secretKey},
 	})
-	editor, viewer := newPerson(t, namespace, "editor", append(readingSecrets, editing...)), newPerson(t, namespace, "viewer", viewing)
+	editor, viewer := newPerson(t, namespace, "editor", append(keepingSecrets, editing...)), newPerson(t, namespace, "viewer", viewing)
 
 	runSteps(t, "browser.mjs", []string{strings.TrimPrefix(server.url, "http://")},
 		// Browsers keep cookies that are marked Secure for localhost, not for an address.

@@ -53,7 +53,7 @@ export async function startStub(darkrooms) {
   const known = new Map(darkrooms.map((one) => [`${one.namespace}/${one.name}`, one]));
   const streams = /** @type {Set<import("node:http").ServerResponse>} */ (new Set());
   /** What the server is told: whether the session is good, and answers for paths that end so. */
-  const state = { signedIn: true, access: { create: true, update: true, delete: true, image: true, log: true }, answers: /** @type {Record<string, { status?: number; body: unknown }>} */ ({}) };
+  const state = { signedIn: true, access: { create: true, update: true, delete: true, image: true, log: true, listSecrets: true, createSecret: true }, answers: /** @type {Record<string, { status?: number; body: unknown }>} */ ({}) };
   let id = 0;
   /** @param {string} event @param {unknown} data */
   const frame = (event, data) => `id: s-${++id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -85,7 +85,7 @@ export async function startStub(darkrooms) {
     if (pathname === "/sign-in") {
       return answer({ cluster: "" });
     }
-    const isApi = /^\/(session|settings|access|darkrooms|events)(\/|$)/.test(pathname);
+    const isApi = /^\/(session|settings|access|secrets|darkrooms|events)(\/|$)/.test(pathname);
     if (!isApi) {
       const file = extname(pathname) === "" ? "index.html" : pathname.slice(1);
       const content = await readFile(join(dist, file));
@@ -107,6 +107,11 @@ export async function startStub(darkrooms) {
     if (pathname === "/access") {
       return answer(state.access);
     }
+    if (pathname === "/secrets") {
+      return method === "POST"
+        ? answer({ name: body.name, type: "Opaque", keys: [] }, 201)
+        : answer({ items: [{ name: "s3-keys", type: "Opaque", keys: ["accessKey", "secretKey"] }], truncated: false });
+    }
     if (pathname === "/events/stream") {
       response.writeHead(200, { "Content-Type": "text/event-stream" });
       response.write(frame("reset", {}) + [...known.values()].map((one) => frame("added", one)).join("") + frame("synced", { items: known.size, all: true }));
@@ -121,7 +126,7 @@ export async function startStub(darkrooms) {
     }
     if (part === "review") {
       const manifest = `kind: Deployment\nspec:\n  replicas: ${body?.replicas ?? 1}\n`;
-      return answer({ manifest, outcome: { hosts: [], secrets: [], pods: one ? "keep" : "create" } });
+      return answer({ manifest, outcome: { hosts: [], secrets: [], source: { state: "reachable", reason: "answered", host: "example.com" }, pods: one ? "keep" : "create" } });
     }
     if (part === "pods" || part === "events") {
       return answer({ items: [] });

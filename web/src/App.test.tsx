@@ -47,7 +47,7 @@ beforeEach(() => {
       case "/settings":
         return reply(200, { cluster: "production", baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
       case "/access":
-        return reply(200, { create: true, update: true, delete: true, image: true, log: true });
+        return reply(200, { create: true, update: true, delete: true, image: true, log: true, listSecrets: true, createSecret: true });
       case "/events/stream":
         return Promise.resolve(new Response(stream(init.signal)));
       default:
@@ -55,7 +55,7 @@ beforeEach(() => {
           return reply(200, `replicas: ${method}\n`);
         }
         if (path.endsWith("/review")) {
-          return reply(200, { manifest: "replicas: POST\n", outcome: { hosts: [], secrets: [], pods: "keep" } });
+          return reply(200, { manifest: "replicas: POST\n", outcome: { hosts: [], secrets: [], source: { state: "notChecked", reason: "off" }, pods: "keep" } });
         }
         if (method === "PUT") {
           if (new Headers(init.headers).get("If-Match") !== `"${stored.resourceVersion ?? ""}"`) {

@@ -254,6 +254,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the Secrets of a namespace, without their values
+         * @description Requires permission to list secrets in the namespace. Omits the Secrets of Helm releases, service account tokens and Darkrooms. At most 500; the namespace may have more.
+         */
+        get: operations["listSecrets"];
+        put?: never;
+        /**
+         * Store the credentials of a source in a new Secret
+         * @description Requires permission to create secrets in the namespace. An existing Secret is not overwritten.
+         */
+        post: operations["createSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/session": {
         parameters: {
             query?: never;
@@ -313,9 +337,13 @@ export interface components {
     schemas: {
         Access: {
             create: boolean;
+            /** @description Create Secrets in the namespace */
+            createSecret: boolean;
             delete: boolean;
             /** @description Fetch images from running Darkrooms */
             image: boolean;
+            /** @description List the Secrets of the namespace */
+            listSecrets: boolean;
             /** @description Read the logs of pods */
             log: boolean;
             update: boolean;
@@ -624,6 +652,16 @@ export interface components {
         NetworkPolicy: {
             enabled?: boolean;
         };
+        NewSecret: {
+            /** @description S3: stored as the entry accessKey; requires secretKey */
+            accessKey?: string;
+            /** @description Google Cloud Storage: service account key (JSON), stored as the entry credentials.json */
+            credentialsJson?: string;
+            name: string;
+            namespace: string;
+            /** @description S3: stored as the entry secretKey */
+            secretKey?: string;
+        };
         NodeAffinity: {
             preferredDuringSchedulingIgnoredDuringExecution?: components["schemas"]["PreferredSchedulingTerm"][];
             requiredDuringSchedulingIgnoredDuringExecution?: components["schemas"]["NodeSelector"];
@@ -654,6 +692,8 @@ export interface components {
             pods: "create" | "keep" | "roll" | "unknown";
             /** @description Secrets that the Darkroom refers to, as far as the caller may read them */
             secrets: components["schemas"]["SecretOutcome"][];
+            /** @description Whether the source answers this server */
+            source: components["schemas"]["SourceOutcome"];
         };
         ParentRef: {
             name: string;
@@ -838,6 +878,13 @@ export interface components {
              */
             revision: number;
         };
+        Secret: {
+            /** @description Names of the entries, sorted */
+            keys: string[];
+            name: string;
+            /** @description For example Opaque or kubernetes.io/tls */
+            type: string;
+        };
         SecretEnvSource: {
             name?: string;
             optional?: boolean;
@@ -846,6 +893,11 @@ export interface components {
             key: string;
             name?: string;
             optional?: boolean;
+        };
+        SecretList: {
+            items: components["schemas"]["Secret"][];
+            /** @description Whether the namespace has more Secrets than are listed */
+            truncated: boolean;
         };
         SecretOutcome: {
             /** @description Field that refers to it, for example body.source.credentialsSecretRef */
@@ -932,6 +984,22 @@ export interface components {
             secureProtocol?: boolean;
             /** @description WebFolder (default), S3, GoogleCloudStorage or CloudFront */
             type?: string;
+        };
+        SourceOutcome: {
+            /** @description Host that was asked, with its port if it is not the default */
+            host?: string;
+            /**
+             * @description reachable: there was a response (answered), the image of spec.probe was served (imageServed), or is at another host (redirected). unreachable: the class of the failure. notChecked: the address is not allowed (address), the proxy of this server failed (proxy), checks are turned off (off), this server does not run in the cluster (outsideCluster), the cluster did not accept a dry run of the change (notAccepted), or too many checks (limit)
+             * @enum {string}
+             */
+            reason: "answered" | "imageServed" | "redirected" | "nameNotFound" | "connectionRefused" | "timeout" | "certificate" | "httpStatus" | "noConnection" | "address" | "proxy" | "off" | "outsideCluster" | "notAccepted" | "limit";
+            /** @enum {string} */
+            state: "reachable" | "unreachable" | "notChecked";
+            /**
+             * Format: int64
+             * @description HTTP status, if reason is httpStatus
+             */
+            status?: number;
         };
         Status: {
             /** @description URL within the cluster */
@@ -2917,6 +2985,217 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query: {
+                namespace: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSecret: {
+        parameters: {
+            query?: {
+                /** @description All: have the cluster check the write, and store nothing */
+                dryRun?: "All";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSecret"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

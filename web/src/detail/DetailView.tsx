@@ -24,6 +24,7 @@ import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
 import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
+import { useKeyHint } from "../shortcuts/setting";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
 import { DeleteDialog } from "./DeleteDialog";
@@ -82,6 +83,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   const [deleting, setDeleting] = useState(false);
   const [action, setAction] = useState<ActionName>();
   const [done, setDone] = useState<string>();
+  const editKeys = useKeyHint("e");
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = wanted in tabs ? (wanted as TabName) : "overview";
@@ -108,6 +110,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
                 variant="secondary"
                 component="a"
                 href={paths.edit(darkroom)}
+                aria-keyshortcuts={editKeys}
                 isAriaDisabled={access?.update === false || gone}
                 onClick={(event) => followLink(event, paths.edit(darkroom))}
               >

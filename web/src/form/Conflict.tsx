@@ -1,6 +1,7 @@
 import { ActionGroup, Alert, Button, Form, Radio } from "@patternfly/react-core";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { useState } from "react";
+import { submitKeys } from "../shortcuts/keys";
 import { show } from "./merge";
 import type { Choice, ConflictState } from "./useSaving";
 
@@ -71,7 +72,7 @@ export function Conflict({
         </Tbody>
       </Table>
       <ActionGroup className="dr-actions">
-        <Button type="submit">Continue</Button>
+        <Button type="submit" aria-keyshortcuts={submitKeys}>Continue</Button>
         {onReload && (
           <Button variant="secondary" onClick={onReload}>
             Discard my changes

@@ -27,14 +27,14 @@ beforeEach(() => {
   stored = darkroom();
   calls = [];
   refusal = undefined;
-  outcome = { hosts: [], secrets: [], pods: "roll" };
+  outcome = { hosts: [], secrets: [], source: { state: "notChecked", reason: "off" }, pods: "roll" };
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
     const body = typeof init.body === "string" ? (JSON.parse(init.body) as DarkroomInput) : undefined;
     const ifMatch = new Headers(init.headers).get("If-Match");
     calls.push({ method, path, body, ifMatch });
     if (path.startsWith("/access")) {
-      return reply(200, { create: true, update: true, delete: true, image: true, log: true });
+      return reply(200, { create: true, update: true, delete: true, image: true, log: true, listSecrets: true, createSecret: true });
     }
     if (path.endsWith("/manifest")) {
       return reply(200, `replicas: ${stored.replicas ?? 1}\n`);
@@ -118,6 +118,7 @@ test("the outcome is shown before it is saved, problems first", async () => {
       { name: "tls", field: "body.ingress.tlsSecretName", state: "found", keys: [{ name: "tls.crt", state: "missing" }, { name: "tls.key", state: "found" }] },
       { name: "env", field: "body.extraEnvFrom[0].secretRef", state: "unknown", keys: [] },
     ],
+    source: { state: "unreachable", reason: "httpStatus", host: "example.com", status: 404 },
     pods: "roll",
   };
   const user = edit();
@@ -129,11 +130,12 @@ test("the outcome is shown before it is saved, problems first", async () => {
     expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets claimed it first/),
     expect.stringMatching(/^The Secret keys does not exist.*accessKey/),
     expect.stringMatching(/^The Secret tls lacks keysAdd tls\.crt\./),
+    expect.stringMatching(/^The source example\.com answers 404.*you can save anyway/),
     expect.stringMatching(/^The Secret env was not checked/),
     expect.stringMatching(/^Pods are replaced/),
     expect.stringMatching(/^The host is freecats\.example\.com/),
   ]);
-  expect(within(list).getAllByLabelText("Problem")).toHaveLength(3);
+  expect(within(list).getAllByLabelText("Problem")).toHaveLength(4);
 });
 
 test("a version that differs in the status alone is no conflict", async () => {

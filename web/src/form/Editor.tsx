@@ -17,6 +17,7 @@ import { Boundary } from "../layout/Boundary";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { useDarkroom } from "../live/useLive";
 import { navigate, paths } from "../router";
+import { submitKeys } from "../shortcuts/keys";
 import { Conflict } from "./Conflict";
 import { dropDraft, saveDraft, type Draft, type DraftKey } from "./drafts";
 import { ErrorSummary } from "./ErrorSummary";
@@ -208,7 +209,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
             </Boundary>
           )}
           <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
-            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
+            <Button type="submit" aria-keyshortcuts={submitKeys} isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
               Review changes
             </Button>
             <Button variant="link" onClick={leave}>

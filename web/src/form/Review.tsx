@@ -3,6 +3,7 @@ import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import { DiffView } from "../diff/DiffView";
+import { submitKeys } from "../shortcuts/keys";
 import { ToneIcon } from "../words/ToneIcon";
 import { findingsOf } from "./outcome";
 import type { Reviewed } from "./useSaving";
@@ -61,7 +62,7 @@ export function Review({
         </EmptyState>
       )}
       <ActionGroup className="dr-actions">
-        <Button type="submit" isLoading={busy} isDisabled={busy}>
+        <Button type="submit" aria-keyshortcuts={submitKeys} isLoading={busy} isDisabled={busy}>
           {isNew ? "Create" : "Save"}
         </Button>
         <Button variant="secondary" onClick={onBack} isDisabled={busy}>

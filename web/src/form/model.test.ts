@@ -50,6 +50,16 @@ test("fields of another kind of source are put aside, and come back with it", ()
   expect(switchSource(back.source, "S3", back.aside).source).toEqual({ type: "S3", bucket: "b", secretKey: "s" });
 });
 
+test("keys that were removed do not come back with their type of source", () => {
+  const inline = { type: "S3" as const, bucket: "b", accessKey: "a", secretKey: "s" };
+  const folder = switchSource(inline, "WebFolder", {});
+  const again = switchSource(folder.source, "S3", folder.aside);
+  const { accessKey, secretKey, ...rest } = again.source;
+  const stored = { ...rest, credentialsSecretRef: { name: "keys" } };
+  const away = switchSource(stored, "CloudFront", again.aside);
+  expect(switchSource(away.source, "S3", away.aside).source).toEqual(stored);
+});
+
 test("a copy has no hosts, no secrets, and nothing that tools recognise", () => {
   const { input, withheld } = copyOf(
     darkroom({

@@ -1,5 +1,6 @@
 import { restartedAnnotation } from "../actions/annotations";
 import type { Darkroom, DarkroomInput, SourceInput, SourceType } from "../api/types";
+import { typeOf } from "../words/sources";
 
 /** A Darkroom as the body of a write that changes nothing. */
 export function toInput(darkroom: Darkroom): DarkroomInput {
@@ -131,7 +132,10 @@ const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
  * with their type.
  */
 export function switchSource(source: SourceInput, type: SourceType, aside: SourceInput): { source: SourceInput; aside: SourceInput } {
-  const all = { ...aside, ...source };
+  // The source has every field of its own type: what it lacks was removed, such as keys.
+  const own = new Set<string>(fieldsOf[typeOf(source)]);
+  const others = Object.fromEntries(Object.entries(aside).filter(([field]) => !own.has(field)));
+  const all: SourceInput = { ...others, ...source };
   const keep = Object.fromEntries(fieldsOf[type].filter((field) => all[field] !== undefined).map((field) => [field, all[field]]));
   return { source: { ...keep, type }, aside: all };
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from "../api/types";
+import type { Outcome, SourceOutcome } from "../api/types";
 import type { Tone } from "../words/conditions";
 
 /** A line of the outcome of saving. */
@@ -15,10 +15,46 @@ const pods: Record<Outcome["pods"], Finding> = {
   unknown: { tone: "neutral", title: "Pods may be replaced", detail: "They are, if a credential differs from the stored one, which cannot be read." },
 };
 
+/** Explanations of the reasons. */
+const sourceDetails: Record<SourceOutcome["reason"], string> = {
+  answered: "Whether it serves images is not checked; set an image to check with.",
+  imageServed: "It serves the image to check with.",
+  redirected: "It redirects to another host, which was not checked.",
+  nameNotFound: "Its name does not exist in DNS.",
+  connectionRefused: "It refuses connections. Check host and port.",
+  timeout: "It did not answer within 3 seconds. A firewall or a NetworkPolicy may be in the way.",
+  certificate: "Its certificate is not trusted.",
+  httpStatus: "It does not serve the image to check with.",
+  noConnection: "The connection failed.",
+  address: "Addresses of the machine, of the link and of metadata services are not requested.",
+  proxy: "The proxy of the API server did not respond.",
+  off: "The API server is configured not to check sources.",
+  outsideCluster: "The API server does not run in the cluster.",
+  notAccepted: "You may not save this Darkroom, or it was changed in the meantime.",
+  limit: "Too many sources were checked in a short time.",
+};
+
+/** Whether the source answers the API server. It is a hint: pods may reach more, or less. */
+function ofSource({ state, reason, host = "", status }: SourceOutcome): Finding {
+  const detail = sourceDetails[reason];
+  switch (state) {
+    case "reachable":
+      return { tone: "good", title: `The source ${host} answers`, detail };
+    case "unreachable":
+      return {
+        tone: "bad",
+        title: status ? `The source ${host} answers ${status}` : `The source ${host} does not answer`,
+        detail: `${detail} This was checked from the API server; you can save anyway.`,
+      };
+    case "notChecked":
+      return { tone: "neutral", title: "The source was not checked", detail };
+  }
+}
+
 const listed = (names: string[]): string => names.join(", ");
 
 /** What the cluster would make of a Darkroom: problems first. */
-export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[] {
+export function findingsOf({ hosts, secrets, source, pods: ofPods }: Outcome): Finding[] {
   const findings: Finding[] = [];
   for (const { host, owner } of hosts.filter(({ state }) => state === "taken")) {
     findings.push({
@@ -43,7 +79,7 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
   if (served.length > 0) {
     findings.push({ tone: "good", title: served.length === 1 ? "The host is free" : "The hosts are free", detail: listed(served) });
   }
-  findings.push(pods[ofPods]);
+  findings.push(ofSource(source), pods[ofPods]);
   const order: Tone[] = ["bad", "neutral", "busy", "good"];
   return findings.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
 }

@@ -13,14 +13,17 @@ import {
   ToolbarGroup,
   ToolbarItem,
 } from "@patternfly/react-core";
-import type { ReactNode } from "react";
+import { lazy, Suspense, useCallback, useState, type ReactNode } from "react";
 import type { Who } from "../api/types";
 import { useConnection, useSynced } from "../live/useLive";
 import { useSettings } from "../settings";
 import { followLink, paths } from "../router";
+import { useShortcuts } from "../shortcuts/useShortcuts";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
+
+const ShortcutsDialog = lazy(() => import("../shortcuts/ShortcutsDialog"));
 
 /**
  * The frame of every view: masthead, and a banner while the connection is lost. It is the
@@ -30,6 +33,9 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
   const connection = useConnection();
   const synced = useSynced();
   const { cluster } = useSettings();
+  const [shortcuts, setShortcuts] = useState(false);
+  const showShortcuts = useCallback(() => setShortcuts(true), []);
+  useShortcuts(showShortcuts);
   const masthead = (
     <Masthead display={{ default: "inline" }}>
       <MastheadMain>
@@ -53,7 +59,7 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
                 <ThemeMenu />
               </ToolbarItem>
               <ToolbarItem>
-                <UserMenu who={who} onSignOut={onSignOut} />
+                <UserMenu who={who} onShortcuts={showShortcuts} onSignOut={onSignOut} />
               </ToolbarItem>
             </ToolbarGroup>
           </ToolbarContent>
@@ -79,6 +85,11 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
           {children}
         </main>
       </div>
+      {shortcuts && (
+        <Suspense>
+          <ShortcutsDialog onClose={() => setShortcuts(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -7,6 +7,8 @@ const rights = {
   events: { title: "No permission to list events", right: "list events", role: "view" },
   logs: { title: "No permission to read logs", right: "get pods/log", role: "view" },
   revisions: { title: "No permission to list secrets", right: "list and get secrets", role: "edit" },
+  secrets: { title: "No permission to list secrets", right: "list secrets", role: "edit" },
+  createSecret: { title: "No permission to create secrets", right: "create secrets", role: "edit" },
   image: { title: "No permission to fetch images", right: "get services/proxy", role: "edit" },
 } as const;
 

@@ -7,7 +7,7 @@ import type { Who } from "../api/types";
 /** Names of service accounts are long, and differ at their end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
 
-export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
+export function UserMenu({ who, onShortcuts, onSignOut }: { who: Who; onShortcuts: () => void; onSignOut: () => void }) {
   const [open, setOpen] = useState(false);
   const signOut = async () => {
     try {
@@ -43,6 +43,14 @@ export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }
       </DropdownGroup>
       <Divider />
       <DropdownList>
+        <DropdownItem
+          onClick={() => {
+            setOpen(false);
+            onShortcuts();
+          }}
+        >
+          Keyboard shortcuts
+        </DropdownItem>
         <DropdownItem to="/docs">API documentation</DropdownItem>
         {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>}
       </DropdownList>

@@ -5,6 +5,7 @@ import { Done } from "../actions/Done";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
+import { useKeyHint } from "../shortcuts/setting";
 import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
@@ -71,6 +72,7 @@ export function ListView() {
 }
 
 const Head = memo(function Head() {
+  const keys = useKeyHint("n");
   return (
     <PageSection>
       <div className="dr-row dr-row--apart">
@@ -79,7 +81,7 @@ const Head = memo(function Head() {
           <Button variant="link" component="a" href={paths.hosts} onClick={(event) => followLink(event, paths.hosts)}>
             Hosts
           </Button>
-          <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
+          <Button component="a" href={paths.create} aria-keyshortcuts={keys} onClick={(event) => followLink(event, paths.create)}>
             Create Darkroom
           </Button>
         </div>

@@ -1,12 +1,14 @@
 import { Button, TextInputGroup, TextInputGroupMain, TextInputGroupUtilities } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import TimesIcon from "@patternfly/react-icons/dist/esm/icons/times-icon";
+import { useKeyHint } from "../shortcuts/setting";
 
 /** A search field. PatternFly's own brings half a form with it, for advanced searches. */
 export function Search({ label, placeholder, value, onChange }: { label: string; placeholder: string; value: string; onChange: (value: string) => void }) {
+  const keys = useKeyHint("/");
   return (
     <TextInputGroup>
-      <TextInputGroupMain icon={<SearchIcon />} type="search" aria-label={label} placeholder={placeholder} value={value} onChange={(_, text) => onChange(text)} />
+      <TextInputGroupMain icon={<SearchIcon />} type="search" aria-label={label} placeholder={placeholder} value={value} onChange={(_, text) => onChange(text)} inputProps={{ "aria-keyshortcuts": keys }} />
       {value !== "" && (
         <TextInputGroupUtilities>
           <Button variant="plain" aria-label="Clear search" icon={<TimesIcon />} onClick={() => onChange("")} />

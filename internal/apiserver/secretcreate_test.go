@@ -1,0 +1,162 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+)
+
+// serviceAccountKey is a key of Google Cloud that opens nothing.
+var serviceAccountKey = fmt.Sprintf(`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`, canaries[1])
+
+// newSecretBody is the body of a new Secret with some fields.
+func newSecretBody(t *testing.T, namespace, name string, fields map[string]string) string {
+	t.Helper()
+	body := map[string]string{"namespace": namespace, "name": name}
+	maps.Copy(body, fields)
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func TestCredentialsAreStoredInASecret(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newKeeper(t, namespace).token
+	for name, fields := range map[string]map[string]string{
+		"s3-keys":  {"accessKey": canaries[0], "secretKey": canaries[1]},
+		"gcs-keys": {"credentialsJson": serviceAccountKey},
+	} {
+		got := s.want(http.StatusCreated, token, "POST", "/secrets", newSecretBody(t, namespace, name, fields))
+		mustNotLeak(t, "the answer", fmt.Sprint(got.header)+got.body)
+		want := map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
+		if name == "gcs-keys" {
+			want = map[string]string{"credentials.json": serviceAccountKey}
+		}
+		if summary := into[apiserver.Secret](t, got); summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(want))) {
+			t.Errorf("the answer is %+v", summary)
+		}
+		secret := &corev1.Secret{}
+		if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
+			t.Fatal(err)
+		}
+		data := map[string]string{}
+		for key, value := range secret.Data {
+			data[key] = string(value)
+		}
+		if !reflect.DeepEqual(data, want) {
+			t.Errorf("%s holds %v, want %v", name, data, want)
+		}
+		if len(secret.OwnerReferences) != 0 || !reflect.DeepEqual(secret.Labels, map[string]string{"app.kubernetes.io/managed-by": "darkroom-apiserver"}) {
+			t.Errorf("%s has the owners %v and the labels %v", name, secret.OwnerReferences, secret.Labels)
+		}
+	}
+	s.stop()
+	mustNotLeak(t, "the log", s.log.String())
+}
+
+func TestExistingSecretsAreNotOverwritten(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newKeeper(t, namespace).token
+	storeSecret(t, namespace, "keys", "", nil, map[string]string{"accessKey": "earlier"})
+	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	for _, query := range []string{"", "?dryRun=All"} {
+		got := s.want(http.StatusConflict, token, "POST", "/secrets"+query, body)
+		if detail := problemOf(t, got).Detail; !strings.Contains(detail, "choose another name") {
+			t.Errorf("no remedy: %s", detail)
+		}
+		mustNotLeak(t, "the answer", got.body)
+	}
+	secret := &corev1.Secret{}
+	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, secret); err != nil || string(secret.Data["accessKey"]) != "earlier" {
+		t.Errorf("the Secret is %v, %v", secret.Data, err)
+	}
+}
+
+func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	got := s.want(http.StatusForbidden, newEditor(t, namespace).token, "POST", "/secrets", body)
+	problemOf(t, got)
+	mustNotLeak(t, "the answer", got.body)
+	problemOf(t, s.want(http.StatusUnauthorized, "", "POST", "/secrets", body))
+	s.want(http.StatusCreated, newKeeper(t, namespace).token, "POST", "/secrets?dryRun=All", body)
+	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, &corev1.Secret{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a Secret was stored: %v", err)
+	}
+	limited := start(t, func(o *apiserver.Options) { o.Namespaces = []string{newNamespace(t)} })
+	keeper := newUser(t, namespace, "another")
+	keeper.may(namespace, canKeepSecrets)
+	problemOf(t, limited.want(http.StatusNotFound, keeper.token, "POST", "/secrets", body))
+}
+
+func TestInvalidSecretsNameTheField(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newKeeper(t, namespace).token
+	long := strings.Repeat(canaries[1], 100)
+	for name, c := range map[string]struct {
+		secret string
+		fields map[string]string
+		want   []string
+	}{
+		"no name":          {"", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.name"}},
+		"bad name":         {"S3_Keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.name"}},
+		"bad namespace":    {"keys", map[string]string{"namespace": "a/b", "accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.namespace"}},
+		"one key":          {"keys", map[string]string{"secretKey": canaries[1]}, []string{"body.accessKey"}},
+		"the other key":    {"keys", map[string]string{"accessKey": canaries[0]}, []string{"body.secretKey"}},
+		"a line break":     {"keys", map[string]string{"accessKey": canaries[0] + "\n", "secretKey": canaries[1]}, []string{"body.accessKey"}},
+		"nothing":          {"keys", nil, []string{"body.accessKey"}},
+		"both":             {"keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1], "credentialsJson": serviceAccountKey}, []string{"body.credentialsJson"}},
+		"not JSON":         {"keys", map[string]string{"credentialsJson": "{" + canaries[1]}, []string{"body.credentialsJson"}},
+		"another JSON":     {"keys", map[string]string{"credentialsJson": `{"type":"authorized_user","private_key":"` + canaries[1] + `"}`}, []string{"body.credentialsJson"}},
+		"a number as type": {"keys", map[string]string{"credentialsJson": `{"type":1,"private_key":"` + canaries[1] + `"}`}, []string{"body.credentialsJson"}},
+		"too long":         {"keys", map[string]string{"accessKey": canaries[0], "secretKey": long}, []string{"body.secretKey"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/secrets", newSecretBody(t, namespace, c.secret, c.fields))
+			mustNotLeak(t, "the answer", got.body)
+			var locations []string
+			for _, field := range problemOf(t, got).Errors {
+				locations = append(locations, field.Location)
+			}
+			if !slices.Equal(locations, c.want) {
+				t.Errorf("errors are at %q, want %q: %s", locations, c.want, got)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"not an object": `["` + canaries[1] + `"]`,
+		"cut off":       `{"secretKey":"` + canaries[1],
+		"behind JSON":   `{} ` + canaries[1],
+		"a list":        `{"name":"a","namespace":"b","secretKey":["` + canaries[1] + `"]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.on(t).call(token, "POST", "/secrets", body)
+			if got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
+				t.Errorf("answers %s", got)
+			}
+			problemOf(t, got)
+			mustNotLeak(t, "the answer", got.body)
+		})
+	}
+	got := s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets", `{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`)
+	problemOf(t, got)
+	s.stop()
+	mustNotLeak(t, "the log", s.log.String())
+}

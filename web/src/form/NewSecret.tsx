@@ -1,0 +1,97 @@
+import { Alert, Button, FormGroup, FormHelperText, HelperText, HelperTextItem, TextArea, TextInput } from "@patternfly/react-core";
+import { useState } from "react";
+import { api } from "../api/client";
+import { asProblem, type Problem } from "../api/problem";
+import { missingRight } from "../layout/MissingRight";
+import { useForm } from "./fields";
+import type { WithCredentials } from "./secrets";
+
+const suffixes: Record<WithCredentials, string> = { S3: "s3", GoogleCloudStorage: "gcs" };
+
+/**
+ * Stores credentials in a new Secret: the inline keys of the form, or a service account key,
+ * which is never a part of the form's input and therefore of no draft.
+ */
+export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredentials; mayCreate: boolean | undefined; onCreated: (name: string) => void }) {
+  const { input, disabled } = useForm();
+  const [typed, setTyped] = useState<string>();
+  const [key, setKey] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const { name: ofDarkroom = "", namespace = "", source } = input;
+  const name = typed ?? `${ofDarkroom || "darkroom"}-${suffixes[type]}`;
+  const { accessKey, secretKey } = source;
+  const complete = name !== "" && (type === "S3" ? Boolean(accessKey && secretKey) : key.trim() !== "");
+  const create = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await api.createSecret({ namespace, name, ...(type === "S3" ? { accessKey, secretKey } : { credentialsJson: key }) });
+      onCreated(name);
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+      setBusy(false);
+    }
+  };
+  const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? incomplete[type] : undefined;
+  return (
+    <div className="dr-stack">
+      {type === "GoogleCloudStorage" && (
+        <FormGroup label="Service account key (JSON)" fieldId="new-secret-key" isRequired>
+          <TextArea
+            id="new-secret-key"
+            value={key}
+            rows={6}
+            resizeOrientation="vertical"
+            isDisabled={disabled || busy}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder='{"type": "service_account", …}'
+            onChange={(_, text) => setKey(text)}
+          />
+        </FormGroup>
+      )}
+      <FormGroup label="Name of the new Secret" fieldId="new-secret-name">
+        <TextInput
+          id="new-secret-name"
+          value={name}
+          isDisabled={disabled || busy}
+          autoComplete="off"
+          spellCheck={false}
+          aria-describedby="new-secret-help"
+          onChange={(_, text) => setTyped(text)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+              // It would send the form.
+              event.preventDefault();
+            }
+          }}
+        />
+        <FormHelperText>
+          <HelperText id="new-secret-help">
+            <HelperTextItem>{reason ?? `It is created in the namespace ${namespace} at once, and remains if the Darkroom is deleted.`}</HelperTextItem>
+          </HelperText>
+        </FormHelperText>
+      </FormGroup>
+      {problem && (
+        <Alert component="p" isInline variant="danger" title="The Secret was not created" role="alert">
+          {messagesOf(problem)}
+        </Alert>
+      )}
+      <div>
+        <Button variant="secondary" isDisabled={disabled || busy || reason !== undefined} isLoading={busy} onClick={() => void create()}>
+          {type === "S3" ? "Create a Secret from these keys" : "Create the Secret"}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const incomplete: Record<WithCredentials, string> = {
+  S3: "Enter both keys to store them in a Secret.",
+  GoogleCloudStorage: "Paste the key to store it in a Secret.",
+};
+
+/** The errors of fields, or the problem as a whole. */
+const messagesOf = ({ errors, message }: Problem): string =>
+  errors.length > 0 ? errors.map((error) => `${(error.location ?? "").replace(/^body\.?/, "")}: ${error.message}`).join("; ") : message;

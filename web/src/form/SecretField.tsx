@@ -1,0 +1,31 @@
+import { missingRight } from "../layout/MissingRight";
+import { ComboField } from "./ComboField";
+import { useForm } from "./fields";
+import { valueAt, type Path } from "./model";
+import { lacking, optionsOf, type Secrets } from "./secrets";
+
+/** The name of a Secret that must have some keys. It can always be typed. */
+export function SecretField({ path, label, keys, secrets }: { path: Path; label: string; keys: readonly string[]; secrets: Secrets }) {
+  const { input } = useForm();
+  const { items = [], truncated, mayList } = secrets;
+  const chosen = items.find(({ name }) => name === valueAt(input, path));
+  const lacks = chosen ? lacking(chosen, keys) : [];
+  const help = [`A Secret in the same namespace with ${keys.join(" and ")}.`];
+  if (mayList === false) {
+    help.push(`Enter its name. ${missingRight("secrets", input.namespace ?? "")}.`);
+  }
+  if (truncated) {
+    help.push("The namespace has more Secrets than are listed: enter the name of another.");
+  }
+  return (
+    <ComboField
+      path={path}
+      label={label}
+      isRequired
+      empty=""
+      options={optionsOf(items, keys)}
+      help={help.join(" ")}
+      warning={lacks.length > 0 ? `This Secret lacks ${lacks.join(" and ")}. Choose another one, or other entries of it.` : undefined}
+    />
+  );
+}
