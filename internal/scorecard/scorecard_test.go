@@ -41,8 +41,16 @@ func TestWithoutAnOperatorTheTestFailsAndLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*pollPeriod)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	go func() {
+		defer cancel()
+		_ = poll(ctx, func(ctx context.Context) (bool, error) {
+			created := &v1alpha1.DarkroomList{}
+			err := kube.List(ctx, created)
+			return err == nil && len(created.Items) > 0, nil
+		})
+	}()
 	status := Test{kube, metav1.NamespaceDefault, listener}.Run(ctx)
 	if len(status.Results) != 1 {
 		t.Fatalf("the status is %+v", status)
