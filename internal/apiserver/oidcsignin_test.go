@@ -287,7 +287,7 @@ func TestReturnPathsAreLocal(t *testing.T) {
 	idp.AddUser("wanderer")
 	s := start(t, newSettings(t).use(t))
 	for given, want := range map[string]string{
-		"/ui/darkrooms/a/b?x=1": "/ui/darkrooms/a/b?x=1", "": "/", "/": "/", "https://evil.example.com/ui/": "/", "//evil.example.com/ui/": "/",
+		"/ui/darkrooms/a/b?x=1": "/ui/darkrooms/a/b?x=1", "": "/", "/": "/", "/?phase=Ready&q=a": "/?phase=Ready&q=a", "///evil.example.com": "/", "/%2fevil.example.com": "/", "https://evil.example.com/ui/": "/", "//evil.example.com/ui/": "/",
 		`/\evil.example.com`: "/", `/ui/\evil`: "/", "ui/x": "/", "javascript:alert(1)": "/", "/auth/login": "/", "/ui/\r\nSet-Cookie: a=b": "/",
 	} {
 		b := newBrowser(t, s)

@@ -208,7 +208,10 @@ func (p *Provider) SignOutURL() string {
 // site.
 func localPath(path string) string {
 	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(path, "/ui/") || strings.ContainsAny(path, "\\\r\n\t") {
+	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(path, "\\\r\n\t") {
+		return "/"
+	}
+	if isList := u.Path == "/"; !isList && !strings.HasPrefix(path, "/ui/") {
 		return "/"
 	}
 	return path
