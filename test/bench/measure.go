@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"slices"
 	"strconv"
 	"time"
@@ -146,6 +147,7 @@ func (r *round) burst(ctx context.Context) error {
 		return err
 	}
 	r.figures[burst] = time.Since(start).Seconds()
+	log.Printf("%s: burst of %d after %.1f s", r.subject.name, r.n, r.figures[burst])
 	if err := creators.Wait(); err != nil {
 		return err
 	}
@@ -229,7 +231,8 @@ func isDeployed(darkroom *v1alpha1.Darkroom) bool {
 
 // quiet waits until the subject makes no more requests.
 func (r *round) quiet(ctx context.Context) error {
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	// The floor installs everything twice.
+	for deadline := time.Now().Add(time.Minute + time.Duration(r.n)*100*time.Millisecond); time.Now().Before(deadline); {
 		before, err := r.fleet.usage()
 		if err != nil {
 			return err
