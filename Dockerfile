@@ -33,7 +33,7 @@ ARG TARGETARCH
 ARG VERSION=0.1.0-dev
 # v1.0.0 builds with Go's FIPS 140-3 module of that version.
 ARG GOFIPS140=off
-RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
+RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false \
     -ldflags "-s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=${VERSION}" \
     -o /darkroom-operator .
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -458,7 +459,10 @@ func clear(ctx context.Context, kube client.Client, namespace string) error {
 			return err
 		}
 	}
-	for _, kind := range []client.Object{&networkingv1.Ingress{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Secret{}} {
+	// There is no garbage collector, and the next subject would cache what is left.
+	for _, kind := range []client.Object{
+		&networkingv1.Ingress{}, &appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Secret{},
+	} {
 		if err := kube.DeleteAllOf(ctx, kind, client.InNamespace(namespace)); err != nil {
 			return err
 		}
