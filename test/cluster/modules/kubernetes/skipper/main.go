@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/zalando/skipper/dataclients/kubernetes"
-	"github.com/zalando/skipper/filters"
 	"github.com/zalando/skipper/loadbalancer"
 	"github.com/zalando/skipper/predicates/primitive"
 	"github.com/zalando/skipper/proxy"
@@ -64,7 +63,7 @@ func run(ctx context.Context, address string, options kubernetes.Options) error 
 	defer endpoints.Close()
 	routes := routing.New(routing.Options{
 		DataClients:     []routing.DataClient{client},
-		FilterRegistry:  filters.Registry{},
+		FilterRegistry:  unavailable(),
 		Predicates:      []routing.PredicateSpec{primitive.NewTrue(), primitive.NewFalse()},
 		PollTimeout:     pollPeriod,
 		PostProcessors:  []routing.PostProcessor{loadbalancer.NewAlgorithmProvider(), endpoints},
