@@ -52,7 +52,9 @@ var installVersion0 = sync.OnceValue(func() error {
 })
 
 // lifecycleManifests are those of the lifecycle manager's chart, with images of the node.
-// The package server and the public catalog are left out: nothing here asks for them.
+// The package server and the public catalog are left out: nothing here asks for them. The
+// manager tries nine times within 2 s to remove a CSV, and then again at its next resync, by
+// default after 5 min.
 func lifecycleManifests(folder string) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.Load(folder)
 	if err != nil {
@@ -63,7 +65,7 @@ func lifecycleManifests(folder string) ([]*unstructured.Unstructured, error) {
 namespace: %[1]s
 catalog_namespace: %[1]s
 operator_namespace: %[2]s
-olm: {image: {ref: %[3]s, pullPolicy: IfNotPresent}}
+olm: {image: {ref: %[3]s, pullPolicy: IfNotPresent}, commandArgs: --interval=30s}
 catalog: {image: {ref: %[4]s, pullPolicy: IfNotPresent}, opmImageArgs: --opmImage=%[5]s}
 `, lifecycleNamespace, globalNamespace, olmImage, catalogOperatorImage, opmImage)), &values)
 	if err != nil {

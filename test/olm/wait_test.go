@@ -74,7 +74,7 @@ func remove(t *testing.T, objects ...client.Object) {
 			if apierrors.IsNotFound(err) {
 				return nil
 			}
-			return errors.Join(err, errors.New("it is still there"))
+			return errors.Join(err, fmt.Errorf("it is still there, with the finalizers %q", object.GetFinalizers()))
 		})
 	}
 }
