@@ -85,25 +85,41 @@ Labels of an object's metadata. The chart's own labels take precedence over comm
 Helm identifies its objects by app.kubernetes.io/managed-by, and selectors use the others.
 */}}
 {{- define "darkroom.labels" -}}
-{{- $own := include "darkroom.selectorLabels" . | fromYaml -}}
-{{- $_ := set $own "app.kubernetes.io/component" "server" -}}
-{{- $_ := set $own "app.kubernetes.io/part-of" "darkroom" -}}
-{{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service -}}
-{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-") -}}
-{{- $version := include "darkroom.imageTag" . | trunc 63 | trimAll "._-" -}}
-{{- if $version -}}
-{{- $_ := set $own "app.kubernetes.io/version" $version -}}
+{{- include "darkroom.componentLabels" (list . "server") -}}
 {{- end -}}
-{{- merge $own (.Values.commonLabels | default dict) | toYaml -}}
+
+{{- define "darkroom.componentLabels" -}}
+{{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/part-of" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
+{{- with index . 0 -}}
+{{ include "darkroom.selectorLabels" . }}
+app.kubernetes.io/component: {{ index $ 1 }}
+app.kubernetes.io/part-of: darkroom
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
+{{- with include "darkroom.imageTag" . | trunc 63 | trimAll "._-" }}
+{{- $own = append $own "app.kubernetes.io/version" }}
+app.kubernetes.io/version: {{ . | quote }}
+{{- end }}
+{{- range $name, $value := .Values.commonLabels }}
+{{- if not (has $name $own) }}
+{{ $name | quote }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
 {{- end -}}
 
 {{/*
 Labels of the pods. Those that selectors use take precedence over podLabels.
 */}}
 {{- define "darkroom.podLabels" -}}
-{{- $own := include "darkroom.selectorLabels" . | fromYaml -}}
-{{- $_ := set $own "app.kubernetes.io/component" "server" -}}
-{{- merge $own (.Values.podLabels | default dict) | toYaml -}}
+{{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
+{{ include "darkroom.selectorLabels" . }}
+app.kubernetes.io/component: server
+{{- range $name, $value := .Values.podLabels }}
+{{- if not (has $name $own) }}
+{{ $name | quote }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/*
@@ -117,9 +133,9 @@ used unchanged.
 {{- if and (not $tag) (not .Values.image.digest) -}}
   {{- $tag = .Chart.AppVersion -}}
 {{- end -}}
-{{- $semantic := "^v?(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)[.](0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?$" -}}
-{{- if regexMatch $semantic $tag -}}
-  {{- $tag = printf "v%s" (trimPrefix "v" $tag) -}}
+{{- $semantic := "^(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)[.](0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?([+][0-9A-Za-z.-]+)?$" -}}
+{{- if and (not (hasPrefix "v" $tag)) (regexMatch $semantic $tag) -}}
+  {{- $tag = printf "v%s" $tag -}}
 {{- end -}}
 {{- $tag | replace "+" "-" -}}
 {{- end -}}
