@@ -1,11 +1,16 @@
 package storage
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
+	"sync"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -35,62 +40,69 @@ const (
 // known to own.
 var errUnknownRevision = errors.New("this Darkroom has no revision of that name")
 
-// secretClient adds to the Secrets that Helm's driver writes what makes them a Darkroom's.
-// It also passes the context of the reconcile, where the driver passes
-// context.Background().
-type secretClient struct {
-	corev1client.SecretInterface
-	ctx      context.Context
-	darkroom client.Object
-	// record is written beside the release, unless it is nil.
-	record []byte
+// revisionType is Helm's type of the Secrets of revisions.
+const revisionType = "helm.sh/release.v1"
 
-	// uids are those of the revisions that belong to the Darkroom, by the names of their
-	// Secrets. An update carries it, so that it fails if another Secret has taken the name.
-	uids map[string]types.UID
-
-	// uid and resourceVersion are those of the Secret written last.
-	uid             types.UID
-	resourceVersion string
-}
-
-// secretClient returns the client that Helm's driver writes with. Releases are encoded by
-// the driver.
-func (s *Store) secretClient(ctx context.Context, darkroom client.Object) *secretClient {
-	return &secretClient{SecretInterface: s.secrets.Secrets(darkroom.GetNamespace()), ctx: ctx, darkroom: darkroom}
-}
-
-// Create implements corev1client.SecretInterface. It stores the Darkroom's spec with the
-// revision.
-func (c *secretClient) Create(_ context.Context, secret *corev1.Secret, opts metav1.CreateOptions) (*corev1.Secret, error) {
-	spec, err := specOf(c.darkroom)
+// secretOf returns the Secret of a revision as Helm's driver writes it, with what makes it a
+// Darkroom's. The driver itself is not used, because it allocates a compressor of 800 KB for
+// each revision.
+func secretOf(darkroom client.Object, release *helmrelease.Release) (*corev1.Secret, error) {
+	encoded, err := encode(release)
 	if err != nil {
 		return nil, err
 	}
-	c.own(secret)
-	secret.Data[v1alpha1.RevisionSpec] = spec
-	return c.written(c.SecretInterface.Create(c.ctx, secret, opts)) //nolint:contextcheck // the reconcile's, see above
+	labels := maps.Clone(release.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[labelName], labels[labelOwner] = release.Name, ownerHelm
+	labels[labelStatus], labels[labelVersion] = release.Info.Status.String(), strconv.Itoa(release.Version)
+	labels[v1alpha1.LabelDarkroom], labels[v1alpha1.LabelDarkroomUID] = darkroom.GetName(), string(darkroom.GetUID())
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       darkroom.GetNamespace(),
+			Name:            secretName(release),
+			Labels:          labels,
+			Annotations:     map[string]string{annotationOperator: "true"},
+			OwnerReferences: []metav1.OwnerReference{ownership.Reference(darkroom)},
+		},
+		Type: revisionType,
+		Data: map[string][]byte{dataRelease: encoded},
+	}, nil
 }
 
-// Update implements corev1client.SecretInterface. It is a patch, which leaves the spec that
-// the revision was made from.
-func (c *secretClient) Update(_ context.Context, secret *corev1.Secret, _ metav1.UpdateOptions) (*corev1.Secret, error) {
-	c.own(secret)
-	uid, known := c.uids[secret.Name]
-	if !known {
-		return nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision)
+// compressors are reused, because each is large.
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// encode encodes a release as Helm's driver decodes it: JSON, compressed, as Base64.
+func encode(release *helmrelease.Release) ([]byte, error) {
+	raw, err := json.Marshal(release)
+	if err != nil {
+		return nil, fmt.Errorf("encode release: %w", err)
 	}
-	patch, err := json.Marshal(map[string]any{
+	compressor := compressors.Get().(*gzip.Writer) //nolint:forcetypeassert // nothing else is stored
+	defer compressors.Put(compressor)
+	var out bytes.Buffer
+	text := base64.NewEncoder(base64.StdEncoding, &out)
+	compressor.Reset(text)
+	// Writes to memory do not fail.
+	_, _ = compressor.Write(raw)
+	_ = compressor.Close()
+	_ = text.Close()
+	return out.Bytes(), nil
+}
+
+// patchOf returns the merge patch that overwrites a revision, with a record beside it, or
+// none. It leaves the spec that the revision was made from. It fails if another Secret than
+// that with the UID has the name.
+func patchOf(secret *corev1.Secret, uid types.UID, record []byte) ([]byte, error) {
+	return json.Marshal(map[string]any{
 		"metadata": map[string]any{
 			"uid": uid, "labels": secret.Labels, "annotations": secret.Annotations, "ownerReferences": secret.OwnerReferences,
 		},
 		// A nil record is removed.
-		"data": map[string]any{dataRelease: secret.Data[dataRelease], dataRecord: c.record},
+		"data": map[string]any{dataRelease: secret.Data[dataRelease], dataRecord: record},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("encode Secret %s: %w", secret.Name, err)
-	}
-	return c.written(c.SecretInterface.Patch(c.ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})) //nolint:contextcheck // the reconcile's, see above
 }
 
 // specOf returns the spec of a Darkroom as JSON.
@@ -106,25 +118,6 @@ func specOf(darkroom client.Object) ([]byte, error) {
 		return nil, fmt.Errorf("encode Darkroom: %w", err)
 	}
 	return object.Spec, nil
-}
-
-func (c *secretClient) written(secret *corev1.Secret, err error) (*corev1.Secret, error) {
-	if err == nil {
-		c.uid, c.resourceVersion = secret.UID, secret.ResourceVersion
-	}
-	return secret, err
-}
-
-func (c *secretClient) own(secret *corev1.Secret) {
-	labels := maps.Clone(secret.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[v1alpha1.LabelDarkroom] = c.darkroom.GetName()
-	labels[v1alpha1.LabelDarkroomUID] = string(c.darkroom.GetUID())
-	secret.Labels = labels
-	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(c.darkroom)}
-	secret.Annotations = map[string]string{annotationOperator: "true"}
 }
 
 // oneSecret shows Helm's driver a Secret that was read already.

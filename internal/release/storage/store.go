@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -10,7 +9,7 @@ import (
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmstorage "helm.sh/helm/v3/pkg/storage"
-	"helm.sh/helm/v3/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,17 +17,20 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 )
 
 // Labels of Helm's release Secrets.
 const (
-	labelOwner   = "owner"
-	labelName    = "name"
-	labelVersion = "version"
-	labelStatus  = "status"
-	ownerHelm    = "helm"
+	labelOwner    = "owner"
+	labelName     = "name"
+	labelVersion  = "version"
+	labelStatus   = "status"
+	labelCreated  = "createdAt"
+	labelModified = "modifiedAt"
+	ownerHelm     = "helm"
 )
 
 // Store reads and writes revisions. The last revision of each release is remembered; a
@@ -77,11 +79,24 @@ func IndexFunc(object client.Object) []string {
 	return []string{object.GetLabels()[labelName]}
 }
 
-// Create stores a new revision. The error is a *ForeignError if a release that does not
-// belong to the Darkroom has the revision.
+// Create stores a new revision, with the spec of the Darkroom. The error is a *ForeignError
+// if a release that does not belong to the Darkroom has the revision.
 func (s *Store) Create(ctx context.Context, darkroom client.Object, release *helmrelease.Release) error {
-	err := s.write(ctx, darkroom, release, nil, (*driver.Secrets).Create)
-	if errors.Is(err, driver.ErrReleaseExists) {
+	uids, err := s.uids(ctx, darkroom)
+	if err != nil {
+		return err
+	}
+	secret, err := secretOf(darkroom, release)
+	if err != nil {
+		return err
+	}
+	if secret.Data[v1alpha1.RevisionSpec], err = specOf(darkroom); err != nil {
+		return err
+	}
+	secret.Labels[labelCreated] = s.timestamp()
+	written, err := s.secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
+	err = s.wrote(darkroom, release, uids, written, err)
+	if apierrors.IsAlreadyExists(err) {
 		if _, foreign := s.stored(ctx, darkroom); foreign != nil {
 			return foreign
 		}
@@ -91,47 +106,61 @@ func (s *Store) Create(ctx context.Context, darkroom client.Object, release *hel
 
 // Update overwrites a revision.
 func (s *Store) Update(ctx context.Context, darkroom client.Object, release *helmrelease.Release) error {
-	return s.write(ctx, darkroom, release, nil, (*driver.Secrets).Update)
+	return s.Deployed(ctx, darkroom, release, nil)
 }
 
 // Deployed overwrites a revision, with a record of what was applied beside it.
 func (s *Store) Deployed(ctx context.Context, darkroom client.Object, release *helmrelease.Release, record []byte) error {
-	return s.write(ctx, darkroom, release, record, (*driver.Secrets).Update)
-}
-
-func (s *Store) write(ctx context.Context, darkroom client.Object, release *helmrelease.Release, record []byte,
-	write func(*driver.Secrets, string, *helmrelease.Release) error,
-) error {
-	key := keyOf(darkroom)
-	secrets := s.secretClient(ctx, darkroom)
-	secrets.record = record
-	if err := s.identify(ctx, darkroom, secrets); err != nil {
+	uids, err := s.uids(ctx, darkroom)
+	if err != nil {
 		return err
 	}
-	if err := write(driver.NewSecrets(secrets), secretName(release), release); err != nil {
+	secret, err := secretOf(darkroom, release)
+	if err != nil {
+		return err
+	}
+	secret.Labels[labelModified] = s.timestamp()
+	uid, known := uids[secret.Name]
+	if !known {
+		return s.wrote(darkroom, release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision))
+	}
+	patch, err := patchOf(secret, uid, record)
+	if err != nil {
+		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
+	}
+	written, err := s.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return s.wrote(darkroom, release, uids, written, err)
+}
+
+// wrote remembers a revision that was written, unless there was an error.
+func (s *Store) wrote(darkroom client.Object, release *helmrelease.Release, uids map[string]types.UID, written *corev1.Secret, err error) error {
+	key := keyOf(darkroom)
+	if err != nil {
 		// The state of the Secret is unknown, because the response may have been lost.
 		s.Forget(key)
 		return fmt.Errorf("store revision %d of release %s: %w", release.Version, key, err)
 	}
-	secrets.uids[secretName(release)] = secrets.uid
+	uids[written.Name] = written.UID
 	if last := s.remembered(key); last == nil || last.release.Version <= release.Version {
 		s.remember(key, &known{
 			release:         revision.Summary(release),
-			secretName:      secretName(release),
-			resourceVersion: secrets.resourceVersion,
-			uids:            secrets.uids,
+			secretName:      written.Name,
+			resourceVersion: written.ResourceVersion,
+			uids:            uids,
 		})
 	}
 	return nil
 }
 
-// identify gives a client the UIDs of a Darkroom's revisions: those that the cache shows,
-// and those that this process wrote or read lately.
-func (s *Store) identify(ctx context.Context, darkroom client.Object, secrets *secretClient) error {
+// uids returns the UIDs of a Darkroom's revisions by the names of their Secrets: those that
+// the cache shows, and those that this process wrote or read lately.
+func (s *Store) uids(ctx context.Context, darkroom client.Object) (map[string]types.UID, error) {
 	indexed, err := s.revisions(ctx, darkroom)
-	secrets.uids = knownUIDs(indexed, s.remembered(keyOf(darkroom)))
-	return err
+	return knownUIDs(indexed, s.remembered(keyOf(darkroom))), err
 }
+
+// timestamp is the time in the labels of Helm's driver.
+func (s *Store) timestamp() string { return strconv.FormatInt(s.clock.Now().Unix(), 10) }
 
 // TakeRecord returns the record that was read with the last revision, once.
 func (s *Store) TakeRecord(key types.NamespacedName) []byte {

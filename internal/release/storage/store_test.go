@@ -6,9 +6,12 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -467,5 +470,33 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 	}
 	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" || first.Data["applied"] != nil {
 		t.Errorf("the first revision has the status %s and the record %q", first.Labels["status"], first.Data["applied"])
+	}
+}
+
+func TestRevisionsAreStoredAsByHelm(t *testing.T) {
+	ours, helms := darkroom(t), darkroom(t)
+	release := revisionOf(ours, 1, helmrelease.StatusDeployed)
+	release.Labels = map[string]string{"team": "photos"}
+	mustCreate(t, newStore(), ours, release)
+	byHelm := *release
+	byHelm.Namespace = helms.Namespace
+	byHand(t, &byHelm)
+
+	got, want := secretsOf(t, ours)[0], secretsOf(t, helms)[0]
+	if got.Name != want.Name || got.Type != want.Type {
+		t.Errorf("the Secret is %s of type %s, and Helm's is %s of type %s", got.Name, got.Type, want.Name, want.Type)
+	}
+	want.Labels["createdAt"] = strconv.FormatInt(clock.Now().Unix(), 10)
+	want.Labels[v1alpha1.LabelDarkroom], want.Labels[v1alpha1.LabelDarkroomUID] = ours.Name, string(ours.UID)
+	if diff := cmp.Diff(want.Labels, got.Labels); diff != "" {
+		t.Errorf("labels (-Helm's +ours):\n%s", diff)
+	}
+	read, err := driver.NewSecrets(typed.CoreV1().Secrets(ours.Namespace)).Get(got.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read.Labels = release.Labels
+	if diff := cmp.Diff(release, read, cmpopts.EquateApproxTime(time.Second), cmpopts.IgnoreUnexported(chart.Chart{})); diff != "" {
+		t.Errorf("the release as Helm reads it (-written +read):\n%s", diff)
 	}
 }
