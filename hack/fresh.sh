@@ -20,7 +20,7 @@ digest() {
       contents bundle bundle.Dockerfile
       ;;
     catalog)
-      cat hack/catalog.sh test/cluster/modules/olm/go.mod
+      cat hack/catalog.sh test/cluster/programs/downloads.mod
       contents bundle catalog
       ;;
     *)

@@ -125,7 +125,7 @@ func run(ctx context.Context, program string, args ...string) ([]byte, error) {
 // moduleFolder is the folder of a downloaded module that components of the test cluster are
 // built in; its manifests are there too.
 func moduleFolder(ctx context.Context, module string) (string, error) {
-	dir, err := run(ctx, "go", "-C", filepath.Join(repository, "test", "cluster", "modules", "olm"), "list", "-m", "-f", "{{.Dir}}", module)
+	dir, err := run(ctx, "go", "-C", filepath.Join(repository, "test", "cluster", "programs"), "list", "-modfile=downloads.mod", "-m", "-f", "{{.Dir}}", module)
 	if err == nil && len(dir) <= 1 {
 		err = fmt.Errorf("%s is not downloaded: run cluster build olm", module)
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// modules is where the real go.mod files are.
-const modules = "../../modules"
+// programs is where the real go.mod is.
+const programs = "../../programs"
 
 func TestSelect(t *testing.T) {
 	assets := []string{"kube-apiserver", "etcd", "kubectl"}
@@ -58,23 +58,24 @@ func TestSelectNamesWhatThereIs(t *testing.T) {
 
 func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 	for _, c := range components {
-		version, err := c.Version(modules)
+		version, err := c.Version(programs)
 		if err != nil {
 			t.Error(err)
 		}
 		if !strings.HasPrefix(version, "v") {
 			t.Errorf("%s has version %q", c.Name, version)
 		}
-		if c.Module == "" {
+		if c.Requires == "" {
 			continue
 		}
 		// A build with -mod=readonly needs the checksums.
-		sums, err := os.ReadFile(filepath.Join(modules, c.Module, "go.sum"))
+		sumFile := strings.TrimSuffix(c.modFile(), ".mod") + ".sum"
+		sums, err := os.ReadFile(filepath.Join(programs, sumFile))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(sums), c.Requires+" "+version+" h1:") {
-			t.Errorf("%s/go.sum has no checksum of %s %s", c.Module, c.Requires, version)
+			t.Errorf("%s has no checksum of %s %s", sumFile, c.Requires, version)
 		}
 	}
 }
@@ -84,7 +85,7 @@ func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 func TestThePackagesOfTheOperatorAreCompiledOnce(t *testing.T) {
 	operator := versions(t, "../../../../go.mod")
 	shared := 0
-	for path, version := range versions(t, filepath.Join(modules, "kubernetes", "go.mod")) {
+	for path, version := range versions(t, filepath.Join(programs, "go.mod")) {
 		want, ok := operator[path]
 		if !ok {
 			continue

@@ -19,8 +19,8 @@ import (
 type Builder struct {
 	// OwnDir is the folder of this tool.
 	OwnDir string
-	// ModulesDir is the folder that holds the modules pinning the versions.
-	ModulesDir string
+	// ProgramsDir is the folder of the module that pins the versions.
+	ProgramsDir string
 	// BinDir receives the binaries and a .stamps folder.
 	BinDir string
 	// Kubernetes is the version of the components of Kubernetes, such as v1.30.14. Empty
@@ -163,7 +163,7 @@ func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (s
 		return b.moduleDir(c), nil
 	}
 	// Run beside the go.sum that has the checksum of the download.
-	answer, err := command(ctx, b.moduleDir(c), "go", "mod", "download", "-json", c.Requires+"@"+version).Output()
+	answer, err := command(ctx, b.moduleDir(c), "go", "mod", "download", "-modfile="+c.modFile(), "-json", c.Requires+"@"+version).Output()
 	var found struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(answer, &found); err != nil || jsonErr != nil || found.Error != "" {
 		return "", fmt.Errorf("download %s@%s: %w", c.Requires, version, errors.Join(err, jsonErr, errors.New(found.Error)))
@@ -175,10 +175,10 @@ func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (s
 }
 
 func (b *Builder) moduleDir(c Component) string {
-	if c.Module == "" {
+	if c.Requires == "" {
 		return b.OwnDir
 	}
-	return filepath.Join(b.ModulesDir, c.Module)
+	return b.ProgramsDir
 }
 
 // buildArgs are the arguments of `go build` that decide what comes out.

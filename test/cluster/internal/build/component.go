@@ -10,10 +10,9 @@ import (
 type Component struct {
 	// Name is the name of the binary.
 	Name string
-	// Module is the folder under modules/ whose go.mod pins the version. Empty
-	// means a package of this tool.
-	Module string
-	// Requires is the module path whose version is the component's version.
+	// Requires is the module path whose version is the component's version, which
+	// go.mod in the folder of the programs pins, or downloadsMod. Empty means a package
+	// of this tool.
 	Requires string
 	// Package is the main package to build.
 	Package string
@@ -21,6 +20,7 @@ type Component struct {
 	Binary string
 	// InDownload builds inside the downloaded module, by its own go.mod: for
 	// modules whose replace lines a module that requires them would not see.
+	// downloadsMod pins their versions.
 	InDownload bool
 	// Tags are build tags, joined by commas.
 	Tags string
@@ -62,7 +62,6 @@ var components = []Component{
 	kubernetes("kube-apiserver", everywhere),
 	{
 		Name:     "etcd",
-		Module:   "kubernetes",
 		Requires: "go.etcd.io/etcd/server/v3",
 		Package:  "go.etcd.io/etcd/server/v3",
 		Binary:   "server",
@@ -73,18 +72,17 @@ var components = []Component{
 	kubernetes("kube-scheduler", clusters),
 	{
 		Name:     "kwok",
-		Module:   "kubernetes",
 		Requires: "sigs.k8s.io/kwok",
 		Package:  "sigs.k8s.io/kwok/cmd/kwok",
 		Groups:   []string{GroupSimulated},
 	},
-	{Name: "skipper", Module: "kubernetes", Requires: "github.com/zalando/skipper", Package: "./skipper", Groups: clusters},
+	{Name: "skipper", Requires: "github.com/zalando/skipper", Package: "./skipper", Groups: clusters},
 	kubernetes("kubelet", realOnly),
 	kubernetes("kube-proxy", realOnly),
-	{Name: "coredns", Module: "kubernetes", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},
+	{Name: "coredns", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	// In no group: only tests that need a Gateway build and start it.
-	{Name: "traefik", Module: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "."},
+	{Name: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "./traefik"},
 	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
 	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
 	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", ""),
@@ -101,7 +99,7 @@ const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 // have, built by its own go.mod.
 func downloaded(name, requires, tags string) Component {
 	return Component{
-		Name: name, Module: "olm", Requires: requires, Package: "./cmd/" + name,
+		Name: name, Requires: requires, Package: "./cmd/" + name,
 		InDownload: true, Tags: tags, Groups: []string{GroupOLM},
 	}
 }
@@ -115,7 +113,6 @@ func (c Component) at(folder string) Component {
 func kubernetes(name string, groups []string) Component {
 	return Component{
 		Name:        name,
-		Module:      "kubernetes",
 		Requires:    kubernetesModule,
 		Package:     "k8s.io/kubernetes/cmd/" + name,
 		VersionVars: kubernetesVersionVars,

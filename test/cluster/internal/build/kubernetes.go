@@ -20,7 +20,7 @@ func (b *Builder) version(c Component) (string, error) {
 	if b.isOther(c) {
 		return b.Kubernetes, nil
 	}
-	return c.Version(b.ModulesDir)
+	return c.Version(b.ProgramsDir)
 }
 
 // writeModule writes a module that requires a version of Kubernetes, whose source is in a

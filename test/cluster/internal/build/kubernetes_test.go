@@ -34,7 +34,7 @@ func TestTheModuleOfAnotherKubernetes(t *testing.T) {
 }
 
 func TestOnlyComponentsOfKubernetesAreOfAnotherVersion(t *testing.T) {
-	b := &Builder{ModulesDir: modules, BinDir: t.TempDir(), Kubernetes: "v1.30.14"}
+	b := &Builder{ProgramsDir: programs, BinDir: t.TempDir(), Kubernetes: "v1.30.14"}
 	for _, c := range components {
 		version, _, _, err := b.check(c)
 		if err != nil {

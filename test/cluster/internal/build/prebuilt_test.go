@@ -24,13 +24,13 @@ func setupEnvtest(t *testing.T, script string) (program, record string) {
 // small is a module of a component of the assets, whose program prints "compiled".
 func small(t *testing.T) (*Builder, []Component, *strings.Builder) {
 	t.Helper()
-	modules := t.TempDir()
+	programs := t.TempDir()
 	for path, text := range map[string]string{
-		"tiny/go.mod":  "module example.com/tiny\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v1.2.3\n",
-		"tiny/go.sum":  "",
-		"tiny/main.go": "package main\n\nfunc main() { println(\"compiled\") }\n",
+		"go.mod":  "module example.com/tiny\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v1.2.3\n",
+		"go.sum":  "",
+		"main.go": "package main\n\nfunc main() { println(\"compiled\") }\n",
 	} {
-		path = filepath.Join(modules, path)
+		path = filepath.Join(programs, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -39,9 +39,9 @@ func small(t *testing.T) (*Builder, []Component, *strings.Builder) {
 		}
 	}
 	out := &strings.Builder{}
-	builder := &Builder{ModulesDir: modules, BinDir: filepath.Join(t.TempDir(), "bin"), Out: out}
+	builder := &Builder{ProgramsDir: programs, BinDir: filepath.Join(t.TempDir(), "bin"), Out: out}
 	return builder, []Component{{
-		Name: "kube-apiserver", Module: "tiny", Requires: kubernetesModule, Package: ".", Binary: "tiny", Groups: []string{GroupAssets},
+		Name: "kube-apiserver", Requires: kubernetesModule, Package: ".", Binary: "tiny", Groups: []string{GroupAssets},
 	}}, out
 }
 

@@ -21,7 +21,7 @@ func (b *Builder) stamp(c Component, version string) (string, error) {
 	module := b.moduleDir(c)
 	var inputs []string
 	// The version of a download determines its go.mod and go.sum.
-	if c.Module != "" && !c.InDownload && !b.isOther(c) {
+	if c.Requires != "" && !c.InDownload && !b.isOther(c) {
 		inputs = append(inputs, filepath.Join(module, "go.mod"), filepath.Join(module, "go.sum"))
 	}
 	if build.IsLocalImport(c.Package) && !c.InDownload {

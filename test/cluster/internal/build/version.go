@@ -11,12 +11,17 @@ import (
 // ownVersion is the version of components that are packages of this tool.
 const ownVersion = "v1"
 
-// Version returns the version of c, as pinned under modulesDir.
-func (c Component) Version(modulesDir string) (string, error) {
-	if c.Module == "" {
+// downloadsMod pins the versions of the components that are built inside their downloads,
+// and downloads.sum their checksums. It is no module of its own, and not part of
+// another one, which it would make depend on all that they do.
+const downloadsMod = "downloads.mod"
+
+// Version returns the version of c, as pinned in the folder of the programs.
+func (c Component) Version(programs string) (string, error) {
+	if c.Requires == "" {
 		return ownVersion, nil
 	}
-	path := filepath.Join(modulesDir, c.Module, "go.mod")
+	path := filepath.Join(programs, c.modFile())
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("read the version of %s: %w", c.Name, err)
@@ -31,4 +36,12 @@ func (c Component) Version(modulesDir string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s does not require %s", path, c.Requires)
+}
+
+// modFile is the name of the file that pins the version of c.
+func (c Component) modFile() string {
+	if c.InDownload {
+		return downloadsMod
+	}
+	return "go.mod"
 }

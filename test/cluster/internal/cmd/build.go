@@ -88,7 +88,7 @@ func ensureBuilt(ctx context.Context, bin string, out io.Writer, names ...string
 	if err != nil {
 		return "", err
 	}
-	builder := &build.Builder{OwnDir: own, ModulesDir: filepath.Join(own, "modules"), BinDir: dir, Kubernetes: os.Getenv("KUBERNETES"), Out: out}
+	builder := &build.Builder{OwnDir: own, ProgramsDir: filepath.Join(own, "programs"), BinDir: dir, Kubernetes: os.Getenv("KUBERNETES"), Out: out}
 	if os.Getenv("PREBUILT") != "no" {
 		builder.SetupEnvtest = []string{"go", "-C", filepath.Join(own, "..", "..", "hack", "tools"), "tool", "setup-envtest"}
 	}

@@ -37,9 +37,9 @@ func ownDir() (string, error) {
 	return "", errors.New("cannot find the folder test/cluster; run this inside the repository")
 }
 
-// hasVersions reports whether a folder has the modules that pin the versions.
+// hasVersions reports whether a folder has the module that pins the versions.
 func hasVersions(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "modules", "kubernetes", "go.mod"))
+	_, err := os.Stat(filepath.Join(dir, "programs", "go.mod"))
 	return err == nil
 }
 

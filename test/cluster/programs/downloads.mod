@@ -1,6 +1,6 @@
-// Pins the versions. Each program is built inside its downloaded module, whose own go.mod and
-// go.sum pin the rest; go.sum here has the checksums of the downloads.
-module github.com/darkroom-operator/darkroom-operator/test/cluster/modules/olm
+// Pins the versions of programs that are built inside their downloaded modules, whose own go.mod and
+// go.sum pin the rest. It is not tidied.
+module github.com/darkroom-operator/darkroom-operator/test/cluster/programs
 
 go 1.26.0
 
