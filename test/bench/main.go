@@ -182,7 +182,8 @@ type subject struct {
 // shardLabel is the label of Darkrooms that assigns them to one of several operators.
 const shardLabel = "shard"
 
-func (s *settings) operatorSubject() subject {
+// operatorSubject is the operator, with additional arguments.
+func (s *settings) operatorSubject(more ...string) subject {
 	return subject{operatorName, "darkroom-helm", true, false, hasDomains, func(address string, period time.Duration, shard int) *exec.Cmd {
 		args := []string{
 			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
@@ -196,7 +197,7 @@ func (s *settings) operatorSubject() subject {
 		if s.profiles != "" && shard == 0 {
 			args = append(args, "--pprof-bind-address="+profilerAddress)
 		}
-		return exec.Command(s.operator, args...)
+		return exec.Command(s.operator, append(args, more...)...)
 	}}
 }
 

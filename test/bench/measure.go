@@ -66,6 +66,11 @@ const (
 	restartRequests = "restart: API requests each"
 	restartWrites   = "restart: of these writes"
 	restartCPU      = "restart: CPU each, ms"
+	// A default of the operator has changed.
+	defaultsTime     = "changed default: all upgraded, s"
+	defaultsRequests = "changed default: API requests each"
+	defaultsCPU      = "changed default: CPU each, ms"
+	defaultsRSS      = "changed default: RSS at most, MiB"
 	// The tenants are described in tenants.go.
 	besideTrouble      = "create beside troublesome tenants, × alone"
 	besideTroubleWorst = "create beside troublesome tenants: the longest, ms"
@@ -74,6 +79,7 @@ const (
 var figureNames = []string{
 	burst, cpuPerInstall, serverCPU, requestsInstall, reconciles, statusWrites, createToIngress, changeToConfig, serviceBack,
 	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
+	defaultsTime, defaultsRequests, defaultsCPU, defaultsRSS,
 	besideTrouble, besideTroubleWorst,
 }
 
@@ -104,7 +110,7 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 		}
 	}()
 
-	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync, round.restart, round.tenants} {
+	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync, round.restart, round.defaults, round.tenants} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -396,38 +402,84 @@ func (s *settings) resyncPeriod() time.Duration {
 // restart measures how long a restarted subject is busy with Darkrooms that are all up to
 // date.
 func (r *round) restart(ctx context.Context) error {
-	r.fleet.stop()
 	start := time.Now()
-	fleet, err := r.startAtRest(r.subject)
+	if err := r.replace(r.subject); err != nil {
+		return err
+	}
+	profiled := r.profile("restart.cpu.pprof", "profile?seconds="+strconv.Itoa(max(2, r.n/200)))
+	// Listing many Darkrooms takes a while before the first one is reconciled.
+	used, end, err := r.allReconciled(ctx, time.Minute+time.Duration(r.n)*10*time.Millisecond)
 	if err != nil {
 		return err
 	}
-	r.fleet = fleet
-	profiled := r.profile("restart.cpu.pprof", "profile?seconds="+strconv.Itoa(max(2, r.n/200)))
 	all := float64(r.n + r.trials)
-	last, lastChange := usage{}, start
-	// Listing many Darkrooms takes a while before the first one is reconciled.
-	deadline := start.Add(time.Minute + time.Duration(r.n)*10*time.Millisecond)
-	for last.looks < all && time.Now().Before(deadline) || time.Since(lastChange) < 3*time.Second {
+	r.figures[restart] = end.Sub(start).Seconds()
+	r.figures[restartRequests] = used.requests / all
+	r.figures[restartWrites] = used.writes / all
+	r.figures[restartCPU] = used.cpu.Seconds() * 1000 / all
+	return <-profiled
+}
+
+// defaults measures a restart after which every Darkroom is upgraded, because a default of
+// the operator has changed.
+func (r *round) defaults(ctx context.Context) error {
+	if r.subject.name != operatorName {
+		return nil // it has no such default
+	}
+	const class = "changed"
+	start := time.Now()
+	if err := r.replace(r.operatorSubject("--ingress-class=" + class)); err != nil {
+		return err
+	}
+	used, end, err := r.allReconciled(ctx, time.Minute+time.Duration(r.n)*time.Second)
+	if err != nil {
+		return err
+	}
+	all := float64(r.n + r.trials)
+	r.figures[defaultsTime] = end.Sub(start).Seconds()
+	r.figures[defaultsRequests] = used.requests / all
+	r.figures[defaultsCPU] = used.cpu.Seconds() * 1000 / all
+	r.figures[defaultsRSS] = used.peak
+	ingresses := &networkingv1.IngressList{}
+	if err := r.kube.List(ctx, ingresses, client.InNamespace(r.namespace)); err != nil {
+		return err
+	}
+	for i := range ingresses.Items {
+		if got := ingresses.Items[i].Spec.IngressClassName; got == nil || *got != class {
+			return fmt.Errorf("Ingress %s was not upgraded", ingresses.Items[i].Name)
+		}
+	}
+	return nil
+}
+
+// replace stops what runs and starts a subject.
+func (r *round) replace(subject subject) (err error) {
+	r.fleet.stop()
+	r.fleet, err = r.startAtRest(subject)
+	return err
+}
+
+// allReconciled waits until the subject has reconciled every Darkroom and rests, for as long
+// as a limit allows, and returns what it has used until when.
+func (r *round) allReconciled(ctx context.Context, limit time.Duration) (last usage, end time.Time, err error) {
+	end = time.Now()
+	all, deadline := float64(r.n+r.trials), end.Add(limit)
+	for last.looks < all && time.Now().Before(deadline) || time.Since(end) < 3*time.Second {
 		now, err := r.fleet.usage()
 		if err != nil {
-			return err
+			return last, end, err
 		}
 		if now.requests != last.requests || now.looks != last.looks {
-			last, lastChange = now, time.Now()
+			last, end = now, time.Now()
 		}
 		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return err
+			return last, end, err
 		}
 	}
 	if last.looks < all {
-		return fmt.Errorf("only %.0f of %.0f Darkrooms were reconciled after a restart", last.looks, all)
+		return last, end, fmt.Errorf("only %.0f of %.0f Darkrooms were reconciled after a restart", last.looks, all)
 	}
-	r.figures[restart] = lastChange.Sub(start).Seconds()
-	r.figures[restartRequests] = last.requests / all
-	r.figures[restartWrites] = last.writes / all
-	r.figures[restartCPU] = last.cpu.Seconds() * 1000 / all
-	return <-profiled
+	return last, end, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

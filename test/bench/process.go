@@ -96,7 +96,8 @@ type usage struct {
 	// looks is the number of Darkrooms reconciled by the subject's controller, counting
 	// repetitions; reconciles are those of all its controllers.
 	looks, reconciles float64
-	rss               float64 // MiB
+	// rss is the resident memory and peak the most that it was, both in MiB.
+	rss, peak float64
 }
 
 // usage returns the total usage of all processes, and the maximum of their memory.
@@ -112,7 +113,7 @@ func (f fleet) usage() (usage, error) {
 		all.writes += one.writes
 		all.looks += one.looks
 		all.reconciles += one.reconciles
-		all.rss = max(all.rss, one.rss)
+		all.rss, all.peak = max(all.rss, one.rss), max(all.peak, one.peak)
 	}
 	return all, nil
 }
@@ -134,6 +135,9 @@ func (p *process) usage() (usage, error) {
 		return u, err
 	}
 	u.rss = float64(pages*os.Getpagesize()) / (1 << 20)
+	if u.peak, err = peakOf(p.pid); err != nil {
+		return u, err
+	}
 
 	response, err := http.Get(p.metrics)
 	if err != nil {
@@ -166,6 +170,21 @@ func (p *process) usage() (usage, error) {
 		}
 	}
 	return u, nil
+}
+
+// peakOf returns the most memory that a process has had resident, in MiB.
+func peakOf(pid int) (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	peak, err := strconv.ParseFloat(kilobytes, 64)
+	if err != nil {
+		return 0, fmt.Errorf("VmHWM of process %d: %w", pid, err)
+	}
+	return peak / 1024, nil
 }
 
 // statOf returns the fields of a process in /proc, from its state on. The name before it is

@@ -12,8 +12,8 @@ import (
 const ownVersion = "v1"
 
 // downloadsMod pins the versions of the components that are built inside their downloads,
-// and downloads.sum their checksums. It is no module of its own, and not part of
-// another one, which it would make depend on all that they do.
+// and downloads.sum their checksums. A module that required them would depend on all that
+// they do, so none does.
 const downloadsMod = "downloads.mod"
 
 // Version returns the version of c, as pinned in the folder of the programs.
