@@ -13,6 +13,7 @@ import { ListView } from "./list/ListView";
 import { LiveContext, useFollowing } from "./live/useLive";
 import { Link, paths, routeOf, useArrival, usePathname } from "./router";
 import { SettingsContext } from "./settings";
+import { t } from "./words/t";
 
 // Views other than the list are loaded when they are opened.
 const DetailView = lazyView(() => import("./detail/DetailView"));
@@ -84,10 +85,10 @@ export function App() {
 
   switch (session.state) {
     case "asking":
-      return loading;
+      return <Loading />;
     case "signedOut":
       return (
-        <Suspense fallback={loading}>
+        <Suspense fallback={<Loading />}>
           <SignIn expired={session.expired} onSignedIn={enter} />
         </Suspense>
       );
@@ -114,9 +115,9 @@ export function App() {
   }
 }
 
-const loading = (
+const Loading = () => (
   <Bullseye>
-    <Spinner aria-label="Loading" />
+    <Spinner aria-label={t("Loading")} />
   </Bullseye>
 );
 
@@ -140,7 +141,7 @@ function View() {
   return (
     <>
       <Boundary key={pathname}>
-        <Suspense fallback={loading}>
+        <Suspense fallback={<Loading />}>
           <Shown route={route} />
           <Arrival pathname={pathname} />
         </Suspense>
@@ -170,10 +171,10 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
     case "unknown":
       return (
         <PageSection>
-          <EmptyState titleText="Page not found" icon={SearchIcon} headingLevel="h1">
-            <EmptyStateBody>Check the address.</EmptyStateBody>
+          <EmptyState titleText={t("Page not found")} icon={SearchIcon} headingLevel="h1">
+            <EmptyStateBody>{t("Check the address.")}</EmptyStateBody>
             <EmptyStateFooter>
-              <Link to={paths.list}>All Darkrooms</Link>
+              <Link to={paths.list}>{t("All Darkrooms")}</Link>
             </EmptyStateFooter>
           </EmptyState>
         </PageSection>
@@ -184,14 +185,14 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
 function titleOf(route: ReturnType<typeof routeOf>): string {
   switch (route.view) {
     case "hosts":
-      return "Hosts · Darkrooms";
+      return t("Hosts · Darkrooms");
     case "create":
-      return "Create Darkroom · Darkrooms";
+      return t("Create Darkroom · Darkrooms");
     case "edit":
-      return `Edit ${route.key.name} · Darkrooms`;
+      return t("Edit {name} · Darkrooms", { name: route.key.name });
     case "detail":
-      return `${route.key.name} · Darkrooms`;
+      return t("{name} · Darkrooms", { name: route.key.name });
     default:
-      return "Darkrooms";
+      return t("Darkrooms");
   }
 }

@@ -1,15 +1,17 @@
-import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
+import { Button, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
 import { useRef, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Code } from "../detail/Code";
 import { useStore } from "../live/useLive";
-import { counted } from "../words/counted";
-import { commandOf, words, type ActionName } from "./actions";
+import { Alert } from "../patternfly/Alert";
+import { Modal } from "../patternfly/Modal";
+import { t } from "../words/t";
+import { bulkWords, commandOf, words, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
 import { perform, timestamp } from "./perform";
 
 /** Explains an action on several Darkrooms, and performs it on each. */
-export default function BulkDialog({ action, darkrooms, onClose }: { action: ActionName; darkrooms: readonly Darkroom[]; onClose: (done?: string) => void }) {
+export default function BulkDialog({ action, darkrooms, onClose }: { action: BulkAction; darkrooms: readonly Darkroom[]; onClose: (done?: string) => void }) {
   const store = useStore();
   // Those that the user saw: later ones are not changed.
   const [{ possible, refused }] = useState(() => partition(action, darkrooms));
@@ -17,7 +19,8 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Act
   const [running, setRunning] = useState<{ of: number; done: number }>();
   const [failures, setFailures] = useState<Failure[]>([]);
   const stopped = useRef(false);
-  const { ask, effect, act, done } = words[action];
+  const { effect, act } = words[action];
+  const { ask, done } = bulkWords[action];
   const pending = failures.length > 0 ? failures.map(({ darkroom }) => darkroom) : possible;
 
   const submit = async () => {
@@ -35,7 +38,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Act
     setRunning(undefined);
     setFailures(failed);
     if (failed.length === 0) {
-      onClose(`${done} for ${counted(possible.length)}`);
+      onClose(t(done, { n: possible.length }));
     }
   };
   const close = () => {
@@ -45,24 +48,24 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Act
 
   return (
     <Modal isOpen variant="medium" onClose={close} aria-labelledby="bulk-title" aria-describedby="bulk-text">
-      <ModalHeader title={`${ask} ${counted(possible.length)}?`} labelId="bulk-title" />
+      <ModalHeader title={t(ask, { n: possible.length })} labelId="bulk-title" />
       <ModalBody className="dr-stack">
         {failures.length > 0 && <Failures failures={failures} of={possible.length} />}
-        <p id="bulk-text">{effect}</p>
+        <p id="bulk-text">{t(effect)}</p>
         {[...refused].map(([reason, n]) => (
           <p key={reason} className="dr-quiet">
-            {counted(n)} left out. {reason}.
+            {t("{n, plural, one {# Darkroom} other {# Darkrooms}} left out. {reason}.", { n, reason })}
           </p>
         ))}
-        {running && <Progress aria-label="Darkrooms changed" value={running.done} max={running.of} label={`${running.done} of ${running.of}`} measureLocation="outside" />}
-        {possible.length > 0 && <Code label="kubectl commands" text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
+        {running && <Progress aria-label={t("Darkrooms changed")} value={running.done} max={running.of} label={t("{done} of {all}", { done: running.done, all: running.of })} measureLocation="outside" />}
+        {possible.length > 0 && <Code id="kubectl-commands" label={t("kubectl commands")} copyLabel={t("Copy kubectl commands")} text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
       </ModalBody>
       <ModalFooter>
         <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void submit()}>
-          {failures.length > 0 ? `Try ${counted(failures.length)} again` : act}
+          {failures.length > 0 ? t("Try {n, plural, one {# Darkroom} other {# Darkrooms}} again", { n: failures.length }) : t(act)}
         </Button>
         <Button variant="link" onClick={close}>
-          {running ? "Stop" : "Cancel"}
+          {running ? t("Stop") : t("Cancel")}
         </Button>
       </ModalFooter>
     </Modal>
@@ -71,7 +74,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Act
 
 function Failures({ failures, of }: { failures: Failure[]; of: number }) {
   return (
-    <Alert isInline variant="danger" title={`${failures.length} of ${counted(of)} not changed`} role="alert">
+    <Alert isInline variant="danger" title={t("{failed} of {n, plural, one {# Darkroom} other {# Darkrooms}} not changed", { failed: failures.length, n: of })} role="alert">
       <ul>
         {failures.map(({ darkroom, problem }) => (
           <li key={keyOf(darkroom)}>

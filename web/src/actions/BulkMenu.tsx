@@ -1,17 +1,15 @@
 import { DropdownItem } from "@patternfly/react-core";
+import { t } from "../words/t";
 import { Actions } from "./Actions";
-import { words, type ActionName } from "./actions";
-
-/** The actions that make sense for several Darkrooms at once. */
-const bulkActions = ["restart", "pause", "resume", "retry"] as const satisfies ActionName[];
+import { bulkActions, words, type BulkAction } from "./actions";
 
 /** The actions on the Darkrooms that a list shows. */
-export function BulkMenu({ count, onAct }: { count: number; onAct: (action: ActionName) => void }) {
+export function BulkMenu({ count, onAct }: { count: number; onAct: (action: BulkAction) => void }) {
   return (
     <Actions isDisabled={count === 0}>
       {bulkActions.map((action) => (
         <DropdownItem key={action} onClick={() => onAct(action)}>
-          {words[action].menu}
+          {t(words[action].menu)}
         </DropdownItem>
       ))}
     </Actions>

@@ -2,14 +2,14 @@ import { CodeBlock, CodeBlockAction } from "@patternfly/react-core";
 import { CopyButton } from "./CopyButton";
 
 /** A text to read and copy. */
-export function Code({ label, text, note }: { label: string; text: string; note?: string }) {
-  const id = `code-${label.toLowerCase().replaceAll(" ", "-")}`;
+export function Code({ id: name, label, copyLabel, text, note }: { id: string; label: string; copyLabel: string; text: string; note?: string }) {
+  const id = `code-${name}`;
   return (
     <>
       <CodeBlock
         actions={
           <CodeBlockAction>
-            <CopyButton id={`${id}-copy`} text={text} label={`Copy ${label.toLowerCase()}`} />
+            <CopyButton id={`${id}-copy`} text={text} label={copyLabel} />
           </CodeBlockAction>
         }
       >

@@ -1,5 +1,6 @@
 import { ClipboardCopyButton } from "@patternfly/react-core";
 import { useState } from "react";
+import { t } from "../words/t";
 
 /** Copies a text, and says so. */
 export function CopyButton({ id, text, label }: { id: string; text: string; label: string }) {
@@ -13,7 +14,7 @@ export function CopyButton({ id, text, label }: { id: string; text: string; labe
       onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
       onTooltipHidden={() => setCopied(false)}
     >
-      {copied ? "Copied" : label}
+      {copied ? t("Copied") : label}
     </ClipboardCopyButton>
   );
 }

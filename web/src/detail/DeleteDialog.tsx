@@ -1,4 +1,4 @@
-import { Alert, Button, Form, FormGroup, Modal, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
+import { Button, Form, FormGroup, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
@@ -6,7 +6,10 @@ import type { Darkroom } from "../api/types";
 import { Command } from "../actions/Command";
 import { deleteCommandOf } from "../actions/actions";
 import { writeSeen } from "../form/versions";
+import { Alert } from "../patternfly/Alert";
+import { Modal } from "../patternfly/Modal";
 import { navigate, paths } from "../router";
+import { rich, t } from "../words/t";
 
 /** Confirms a deletion by the name of the Darkroom. */
 export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => void }) {
@@ -29,7 +32,7 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
   };
   return (
     <Modal isOpen variant="small" onClose={onClose} aria-labelledby="delete-title" aria-describedby="delete-text">
-      <ModalHeader title={`Delete ${of.name}?`} titleIconVariant="warning" labelId="delete-title" />
+      <ModalHeader title={t("Delete {name}?", { name: of.name })} titleIconVariant="warning" titleScreenReaderText={t("Warning alert:")} labelId="delete-title" />
       <ModalBody>
         <Form
           id="delete-form"
@@ -41,22 +44,14 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
           }}
         >
           {problem && (
-            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Deletion failed"} role="alert">
+            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? t("Permission denied") : t("Deletion failed")} role="alert">
               {problem.message}
             </Alert>
           )}
           <p id="delete-text">
-            This deletes its pods and routes, and its domains stop serving images. The images at the source are not
-            deleted.
+            {t("This deletes its pods and routes, and its domains stop serving images. The images at the source are not deleted.")}
           </p>
-          <FormGroup
-            label={
-              <>
-                Type <strong>{of.name}</strong> to confirm
-              </>
-            }
-            fieldId="delete-name"
-          >
+          <FormGroup label={rich("Type <strong>{name}</strong> to confirm", { name: of.name })} fieldId="delete-name">
             <TextInput id="delete-name" value={typed} onChange={(_, value) => setTyped(value)} autoComplete="off" spellCheck={false} />
           </FormGroup>
           <Command id="delete-command" text={deleteCommandOf(of)} />
@@ -64,10 +59,10 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
       </ModalBody>
       <ModalFooter>
         <Button variant="danger" type="submit" form="delete-form" isDisabled={!fits || busy} isLoading={busy}>
-          Delete
+          {t("Delete")}
         </Button>
         <Button variant="link" onClick={onClose}>
-          Cancel
+          {t("Cancel")}
         </Button>
       </ModalFooter>
     </Modal>

@@ -8,7 +8,6 @@ import {
   Spinner,
   Tab,
   TabContent,
-  Tabs,
   TabTitleText,
   Title,
   Tooltip,
@@ -23,10 +22,12 @@ import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
+import { Tabs } from "../patternfly/Tabs";
 import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useKeyHint } from "../shortcuts/setting";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
+import { msg, t } from "../words/t";
 import { DeleteDialog } from "./DeleteDialog";
 import { Events } from "./Events";
 import { Manifest } from "./Manifest";
@@ -37,7 +38,7 @@ import { Yaml } from "./Yaml";
 // It needs the YAML library.
 const History = lazy(() => import("./History"));
 
-const tabs = { overview: "Overview", playground: "Playground", events: "Events", history: "History", yaml: "YAML", manifest: "Manifest" } as const;
+const tabs = { overview: msg("Overview"), playground: msg("Playground"), events: msg("Events"), history: msg("History"), yaml: msg("YAML"), manifest: msg("Manifest") };
 type TabName = keyof typeof tabs;
 
 /** One Darkroom, live. */
@@ -52,8 +53,8 @@ export default function DetailView({ of }: { of: Key }) {
   return (
     <>
       <PageSection type="breadcrumb">
-        <Breadcrumb aria-label="Breadcrumb">
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
+        <Breadcrumb aria-label={t("Breadcrumb")}>
+          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>{t("Darkrooms")}</Link>} />
           <BreadcrumbItem isActive>{of.name}</BreadcrumbItem>
         </Breadcrumb>
       </PageSection>
@@ -63,13 +64,13 @@ export default function DetailView({ of }: { of: Key }) {
         <PageSection isFilled>
           <ProblemState problem={described(read.problem, of)} onRetry={read.reload}>
             <Button variant="link" onClick={() => navigate(paths.list)}>
-              All Darkrooms
+              {t("All Darkrooms")}
             </Button>
           </ProblemState>
         </PageSection>
       ) : (
         <Bullseye>
-          <Spinner aria-label="Loading" />
+          <Spinner aria-label={t("Loading")} />
         </Bullseye>
       )}
     </>
@@ -77,7 +78,7 @@ export default function DetailView({ of }: { of: Key }) {
 }
 
 const described = (problem: Problem, { namespace, name }: Key): Problem =>
-  problem.status === 404 ? new Problem(404, problem.title, `There is no Darkroom ${name} in the namespace ${namespace}.`) : problem;
+  problem.status === 404 ? new Problem(404, problem.title, t("There is no Darkroom {name} in the namespace {namespace}.", { name, namespace })) : problem;
 
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);
@@ -97,7 +98,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
               <Title headingLevel="h1" className="dr-break">
                 {darkroom.name}
               </Title>
-              <span role="status" aria-label="Phase">
+              <span role="status" aria-label={t("Phase")}>
                 <PhaseLabel phase={phaseOf(darkroom)} />
               </span>
             </div>
@@ -105,7 +106,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           </div>
           <div className="dr-row">
             <ActionMenu darkroom={darkroom} access={access} onAct={setAction} />
-            <Allowed allowed={access?.update !== false} verb="edit">
+            <Allowed allowed={access?.update !== false} refusal={t("You do not have permission to edit this Darkroom")}>
               <Button
                 variant="secondary"
                 component="a"
@@ -114,39 +115,39 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
                 isAriaDisabled={access?.update === false || gone}
                 onClick={(event) => followLink(event, paths.edit(darkroom))}
               >
-                Edit
+                {t("Edit")}
               </Button>
             </Allowed>
-            <Allowed allowed={access?.delete !== false} verb="delete">
+            <Allowed allowed={access?.delete !== false} refusal={t("You do not have permission to delete this Darkroom")}>
               <Button variant="secondary" isDanger isAriaDisabled={access?.delete === false || gone} onClick={() => setDeleting(true)}>
-                Delete
+                {t("Delete")}
               </Button>
             </Allowed>
           </div>
         </div>
         <Done text={done} onClose={() => setDone(undefined)}>
-          The phase and the conditions show the progress.
+          {t("The phase and the conditions show the progress.")}
         </Done>
       </PageSection>
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs
           activeKey={tab}
           onSelect={(_, key) => navigate(key === "overview" ? pathname : `${pathname}?tab=${key}`, { replace: true })}
-          aria-label="Details of the Darkroom"
+          aria-label={t("Details of the Darkroom")}
           usePageInsets
         >
           {Object.entries(tabs).map(([name, title]) => (
-            <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>} tabContentId={`part-${name}`} />
+            <Tab key={name} eventKey={name} title={<TabTitleText>{t(title)}</TabTitleText>} tabContentId={`part-${name}`} />
           ))}
         </Tabs>
       </PageSection>
       <PageSection isFilled>
-        <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tabs[tab]}>
+        <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={t(tabs[tab])}>
           {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
           {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
           {tab === "events" && <Events darkroom={darkroom} />}
           {tab === "history" && (
-            <Suspense fallback={<Skeleton height="6rem" screenreaderText="Loading the history" />}>
+            <Suspense fallback={<Skeleton height="6rem" screenreaderText={t("Loading the history")} />}>
               <History darkroom={darkroom} access={access} onDone={setDone} />
             </Suspense>
           )}
@@ -170,6 +171,6 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
 }
 
 /** Explains why a button is disabled. */
-function Allowed({ allowed, verb, children }: { allowed: boolean; verb: string; children: React.ReactElement }) {
-  return allowed ? children : <Tooltip content={`You do not have permission to ${verb} this Darkroom`}>{children}</Tooltip>;
+function Allowed({ allowed, refusal, children }: { allowed: boolean; refusal: string; children: React.ReactElement }) {
+  return allowed ? children : <Tooltip content={refusal}>{children}</Tooltip>;
 }

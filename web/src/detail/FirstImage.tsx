@@ -2,6 +2,7 @@ import { Card, CardBody, CardTitle } from "@patternfly/react-core";
 import type { Access, Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { Age } from "../words/AgeText";
+import { rich, t } from "../words/t";
 import { ImageView } from "./ImageView";
 import { Snippets } from "./Snippets";
 
@@ -12,24 +13,25 @@ export function FirstImage({ darkroom, access }: { darkroom: Darkroom; access: A
     return null;
   }
   const source = status.conditions?.find(({ type }) => type === "SourceReady");
+  const age = <Age since={source?.lastTransitionTime} />;
   return (
     <Card id="card-image">
-      <CardTitle component="h2">Image</CardTitle>
+      <CardTitle component="h2">{t("Image")}</CardTitle>
       <CardBody className="dr-stack">
         {access?.image === false ? (
           <MissingRight to="image" namespace={darkroom.namespace} />
         ) : status.readyReplicas > 0 ? (
           // Fetched again when the result of the check changes.
-          <ImageView of={darkroom} path={probe.path} query="w=320" round={Date.parse(source?.lastTransitionTime ?? "") || 0} title="Last request" />
+          <ImageView of={darkroom} path={probe.path} query="w=320" round={Date.parse(source?.lastTransitionTime ?? "") || 0} kind="last" />
         ) : (
-          <p className="dr-quiet">No pod is ready, so no image is served.</p>
+          <p className="dr-quiet">{t("No pod is ready, so no image is served.")}</p>
         )}
         <p className="dr-break">{probe.path}</p>
         {source && source.status !== "Unknown" && (
           <p>
-            {source.status === "True" ? "Served " : "Not served "}
-            <Age since={source.lastTransitionTime} before="for " />
-            {source.status === "True" && `, checked every ${probe.periodSeconds ?? 60} seconds`}
+            {source.status === "True"
+              ? rich("Served for {age}, checked every {n, plural, one {# second} other {# seconds}}", { age, n: probe.periodSeconds ?? 60 })
+              : rich("Not served for {age}", { age })}
           </p>
         )}
         <Snippets darkroom={darkroom} path={probe.path} query="" />

@@ -8,9 +8,11 @@ import { api } from "../api/client";
 import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
-import { Age } from "../words/AgeText";
+import { Age, ago } from "../words/AgeText";
+import { number } from "../words/format";
 import { StatusText } from "../words/StatusText";
-import { changesTo, statusWords } from "./revisions";
+import { t } from "../words/t";
+import { changesTo, describeStatus } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
 
 interface Props {
@@ -27,28 +29,28 @@ export default function History({ darkroom, access, onDone }: Props) {
     return problem ? (
       <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "revisions", namespace: darkroom.namespace }} />
     ) : (
-      <Skeleton height="6rem" screenreaderText="Loading the history" />
+      <Skeleton height="6rem" screenreaderText={t("Loading the history")} />
     );
   }
   if (revisions.length === 0) {
     return (
-      <EmptyState titleText="No revisions" headingLevel="h2" variant="sm">
-        <EmptyStateBody>The first one is made when the Darkroom is installed.</EmptyStateBody>
+      <EmptyState titleText={t("No revisions")} headingLevel="h2" variant="sm">
+        <EmptyStateBody>{t("The first one is made when the Darkroom is installed.")}</EmptyStateBody>
       </EmptyState>
     );
   }
-  const refusal = access?.update === false ? "You do not have permission to update this Darkroom" : darkroom.deletedAt ? "The Darkroom is being deleted" : undefined;
+  const refusal = access?.update === false ? t("You do not have permission to update this Darkroom") : darkroom.deletedAt ? t("The Darkroom is being deleted") : undefined;
   return (
     <>
-      <Table aria-label="Revisions" variant="compact" gridBreakPoint="grid-md">
+      <Table aria-label={t("Revisions")} variant="compact" gridBreakPoint="grid-md">
         <Thead>
           <Tr>
-            <Th>Revision</Th>
-            <Th>Status</Th>
-            <Th>Created</Th>
-            <Th>Darkroom version</Th>
-            <Th>Compared with now</Th>
-            <Th screenReaderText="Roll back" />
+            <Th>{t("Revision")}</Th>
+            <Th>{t("Status")}</Th>
+            <Th>{t("Created")}</Th>
+            <Th>{t("Darkroom version")}</Th>
+            <Th>{t("Compared with now")}</Th>
+            <Th screenReaderText={t("Roll back")} />
           </Tr>
         </Thead>
         <Tbody>
@@ -83,27 +85,27 @@ function Row({ darkroom, revision, refusal, onChoose }: { darkroom: Darkroom; re
   const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
   const isSame = changed === 0 && !secretsDiffer;
   const comparison = !settings
-    ? "Settings not recorded"
+    ? t("Settings not recorded")
     : isSame
-      ? "Same settings"
+      ? t("Same settings")
       : changed === 0
-        ? "Other credentials or literal values"
-        : `${changed} ${changed === 1 ? "line differs" : "lines differ"}`;
+        ? t("Other credentials or literal values")
+        : t("{n, plural, one {# line differs} other {# lines differ}}", { n: changed });
   return (
     <Tr>
-      <Td dataLabel="Revision">{revision.revision}</Td>
-      <Td dataLabel="Status">
-        <StatusText {...(icons[status] ?? { icon: InfoCircleIcon, status: undefined })}>{statusWords[status] ?? status}</StatusText>
+      <Td dataLabel={t("Revision")}>{number(revision.revision)}</Td>
+      <Td dataLabel={t("Status")}>
+        <StatusText {...(icons[status] ?? { icon: InfoCircleIcon, status: undefined })}>{describeStatus(status)}</StatusText>
       </Td>
-      <Td dataLabel="Created">
-        <Age since={revision.createdAt} after=" ago" />
+      <Td dataLabel={t("Created")}>
+        <Age since={revision.createdAt} text={ago} />
       </Td>
-      <Td dataLabel="Darkroom version">{settings ? (settings.version ?? "default") : ""}</Td>
-      <Td dataLabel="Compared with now">{comparison}</Td>
-      <Td dataLabel="Roll back">
+      <Td dataLabel={t("Darkroom version")}>{settings ? (settings.version ?? t("default")) : ""}</Td>
+      <Td dataLabel={t("Compared with now")}>{comparison}</Td>
+      <Td dataLabel={t("Roll back")}>
         {settings && !isSame && (
-          <Button variant="secondary" size="sm" aria-label={`Roll back to revision ${revision.revision}`} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
-            Roll back
+          <Button variant="secondary" size="sm" aria-label={t("Roll back to revision {revision}", { revision: revision.revision })} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
+            {t("Roll back")}
           </Button>
         )}
       </Td>

@@ -13,12 +13,13 @@ import {
   Grid,
   GridItem,
   HelperText,
-  HelperTextItem,
   TextInput,
 } from "@patternfly/react-core";
 import { useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
+import { HelperTextItem } from "../patternfly/HelperTextItem";
+import { msg, t } from "../words/t";
 import { noParams, queryOf, queryText, wrongWith, type Params } from "./params";
 import { ImageView } from "./ImageView";
 import { Snippets } from "./Snippets";
@@ -57,7 +58,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
       )}
       <GridItem lg={4}>
         <Card id="card-parameters">
-          <CardTitle component="h2">Image</CardTitle>
+          <CardTitle component="h2">{t("Image")}</CardTitle>
           <CardBody>
             <Form
               onSubmit={(event) => {
@@ -65,7 +66,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
                 fetchImage();
               }}
             >
-              <FormGroup label="Path" fieldId="image-path" isRequired>
+              <FormGroup label={t("Path")} fieldId="image-path" isRequired>
                 <TextInput
                   id="image-path"
                   value={path}
@@ -79,7 +80,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
                 <FormHelperText>
                   <HelperText id="image-path-help" isLiveRegion>
                     <HelperTextItem variant={tried && wrong ? "error" : "default"}>
-                      {tried && wrong ? wrong : "Path of the image at the source"}
+                      {tried && wrong ? wrong : t("Path of the image at the source")}
                     </HelperTextItem>
                   </HelperText>
                 </FormHelperText>
@@ -87,10 +88,10 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
               <ParamFields params={params} set={set} />
               <ActionGroup>
                 <Button type="submit" isAriaDisabled={!mayFetch}>
-                  Fetch
+                  {t("Fetch")}
                 </Button>
                 <Button variant="link" onClick={() => setParams(noParams)}>
-                  Reset
+                  {t("Reset")}
                 </Button>
               </ActionGroup>
             </Form>
@@ -99,20 +100,20 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
       </GridItem>
       <GridItem lg={8}>
         <Card id="card-images" isFullHeight>
-          <CardTitle component="h2">Original and result</CardTitle>
+          <CardTitle component="h2">{t("Original and result")}</CardTitle>
           <CardBody>
             <Snippets darkroom={darkroom} path={path} query={queryText(params)} />
             {asked ? (
               <Grid hasGutter className="dr-images">
                 <GridItem md={6}>
-                  <ImageView of={darkroom} path={asked.path} query="" round={asked.round} title="Original" />
+                  <ImageView of={darkroom} path={asked.path} query="" round={asked.round} kind="original" />
                 </GridItem>
                 <GridItem md={6}>
-                  <ImageView of={darkroom} path={asked.path} query={asked.query} round={asked.round} title="Result" />
+                  <ImageView of={darkroom} path={asked.path} query={asked.query} round={asked.round} kind="result" />
                 </GridItem>
               </Grid>
             ) : (
-              <p className="dr-quiet dr-images">Enter a path, choose the changes, and fetch the image.</p>
+              <p className="dr-quiet dr-images">{t("Enter a path, choose the changes, and fetch the image.")}</p>
             )}
           </CardBody>
         </Card>
@@ -121,7 +122,17 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   );
 }
 
-const crops = ["top", "bottom", "left", "right", "top,left", "top,right", "bottom,left", "bottom,right"];
+/** Anchors of a crop, by their values in URLs. */
+const crops = {
+  top: msg("top"),
+  bottom: msg("bottom"),
+  left: msg("left"),
+  right: msg("right"),
+  "top,left": msg("top left"),
+  "top,right": msg("top right"),
+  "bottom,left": msg("bottom left"),
+  "bottom,right": msg("bottom right"),
+};
 
 function ParamFields({ params, set }: { params: Params; set: (part: Partial<Params>) => void }) {
   const sized = params.w !== "" && params.h !== "";
@@ -133,41 +144,41 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
   return (
     <>
       <div className="dr-pair dr-pair--tight">
-        {number("w", "Width", 2000)}
-        {number("h", "Height", 2000)}
+        {number("w", t("Width"), 2000)}
+        {number("h", t("Height"), 2000)}
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label="Fit" fieldId="image-fit">
+        <FormGroup label={t("Fit")} fieldId="image-fit">
           <FormSelect id="image-fit" value={params.fit} isDisabled={!sized} onChange={(_, fit) => set({ fit: fit as Params["fit"] })}>
-            <FormSelectOption value="" label="inside" />
-            <FormSelectOption value="crop" label="crop" />
-            <FormSelectOption value="scale" label="stretch" />
+            <FormSelectOption value="" label={t("inside")} />
+            <FormSelectOption value="crop" label={t("crop")} />
+            <FormSelectOption value="scale" label={t("stretch")} />
           </FormSelect>
         </FormGroup>
-        <FormGroup label="Crop anchor" fieldId="image-crop">
+        <FormGroup label={t("Crop anchor")} fieldId="image-crop">
           <FormSelect id="image-crop" value={params.crop} isDisabled={!sized || params.fit !== "crop"} onChange={(_, crop) => set({ crop })}>
-            <FormSelectOption value="" label="center" />
-            {crops.map((crop) => (
-              <FormSelectOption key={crop} value={crop} label={crop.replace(",", " ")} />
+            <FormSelectOption value="" label={t("center")} />
+            {Object.entries(crops).map(([crop, words]) => (
+              <FormSelectOption key={crop} value={crop} label={t(words)} />
             ))}
           </FormSelect>
         </FormGroup>
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label="Flip" fieldId="image-flip">
+        <FormGroup label={t("Flip")} fieldId="image-flip">
           <FormSelect id="image-flip" value={params.flip} onChange={(_, flip) => set({ flip: flip as Params["flip"] })}>
-            <FormSelectOption value="" label="none" />
-            <FormSelectOption value="h" label="horizontal" />
-            <FormSelectOption value="v" label="vertical" />
-            <FormSelectOption value="vh" label="both" />
+            <FormSelectOption value="" label={t("none{@flip}")} />
+            <FormSelectOption value="h" label={t("horizontal")} />
+            <FormSelectOption value="v" label={t("vertical")} />
+            <FormSelectOption value="vh" label={t("both")} />
           </FormSelect>
         </FormGroup>
-        {number("rot", "Rotate (degrees)", 359)}
-        {number("blur", "Blur", 100, 0.5)}
+        {number("rot", t("Rotate (degrees)"), 359)}
+        {number("blur", t("Blur"), 100, 0.5)}
       </div>
-      <FormGroup role="group" label="Options" fieldId="image-also" isInline>
-        <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
-        <Checkbox id="image-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
+      <FormGroup role="group" label={t("Options")} fieldId="image-also" isInline>
+        <Checkbox id="image-mono" label={t("Grayscale")} isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
+        <Checkbox id="image-compress" label={t("Compress")} isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
       </FormGroup>
     </>
   );

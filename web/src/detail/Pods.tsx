@@ -9,8 +9,10 @@ import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
+import { number } from "../words/format";
 import { separate } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
+import { t } from "../words/t";
 
 const PodDialog = lazy(() => import("./PodDialog"));
 
@@ -23,16 +25,16 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
   const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
   return (
     <Card id="card-pods">
-      <CardTitle component="h2">Pods</CardTitle>
+      <CardTitle component="h2">{t("Pods")}</CardTitle>
       <CardBody>
         {!pods ? (
           problem ? (
             <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} />
           ) : (
-            <Skeleton height="3rem" screenreaderText="Loading pods" />
+            <Skeleton height="3rem" screenreaderText={t("Loading pods")} />
           )
         ) : pods.length === 0 ? (
-          <p className="dr-quiet">No pods</p>
+          <p className="dr-quiet">{t("No pods")}</p>
         ) : (
           <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />
         )}
@@ -48,32 +50,32 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
 
 function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boolean; onOpen: (pod: string) => void }) {
   return (
-    <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
+    <Table aria-label={t("Pods")} variant="compact" gridBreakPoint="grid-md">
       <Thead>
         <Tr>
-          <Th width={35}>Name</Th>
-          <Th>State</Th>
-          <Th>Restarts</Th>
-          <Th>Node</Th>
-          <Th>Address</Th>
-          <Th>Age</Th>
+          <Th width={35}>{t("Name")}</Th>
+          <Th>{t("State")}</Th>
+          <Th>{t("Restarts")}</Th>
+          <Th>{t("Node")}</Th>
+          <Th>{t("Address")}</Th>
+          <Th>{t("Age")}</Th>
         </Tr>
       </Thead>
       <Tbody>
         {pods.map((pod) => (
           <Tr key={pod.name}>
-            <Td dataLabel="Name" className="dr-break">
-              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={`${mayReadLogs ? "Log and events" : "Events"} of ${pod.name}`}>
+            <Td dataLabel={t("Name")} className="dr-break">
+              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={mayReadLogs ? t("Log and events of {pod}", { pod: pod.name }) : t("Events of {pod}", { pod: pod.name })}>
                 {pod.name}
               </Button>
             </Td>
-            <Td dataLabel="State">
+            <Td dataLabel={t("State")}>
               <State pod={pod} />
             </Td>
-            <Td dataLabel="Restarts">{pod.restarts}</Td>
-            <Td dataLabel="Node">{pod.node ?? "–"}</Td>
-            <Td dataLabel="Address">{pod.ip ?? "–"}</Td>
-            <Td dataLabel="Age">
+            <Td dataLabel={t("Restarts")}>{number(pod.restarts)}</Td>
+            <Td dataLabel={t("Node")}>{pod.node ?? "–"}</Td>
+            <Td dataLabel={t("Address")}>{pod.ip ?? "–"}</Td>
+            <Td dataLabel={t("Age")}>
               <Age since={pod.startedAt} />
             </Td>
           </Tr>
@@ -85,10 +87,10 @@ function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boo
 
 function State({ pod }: { pod: Pod }) {
   const [icon, status, word] = pod.ready
-    ? ([CheckCircleIcon, "success", "Ready"] as const)
+    ? ([CheckCircleIcon, "success", t("Ready")] as const)
     : pod.reason
       ? ([ExclamationTriangleIcon, "warning", separate(pod.reason)] as const)
-      : ([InProgressIcon, "info", pod.phase === "Running" ? "Starting" : pod.phase] as const);
+      : ([InProgressIcon, "info", pod.phase === "Running" ? t("Starting") : pod.phase] as const);
   return (
     <>
       <StatusText icon={icon} status={status}>

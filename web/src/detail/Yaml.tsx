@@ -1,6 +1,7 @@
 import { Bullseye, Spinner } from "@patternfly/react-core";
 import { lazy, Suspense } from "react";
 import type { Darkroom } from "../api/types";
+import { t } from "../words/t";
 
 const YamlText = lazy(() => import("./YamlText"));
 
@@ -9,7 +10,7 @@ export function Yaml({ darkroom }: { darkroom: Darkroom }) {
     <Suspense
       fallback={
         <Bullseye>
-          <Spinner aria-label="Loading" />
+          <Spinner aria-label={t("Loading")} />
         </Bullseye>
       }
     >

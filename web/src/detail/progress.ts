@@ -1,6 +1,7 @@
 import type { Condition, Darkroom } from "../api/types";
 import { describeReason } from "../words/reasons";
 import { findingOf } from "../words/conditions";
+import { t } from "../words/t";
 
 export type StepState = "done" | "busy" | "failed" | "waiting" | "unchecked";
 
@@ -16,19 +17,20 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
   const find = (type: string) => conditions.find((condition) => condition.type === type);
   const wanted = autoscaling ? Math.max(1, status.replicas) : (replicas ?? 1);
   const podsReady = wanted > 0 && status.readyReplicas >= wanted;
-  const ready = find("Ready");
+  const readiness = find("Ready");
+  const ready = t("{ready} of {all}", { ready: status.readyReplicas, all: wanted });
   const source = find("SourceReady");
   const steps: Step[] = [
-    { title: "Accepted by the operator", ...stateOf(find("Initialized")) },
-    { title: "Objects installed", ...stateOf(find("Deployed")) },
+    { title: t("Accepted by the operator"), ...stateOf(find("Initialized")) },
+    { title: t("Objects installed"), ...stateOf(find("Deployed")) },
     podsReady
-      ? { title: "Pods ready", state: "done", detail: `${status.readyReplicas} of ${wanted}` }
-      : { title: "Pods ready", ...stateOf(ready?.status === "True" ? undefined : ready), detail: detailOf(ready) ?? `${status.readyReplicas} of ${wanted}` },
-    { title: "Hosts routed", ...stateOf(find("DomainsReady")) },
+      ? { title: t("Pods ready"), state: "done", detail: ready }
+      : { title: t("Pods ready"), ...stateOf(readiness?.status === "True" ? undefined : readiness), detail: detailOf(readiness) ?? ready },
+    { title: t("Hosts routed"), ...stateOf(find("DomainsReady")) },
     // Ready pods do not prove that images are served.
     probe
-      ? { title: "First image served", ...stateOf(source) }
-      : { title: "First image served", state: "unchecked", detail: "Not checked: edit the Darkroom to set an image to check with" },
+      ? { title: t("First image served"), ...stateOf(source) }
+      : { title: t("First image served"), state: "unchecked", detail: t("Not checked: edit the Darkroom to set an image to check with") },
   ];
   // A problem of an earlier step is that of the later ones too.
   const stuck = steps.findIndex(({ state }) => state !== "done");

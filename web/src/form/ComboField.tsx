@@ -2,7 +2,6 @@ import {
   FormGroup,
   FormHelperText,
   HelperText,
-  HelperTextItem,
   MenuToggle,
   Select,
   SelectList,
@@ -11,6 +10,8 @@ import {
   TextInputGroupMain,
 } from "@patternfly/react-core";
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
+import { HelperTextItem } from "../patternfly/HelperTextItem";
+import { t } from "../words/t";
 import { Help, idOf, TextField, useForm } from "./fields";
 import { valueAt, withValue, type Path } from "./model";
 import { messagesAt } from "./validate";
@@ -119,7 +120,7 @@ function Combo({ path, label, options, help, warning, isRequired = false, placeh
             isExpanded={open}
             isDisabled={disabled}
             status={invalid ? "danger" : undefined}
-            aria-label={`${label}: suggestions`}
+            aria-label={t("{label}: suggestions", { label })}
             onClick={() => show(!open)}
           >
             <TextInputGroup isPlain isDisabled={disabled}>

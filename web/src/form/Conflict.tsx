@@ -1,7 +1,10 @@
-import { ActionGroup, Alert, Button, Form, Radio } from "@patternfly/react-core";
+import { ActionGroup, Button, Form, Radio } from "@patternfly/react-core";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { useState } from "react";
+import { Alert } from "../patternfly/Alert";
 import { submitKeys } from "../shortcuts/keys";
+import { list } from "../words/format";
+import { t } from "../words/t";
 import { show } from "./merge";
 import type { Choice, ConflictState } from "./useSaving";
 
@@ -26,17 +29,17 @@ export function Conflict({
         onResolve(choices);
       }}
     >
-      <Alert component="p" isInline variant="warning" title="Another user changed the same fields" role="alert">
-        Nothing was saved. Choose a value for each field.
-        {conflict.taken.length > 0 && ` Their other changes (${conflict.taken.map((path) => path.join(".")).join(", ")}) are included.`}
+      <Alert component="p" isInline variant="warning" title={t("Another user changed the same fields")} role="alert">
+        {t("Nothing was saved. Choose a value for each field.")}
+        {conflict.taken.length > 0 && ` ${t("Their other changes ({fields}) are included.", { fields: list(conflict.taken.map((path) => path.join("."))) })}`}
       </Alert>
-      <Table aria-label="Conflicting fields" gridBreakPoint="grid-md" variant="compact">
+      <Table aria-label={t("Conflicting fields")} gridBreakPoint="grid-md" variant="compact">
         <Thead>
           <Tr>
-            <Th>Field</Th>
-            <Th>Before</Th>
-            <Th>Theirs</Th>
-            <Th>Yours</Th>
+            <Th>{t("Field")}</Th>
+            <Th>{t("Before{@value}")}</Th>
+            <Th>{t("Theirs")}</Th>
+            <Th>{t("Yours")}</Th>
           </Tr>
         </Thead>
         <Tbody>
@@ -44,20 +47,20 @@ export function Conflict({
             const name = clash.path.join(".");
             return (
               <Tr key={name}>
-                <Td dataLabel="Field">
+                <Td dataLabel={t("Field")}>
                   <strong>{name}</strong>
                 </Td>
-                <Td dataLabel="Before" className="dr-break">
+                <Td dataLabel={t("Before{@value}")} className="dr-break">
                   {show(clash.base)}
                 </Td>
                 {(["theirs", "mine"] as const).map((side) => (
-                  <Td key={side} dataLabel={side === "theirs" ? "Theirs" : "Yours"}>
+                  <Td key={side} dataLabel={side === "theirs" ? t("Theirs") : t("Yours")}>
                     <Radio
                       id={`${name}-${side}`}
                       name={`clash-${name}`}
                       label={
                         <span className="dr-break">
-                          <span className="pf-v6-screen-reader">{`${name}: ${side === "theirs" ? "theirs" : "yours"}, `}</span>
+                          <span className="pf-v6-screen-reader">{`${side === "theirs" ? t("{field}: theirs,", { field: name }) : t("{field}: yours,", { field: name })} `}</span>
                           {show(clash[side])}
                         </span>
                       }
@@ -72,14 +75,14 @@ export function Conflict({
         </Tbody>
       </Table>
       <ActionGroup className="dr-actions">
-        <Button type="submit" aria-keyshortcuts={submitKeys}>Continue</Button>
+        <Button type="submit" aria-keyshortcuts={submitKeys}>{t("Continue")}</Button>
         {onReload && (
           <Button variant="secondary" onClick={onReload}>
-            Discard my changes
+            {t("Discard my changes")}
           </Button>
         )}
         <Button variant="link" onClick={onCancel}>
-          Back to the form
+          {t("Back to the form")}
         </Button>
       </ActionGroup>
     </Form>

@@ -1,6 +1,8 @@
-import { Alert, Button, FormGroup, Radio, Stack, StackItem } from "@patternfly/react-core";
+import { Button, FormGroup, Radio, Stack, StackItem } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
 import type { Darkroom } from "../api/types";
+import { Alert } from "../patternfly/Alert";
+import { t } from "../words/t";
 import { ComboField } from "./ComboField";
 import { idOf, TextField, useForm } from "./fields";
 import { movesKeys } from "./model";
@@ -66,29 +68,28 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   );
   return (
     <>
-      <FormGroup label="Credentials" role="radiogroup" fieldId="field-credentials">
-        {inlineKept && type === "S3" && option("kept", "Keep the current keys", "Stored in the resource; never shown")}
-        {option("secret", "Existing Secret", "Recommended")}
-        {type === "S3" && option("inline", "Inline keys", "Stored in the resource, or in a new Secret")}
-        {type === "GoogleCloudStorage" && option("new", "New Secret", "Made from a service account key")}
-        {type === "GoogleCloudStorage" && option("none", "None", "For public buckets")}
+      <FormGroup label={t("Credentials")} role="radiogroup" fieldId="field-credentials">
+        {inlineKept && type === "S3" && option("kept", t("Keep the current keys"), t("Stored in the resource; never shown"))}
+        {option("secret", t("Existing Secret"), t("Recommended"))}
+        {type === "S3" && option("inline", t("Inline keys"), t("Stored in the resource, or in a new Secret"))}
+        {type === "GoogleCloudStorage" && option("new", t("New Secret"), t("Made from a service account key"))}
+        {type === "GoogleCloudStorage" && option("none", t("None{@credentials}"), t("For public buckets"))}
       </FormGroup>
-      {created && <Alert component="p" isInline isPlain variant="success" title={`The Secret ${created} was created`} role="status" />}
+      {created && <Alert component="p" isInline isPlain variant="success" title={t("The Secret {name} was created", { name: created })} role="status" />}
       {way === "secret" && <Reference type={type} secrets={secrets} />}
       {way === "new" && <NewSecret type={type} mayCreate={secrets.mayCreate} onCreated={refer} />}
       {way === "inline" && (
         <Stack hasGutter>
           <StackItem>
-            <Alert component="p" isInline variant="warning" title="Everyone who can read this Darkroom with kubectl can read inline keys">
-              They are stored in the resource; this page and its API never show them. Prefer a Secret. Keys are not kept
-              with unsaved changes: if you leave this page, enter them again.
+            <Alert component="p" isInline variant="warning" title={t("Everyone who can read this Darkroom with kubectl can read inline keys")}>
+              {t("They are stored in the resource; this page and its API never show them. Prefer a Secret. Keys are not kept with unsaved changes: if you leave this page, enter them again.")}
             </Alert>
           </StackItem>
           <StackItem>
-            <TextField path={["source", "accessKey"]} label="Access key" isRequired />
+            <TextField path={["source", "accessKey"]} label={t("Access key")} isRequired />
           </StackItem>
           <StackItem>
-            <TextField path={["source", "secretKey"]} label="Secret key" isRequired type="password" />
+            <TextField path={["source", "secretKey"]} label={t("Secret key")} isRequired type="password" />
           </StackItem>
           <StackItem>
             <NewSecret type={type} mayCreate={secrets.mayCreate} onCreated={refer} />
@@ -107,15 +108,15 @@ function Reference({ type, secrets }: { type: WithCredentials; secrets: Secrets 
   const keys = secrets.items?.find(({ name }) => name === input.source.credentialsSecretRef?.name)?.keys ?? [];
   return (
     <>
-      <SecretField path={[...reference, "name"]} label="Secret" keys={entries.map(({ key }) => key)} secrets={secrets} />
+      <SecretField path={[...reference, "name"]} label={t("Secret")} keys={entries.map(({ key }) => key)} secrets={secrets} />
       {more ? (
         entries.map(({ field, label, usual }) => (
-          <ComboField key={field} path={[...reference, field]} label={label} placeholder={usual} options={keys.map((value) => ({ value }))} />
+          <ComboField key={field} path={[...reference, field]} label={t(label)} placeholder={usual} options={keys.map((value) => ({ value }))} />
         ))
       ) : (
         <div>
           <Button variant="link" isInline onClick={() => setMore(true)}>
-            Use other entries of the Secret
+            {t("Use other entries of the Secret")}
           </Button>
         </div>
       )}

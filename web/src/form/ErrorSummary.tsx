@@ -1,8 +1,10 @@
-import { Alert, Button, List, ListItem } from "@patternfly/react-core";
+import { Button, List, ListItem } from "@patternfly/react-core";
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import type { DarkroomInput } from "../api/types";
+import { Alert } from "../patternfly/Alert";
 import { Link, paths } from "../router";
+import { t } from "../words/t";
 import type { FieldError } from "./validate";
 
 /** Why a Darkroom cannot be saved, above the form; each entry links to its field. */
@@ -37,7 +39,7 @@ export function ErrorSummary({
         {errors.length === 0 && <p>{problem?.message}</p>}
         {taken && (
           <p>
-            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>Open the existing Darkroom</Link>
+            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>{t("Open the existing Darkroom")}</Link>
           </p>
         )}
         {errors.length > 0 && (
@@ -64,16 +66,16 @@ export function ErrorSummary({
 
 function titleOf(problem: Problem | undefined, errors: readonly FieldError[], isNew: boolean): string {
   if (errors.length > 0) {
-    return errors.length === 1 ? "1 field is invalid" : `${errors.length} fields are invalid`;
+    return t("{n, plural, one {# field is invalid} other {# fields are invalid}}", { n: errors.length });
   }
   switch (problem?.status) {
     case 403:
-      return "Permission denied";
+      return t("Permission denied");
     case 404:
-      return isNew ? "Namespace not found" : "The Darkroom no longer exists";
+      return isNew ? t("Namespace not found") : t("The Darkroom no longer exists");
     case 409:
-      return isNew ? "The name is already in use" : "The Darkroom was replaced";
+      return isNew ? t("The name is already in use") : t("The Darkroom was replaced");
     default:
-      return "Request failed";
+      return t("Request failed");
   }
 }

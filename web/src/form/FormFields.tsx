@@ -1,10 +1,12 @@
-import { Alert, FormGroup, FormSection, Radio } from "@patternfly/react-core";
+import { FormGroup, FormSection, Radio } from "@patternfly/react-core";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
 import { useSettings } from "../settings";
 import { useSnapshot } from "../live/useLive";
+import { Alert } from "../patternfly/Alert";
 import { useLoaded } from "../useLoaded";
+import { t } from "../words/t";
 import { Advanced } from "./Advanced";
 import { NumberField, TextField, useForm } from "./fields";
 import { withValue } from "./model";
@@ -17,22 +19,22 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const { darkroomVersion } = useSettings();
   return (
     <>
-      <FormSection title="Name" titleElement="h2">
+      <FormSection title={t("Name")} titleElement="h2">
         <div className="dr-pair">
-          <TextField path={["name"]} label="Name" isRequired isDisabled={Boolean(loaded)} placeholder="photos" empty="" />
+          <TextField path={["name"]} label={t("Name")} isRequired isDisabled={Boolean(loaded)} placeholder="photos" empty="" />
           <Namespace isFixed={Boolean(loaded)} />
         </div>
         <Rights loaded={loaded} />
       </FormSection>
-      <FormSection title="Source" titleElement="h2">
+      <FormSection title={t("Source")} titleElement="h2">
         <SourceFields loaded={loaded} />
         <ProbePath />
       </FormSection>
-      <FormSection title="Domains" titleElement="h2">
+      <FormSection title={t("Domains")} titleElement="h2">
         <SubDomains />
       </FormSection>
-      <FormSection title="Deployment" titleElement="h2">
-        <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
+      <FormSection title={t("Deployment")} titleElement="h2">
+        <TextField path={["version"]} label={t("Version")} placeholder={darkroomVersion} help={t("Release of Darkroom; default: {version}", { version: darkroomVersion })} />
         <Scale />
       </FormSection>
       <Advanced />
@@ -48,7 +50,7 @@ function Namespace({ isFixed }: { isFixed: boolean }) {
   const known = useMemo(() => [...new Set([...namespaces, ...darkrooms.map((darkroom) => darkroom.namespace)])].sort(), [namespaces, darkrooms]);
   return (
     <>
-      <TextField path={["namespace"]} label="Namespace" isRequired isDisabled={isFixed} list={suggestions} empty="" />
+      <TextField path={["namespace"]} label={t("Namespace")} isRequired isDisabled={isFixed} list={suggestions} empty="" />
       <datalist id={suggestions}>
         {known.map((name) => (
           <option key={name} value={name} />
@@ -78,7 +80,7 @@ function Rights({ loaded }: { loaded: Darkroom | undefined }) {
       isInline
       isPlain
       variant="warning"
-      title={loaded ? "You have read-only access to this Darkroom" : `You cannot create Darkrooms in the namespace ${namespace}`}
+      title={loaded ? t("You have read-only access to this Darkroom") : t("You cannot create Darkrooms in the namespace {namespace}", { namespace })}
     />
   );
 }
@@ -89,11 +91,11 @@ function Scale() {
   const automatic = input.autoscaling !== undefined;
   return (
     <>
-      <FormGroup label="Pods" role="radiogroup" fieldId="field-scale" isInline>
+      <FormGroup label={t("Pods")} role="radiogroup" fieldId="field-scale" isInline>
         <Radio
           id="scale-fixed"
           name="scale"
-          label="Fixed number"
+          label={t("Fixed number")}
           isChecked={!automatic}
           isDisabled={disabled}
           onChange={() => change({ ...withValue(input, ["autoscaling"], undefined), replicas }, "autoscaling")}
@@ -101,7 +103,7 @@ function Scale() {
         <Radio
           id="scale-automatic"
           name="scale"
-          label="Autoscaling"
+          label={t("Autoscaling")}
           isChecked={automatic}
           isDisabled={disabled}
           onChange={() => {
@@ -112,18 +114,18 @@ function Scale() {
       </FormGroup>
       {automatic ? (
         <div className="dr-pair">
-          <NumberField path={["autoscaling", "minReplicas"]} label="Minimum pods" least={1} most={1000} />
-          <NumberField path={["autoscaling", "maxReplicas"]} label="Maximum pods" least={1} most={1000} />
-          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" least={1} isOptional placeholder="75" />
+          <NumberField path={["autoscaling", "minReplicas"]} label={t("Minimum pods")} least={1} most={1000} />
+          <NumberField path={["autoscaling", "maxReplicas"]} label={t("Maximum pods")} least={1} most={1000} />
+          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label={t("Target CPU utilization (%)")} least={1} isOptional placeholder="75" />
         </div>
       ) : (
         <NumberField
           path={["replicas"]}
-          label="Number of pods"
+          label={t("Number of pods")}
           least={0}
           most={1000}
           unset={1}
-          help={input.replicas === 0 ? "Scaled to zero: no images are served" : undefined}
+          help={input.replicas === 0 ? t("Scaled to zero: no images are served") : undefined}
         />
       )}
     </>

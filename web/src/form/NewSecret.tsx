@@ -1,8 +1,11 @@
-import { Alert, Button, FormGroup, FormHelperText, HelperText, HelperTextItem, TextArea, TextInput } from "@patternfly/react-core";
+import { Button, FormGroup, FormHelperText, HelperText, TextArea, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import { missingRight } from "../layout/MissingRight";
+import { Alert } from "../patternfly/Alert";
+import { HelperTextItem } from "../patternfly/HelperTextItem";
+import { msg, t, type Message } from "../words/t";
 import { useForm } from "./fields";
 import type { WithCredentials } from "./secrets";
 
@@ -33,11 +36,11 @@ export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredential
       setBusy(false);
     }
   };
-  const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? incomplete[type] : undefined;
+  const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? t(incomplete[type]) : undefined;
   return (
     <div className="dr-stack">
       {type === "GoogleCloudStorage" && (
-        <FormGroup label="Service account key (JSON)" fieldId="new-secret-key" isRequired>
+        <FormGroup label={t("Service account key (JSON)")} fieldId="new-secret-key" isRequired>
           <TextArea
             id="new-secret-key"
             value={key}
@@ -51,7 +54,7 @@ export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredential
           />
         </FormGroup>
       )}
-      <FormGroup label="Name of the new Secret" fieldId="new-secret-name">
+      <FormGroup label={t("Name of the new Secret")} fieldId="new-secret-name">
         <TextInput
           id="new-secret-name"
           value={name}
@@ -69,27 +72,27 @@ export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredential
         />
         <FormHelperText>
           <HelperText id="new-secret-help">
-            <HelperTextItem>{reason ?? `It is created in the namespace ${namespace} at once, and remains if the Darkroom is deleted.`}</HelperTextItem>
+            <HelperTextItem>{reason ?? t("It is created in the namespace {namespace} at once, and remains if the Darkroom is deleted.", { namespace })}</HelperTextItem>
           </HelperText>
         </FormHelperText>
       </FormGroup>
       {problem && (
-        <Alert component="p" isInline variant="danger" title="The Secret was not created" role="alert">
+        <Alert component="p" isInline variant="danger" title={t("The Secret was not created")} role="alert">
           {messagesOf(problem)}
         </Alert>
       )}
       <div>
         <Button variant="secondary" isDisabled={disabled || busy || reason !== undefined} isLoading={busy} onClick={() => void create()}>
-          {type === "S3" ? "Create a Secret from these keys" : "Create the Secret"}
+          {type === "S3" ? t("Create a Secret from these keys") : t("Create the Secret")}
         </Button>
       </div>
     </div>
   );
 }
 
-const incomplete: Record<WithCredentials, string> = {
-  S3: "Enter both keys to store them in a Secret.",
-  GoogleCloudStorage: "Paste the key to store it in a Secret.",
+const incomplete: Record<WithCredentials, Message> = {
+  S3: msg("Enter both keys to store them in a Secret."),
+  GoogleCloudStorage: msg("Paste the key to store it in a Secret."),
 };
 
 /** The errors of fields, or the problem as a whole. */

@@ -1,4 +1,6 @@
 import { missingRight } from "../layout/MissingRight";
+import { listAnd } from "../words/format";
+import { t } from "../words/t";
 import { ComboField } from "./ComboField";
 import { useForm } from "./fields";
 import { valueAt, type Path } from "./model";
@@ -10,12 +12,12 @@ export function SecretField({ path, label, keys, secrets }: { path: Path; label:
   const { items = [], truncated, mayList } = secrets;
   const chosen = items.find(({ name }) => name === valueAt(input, path));
   const lacks = chosen ? lacking(chosen, keys) : [];
-  const help = [`A Secret in the same namespace with ${keys.join(" and ")}.`];
+  const help = [t("A Secret in the same namespace with {keys}.", { keys: listAnd(keys) })];
   if (mayList === false) {
-    help.push(`Enter its name. ${missingRight("secrets", input.namespace ?? "")}.`);
+    help.push(t("Enter its name. {reason}.", { reason: missingRight("secrets", input.namespace ?? "") }));
   }
   if (truncated) {
-    help.push("The namespace has more Secrets than are listed: enter the name of another.");
+    help.push(t("The namespace has more Secrets than are listed: enter the name of another."));
   }
   return (
     <ComboField
@@ -25,7 +27,7 @@ export function SecretField({ path, label, keys, secrets }: { path: Path; label:
       empty=""
       options={optionsOf(items, keys)}
       help={help.join(" ")}
-      warning={lacks.length > 0 ? `This Secret lacks ${lacks.join(" and ")}. Choose another one, or other entries of it.` : undefined}
+      warning={lacks.length > 0 ? t("This Secret lacks {keys}. Choose another one, or other entries of it.", { keys: listAnd(lacks) }) : undefined}
     />
   );
 }

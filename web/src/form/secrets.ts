@@ -1,6 +1,8 @@
 import { api } from "../api/client";
 import type { Secret, SourceInput } from "../api/types";
 import { useLoaded } from "../useLoaded";
+import { list } from "../words/format";
+import { msg, t, type Message } from "../words/t";
 
 /** Types of sources that can have credentials. */
 export type WithCredentials = "S3" | "GoogleCloudStorage";
@@ -9,7 +11,7 @@ export type WithCredentials = "S3" | "GoogleCloudStorage";
 export interface Entry {
   /** The field of credentialsSecretRef that names it. */
   field: "accessKeyKey" | "secretKeyKey" | "credentialsJsonKey";
-  label: string;
+  label: Message;
   /** Its name unless the field says otherwise. */
   usual: string;
   key: string;
@@ -17,10 +19,10 @@ export interface Entry {
 
 const fields: Record<WithCredentials, Omit<Entry, "key">[]> = {
   S3: [
-    { field: "accessKeyKey", label: "Access key entry", usual: "accessKey" },
-    { field: "secretKeyKey", label: "Secret key entry", usual: "secretKey" },
+    { field: "accessKeyKey", label: msg("Access key entry"), usual: "accessKey" },
+    { field: "secretKeyKey", label: msg("Secret key entry"), usual: "secretKey" },
   ],
-  GoogleCloudStorage: [{ field: "credentialsJsonKey", label: "Service account key entry", usual: "credentials.json" }],
+  GoogleCloudStorage: [{ field: "credentialsJsonKey", label: msg("Service account key entry"), usual: "credentials.json" }],
 };
 
 /** The entries that a source needs of its Secret. */
@@ -35,7 +37,7 @@ export function optionsOf(secrets: readonly Secret[], keys: readonly string[]): 
   return secrets
     .map((secret) => ({ value: secret.name, lacks: lacking(secret, keys) }))
     .sort((a, b) => Number(a.lacks.length > 0) - Number(b.lacks.length > 0) || a.value.localeCompare(b.value))
-    .map(({ value, lacks }) => ({ value, ...(lacks.length > 0 ? { description: `Lacks ${lacks.join(", ")}` } : {}) }));
+    .map(({ value, lacks }) => ({ value, ...(lacks.length > 0 ? { description: t("Lacks {keys}", { keys: list(lacks) }) } : {}) }));
 }
 
 /** The Secrets of a namespace, as far as the user may list them. */

@@ -1,5 +1,4 @@
 import {
-  Alert,
   Masthead,
   Label,
   MastheadBrand,
@@ -16,9 +15,11 @@ import {
 import { lazy, Suspense, useCallback, useState, type ReactNode } from "react";
 import type { Who } from "../api/types";
 import { useConnection, useSynced } from "../live/useLive";
+import { Alert } from "../patternfly/Alert";
 import { useSettings } from "../settings";
 import { followLink, paths } from "../router";
 import { useShortcuts } from "../shortcuts/useShortcuts";
+import { t } from "../words/t";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
@@ -42,11 +43,11 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
         <MastheadBrand>
           <MastheadLogo href={paths.list} onClick={(event) => followLink(event, paths.list)} className="dr-brand">
             <Logo />
-            <span>Darkrooms</span>
+            <span>{t("Darkrooms")}</span>
           </MastheadLogo>
         </MastheadBrand>
         {cluster && (
-          <Label isCompact className="dr-cluster" textMaxWidth="20ch" aria-label={`Cluster ${cluster}`}>
+          <Label isCompact className="dr-cluster" textMaxWidth="20ch" aria-label={t("Cluster {cluster}", { cluster })}>
             {cluster}
           </Label>
         )}
@@ -69,15 +70,15 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
   );
   return (
     <div className="pf-v6-c-page pf-m-no-sidebar">
-      <SkipToContent href="#main">Skip to content</SkipToContent>
+      <SkipToContent href="#main">{t("Skip to content")}</SkipToContent>
       {masthead}
       <div className="pf-v6-c-page__main-container">
         <main id="main" className="pf-v6-c-page__main" tabIndex={-1}>
           <div role="status" aria-live="polite">
             {connection === "lost" && synced && (
               <PageSection className="dr-banner" variant="secondary">
-                <Alert component="p" isInline variant="warning" title="Connection lost">
-                  The page may be out of date. Reconnecting…
+                <Alert component="p" isInline variant="warning" title={t("Connection lost")}>
+                  {t("The page may be out of date. Reconnecting…")}
                 </Alert>
               </PageSection>
             )}

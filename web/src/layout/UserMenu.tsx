@@ -3,6 +3,7 @@ import UserIcon from "@patternfly/react-icons/dist/esm/icons/user-icon";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Who } from "../api/types";
+import { t } from "../words/t";
 
 /** Names of service accounts are long, and differ at their end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
@@ -31,15 +32,15 @@ export function UserMenu({ who, onShortcuts, onSignOut }: { who: Who; onShortcut
           isExpanded={open}
           onClick={() => setOpen(!open)}
           icon={<UserIcon />}
-          aria-label={`Signed in as ${who.username}`}
+          aria-label={t("Signed in as {user}", { user: who.username })}
         >
           <span className="dr-username">{shortName(who.username)}</span>
         </MenuToggle>
       )}
     >
-      <DropdownGroup label="Signed in as" labelHeadingLevel="h2">
+      <DropdownGroup label={t("Signed in as")} labelHeadingLevel="h2">
         <p className="dr-who">{who.username}</p>
-        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">from the kubeconfig of the server</p>}
+        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">{t("from the kubeconfig of the server")}</p>}
       </DropdownGroup>
       <Divider />
       <DropdownList>
@@ -49,10 +50,10 @@ export function UserMenu({ who, onShortcuts, onSignOut }: { who: Who; onShortcut
             onShortcuts();
           }}
         >
-          Keyboard shortcuts
+          {t("Keyboard shortcuts")}
         </DropdownItem>
-        <DropdownItem to="/docs">API documentation</DropdownItem>
-        {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>}
+        <DropdownItem to="/docs">{t("API documentation")}</DropdownItem>
+        {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>{t("Sign out")}</DropdownItem>}
       </DropdownList>
     </Dropdown>
   );

@@ -1,22 +1,22 @@
-import { Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { Toolbar, ToolbarContent, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
-import type { ActionName } from "../actions/actions";
+import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
-import { facetNames, facets, type FacetName } from "./facets";
+import { t } from "../words/t";
+import { ChosenFilters } from "./ChosenFilters";
+import { describeValue, facetNames, facets, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
-import { countBy, noFilters, type Query } from "./query";
+import { countBy, type Query } from "./query";
 import { Search } from "./Search";
-
-const describe = (name: FacetName, value: string): string => facets[name].describe?.(value) ?? value;
 
 interface Props {
   query: Query;
   onChange: (part: Partial<Query>) => void;
   found: number;
   /** Performs an action on all that were found. */
-  onAct: (action: ActionName) => void;
+  onAct: (action: BulkAction) => void;
 }
 
 /** Search, filters and actions above the table. */
@@ -25,39 +25,29 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
     const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
-    return values.map((value) => ({ value, text: describe(name, value), count: counts.get(value) ?? 0 }));
+    return values.map((value) => ({ value, text: describeValue(name, value), count: counts.get(value) ?? 0 }));
   };
   return (
-    <Toolbar
-      clearAllFilters={() => onChange(noFilters)}
-      clearFiltersButtonText="Clear all filters"
-      className="dr-filters"
-    >
+    <Toolbar className="dr-filters">
       <ToolbarContent>
         <ToolbarItem>
           <Search
-            label="Search by name, source, version, domain or reason"
-            placeholder="Name, source, version, domain"
+            label={t("Search by name, source, version, domain or reason")}
+            placeholder={t("Name, source, version, domain")}
             value={query.search}
             onChange={(search) => onChange({ search })}
           />
         </ToolbarItem>
         <ToolbarGroup variant="filter-group">
           {facetNames.map((name) => (
-            <ToolbarFilter
-              key={name}
-              categoryName={facets[name].title}
-              labels={query[name].map((value) => ({ key: value, node: describe(name, value) }))}
-              deleteLabel={(_, label) => onChange({ [name]: query[name].filter((value) => value !== (typeof label === "string" ? label : label.key)) })}
-              deleteLabelGroup={() => onChange({ [name]: [] })}
-            >
+            <ToolbarItem key={name}>
               <FilterMenu
-                title={facets[name].title}
+                title={t(facets[name].title)}
                 choicesOf={() => choicesOf(name)}
                 chosen={query[name]}
                 onChange={(chosen) => onChange({ [name]: chosen })}
               />
-            </ToolbarFilter>
+            </ToolbarItem>
           ))}
         </ToolbarGroup>
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
@@ -67,6 +57,7 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
           <BulkMenu count={found} onAct={onAct} />
         </ToolbarItem>
       </ToolbarContent>
+      <ChosenFilters query={query} onChange={onChange} />
     </Toolbar>
   );
 });

@@ -1,11 +1,12 @@
 import { Button, PageSection, Title } from "@patternfly/react-core";
 import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
-import type { ActionName } from "../actions/actions";
+import type { BulkAction } from "../actions/actions";
 import { Done } from "../actions/Done";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
 import { useKeyHint } from "../shortcuts/setting";
+import { t } from "../words/t";
 import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
@@ -26,7 +27,7 @@ export function ListView() {
     (part: Partial<Query>) => navigate(paths.list + formatQuery({ ...parseQuery(location.search), page: 1, ...part }), { replace: true }),
     [],
   );
-  const [action, setAction] = useState<ActionName>();
+  const [action, setAction] = useState<BulkAction>();
   const [done, setDone] = useState<string>();
   const page = Math.min(query.page, Math.max(1, Math.ceil(shown.length / query.perPage)));
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
@@ -64,7 +65,7 @@ export function ListView() {
   return (
     <>
       <Head />
-      <PageSection isFilled aria-label="Darkrooms" className="dr-list">
+      <PageSection isFilled aria-label={t("Darkrooms")} className="dr-list">
         {body}
       </PageSection>
     </>
@@ -76,13 +77,13 @@ const Head = memo(function Head() {
   return (
     <PageSection>
       <div className="dr-row dr-row--apart">
-        <Title headingLevel="h1">Darkrooms</Title>
+        <Title headingLevel="h1">{t("Darkrooms")}</Title>
         <div className="dr-row">
           <Button variant="link" component="a" href={paths.hosts} onClick={(event) => followLink(event, paths.hosts)}>
-            Hosts
+            {t("Hosts")}
           </Button>
           <Button component="a" href={paths.create} aria-keyshortcuts={keys} onClick={(event) => followLink(event, paths.create)}>
-            Create Darkroom
+            {t("Create Darkroom")}
           </Button>
         </div>
       </div>

@@ -1,5 +1,5 @@
-import { Pagination, PaginationVariant } from "@patternfly/react-core";
 import { memo } from "react";
+import { Pagination } from "../patternfly/Pagination";
 import type { Query } from "./query";
 
 interface Props {
@@ -17,11 +17,10 @@ export const Pages = memo(function Pages({ query, page, found, onChange }: Props
   }
   return (
     <Pagination
-      variant={PaginationVariant.bottom}
       itemCount={found}
       page={page}
       perPage={query.perPage}
-      perPageOptions={[20, 50, 100, 500].map((value) => ({ title: String(value), value }))}
+      choices={[20, 50, 100, 500]}
       onSetPage={(_, page) => onChange({ page })}
       onPerPageSelect={(_, perPage) => onChange({ perPage })}
     />

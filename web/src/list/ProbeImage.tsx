@@ -5,7 +5,9 @@ import { useImageUrl } from "../useImageUrl";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
 import { servingOf } from "../words/conditions";
+import { milliseconds } from "../words/format";
 import { phaseOf } from "../words/phases";
+import { t } from "../words/t";
 import { sourceOf, thumbnailsOf, whatOf } from "./thumbnails";
 
 /** The image of spec.probe in the list: when the Darkroom last served it and how fast, or for how long it is not served. */
@@ -18,7 +20,7 @@ export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   if (darkroom.probe && source?.status === "False") {
     return (
       <div className="dr-quiet dr-small">
-        <Age since={source.lastTransitionTime} before="Image not served for " />
+        <Age since={source.lastTransitionTime} text={(age) => t("Image not served for {age}", { age })} />
       </div>
     );
   }
@@ -57,10 +59,10 @@ function Requested({ darkroom }: { darkroom: Darkroom }) {
     <>
       {url && <img src={url} alt={darkroom.probe?.path ?? ""} />}
       <div className="dr-quiet dr-small" title={problem?.message}>
-        {problem ? "No image" : servingOf(darkroom)}
+        {problem ? t("No image") : servingOf(darkroom)}
         {shown && !problem && (
           <div>
-            <Age since={shown.at} after={` ago in ${Math.round(shown.milliseconds)} ms`} />
+            <Age since={shown.at} text={(age) => t("{age} ago in {duration}", { age, duration: milliseconds(shown.milliseconds) })} />
           </div>
         )}
       </div>

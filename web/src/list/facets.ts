@@ -1,12 +1,13 @@
 import { sourceTypes, type Darkroom } from "../api/types";
 import { reasonOf } from "../words/conditions";
-import { phaseNames, phaseOf } from "../words/phases";
+import { phaseNames, phaseOf, phases, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
 import { sourceNames, typeOf } from "../words/sources";
+import { msg, t, type Message } from "../words/t";
 
 /** A property that Darkrooms are filtered by. */
 interface Facet {
-  title: string;
+  title: Message;
   /** The parameter in the URL of the list. */
   parameter: string;
   /** The values of a Darkroom. */
@@ -27,24 +28,27 @@ export type FacetName = (typeof facetNames)[number];
 const present = (value: string | undefined): string[] => (value ? [value] : []);
 
 export const facets: Record<FacetName, Facet> = {
-  phases: { title: "Phase", parameter: "phase", of: (darkroom) => [phaseOf(darkroom)], all: phaseNames },
-  reasons: { title: "Reason", parameter: "reason", of: (darkroom) => present(reasonOf(darkroom)), describe: describeReason },
+  phases: { title: msg("Phase"), parameter: "phase", of: (darkroom) => [phaseOf(darkroom)], all: phaseNames, describe: (phase) => t(phases[phase as Phase].name) },
+  reasons: { title: msg("Reason"), parameter: "reason", of: (darkroom) => present(reasonOf(darkroom)), describe: describeReason },
   sources: {
-    title: "Source",
+    title: msg("Source"),
     parameter: "source",
     of: (darkroom) => [typeOf(darkroom.source)],
     all: sourceTypes,
-    describe: (type) => sourceNames[type as keyof typeof sourceNames].name,
+    describe: (type) => t(sourceNames[type as keyof typeof sourceNames].name),
   },
-  namespaces: { title: "Namespace", parameter: "namespace", of: (darkroom) => [darkroom.namespace] },
-  versions: { title: "Version", parameter: "version", of: (darkroom) => present(versionOf(darkroom)) },
+  namespaces: { title: msg("Namespace"), parameter: "namespace", of: (darkroom) => [darkroom.namespace] },
+  versions: { title: msg("Version"), parameter: "version", of: (darkroom) => present(versionOf(darkroom)) },
   labels: {
-    title: "Label",
+    title: msg("Label"),
     parameter: "label",
     of: ({ labels }) => Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`),
     group: (label) => label.slice(0, label.indexOf("=")),
   },
 };
+
+/** A value of a facet in words. */
+export const describeValue = (name: FacetName, value: string): string => facets[name].describe?.(value) ?? value;
 
 /** The chosen values of each facet; none means that it does not filter. */
 export type Chosen = Record<FacetName, string[]>;

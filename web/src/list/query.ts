@@ -3,6 +3,7 @@ import { reasonOf } from "../words/conditions";
 import { phaseNames, phaseOf } from "../words/phases";
 import { describeReason, separate } from "../words/reasons";
 import { placeOf, sourceNames, typeOf } from "../words/sources";
+import { t } from "../words/t";
 import { facetNames, facets, fits, versionOf, type Chosen, type FacetName } from "./facets";
 
 export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
@@ -110,7 +111,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
     darkroom.name,
     darkroom.namespace,
     placeOf(darkroom.source),
-    sourceNames[typeOf(darkroom.source)].name,
+    t(sourceNames[typeOf(darkroom.source)].name),
     versionOf(darkroom),
     ...darkroom.status.domains,
     ...darkroom.subDomains,

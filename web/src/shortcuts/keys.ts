@@ -1,8 +1,9 @@
+import { msg, type Message } from "../words/t";
 /** A shortcut, as the dialog lists it. */
 export interface Shortcut {
   /** Keys that are pressed one after the other, each with its modifiers. */
   keys: string[][];
-  text: string;
+  text: Message;
 }
 
 /** The key that modifies Enter: Command on Apple's keyboards. */
@@ -10,18 +11,18 @@ const modifier = /Mac|iPhone|iPad/.test(typeof navigator === "undefined" ? "" : 
 
 /** Shortcuts of characters alone, which can be turned off. */
 export const singleKeys: readonly Shortcut[] = [
-  { keys: [["?"]], text: "Show the keyboard shortcuts" },
-  { keys: [["/"]], text: "Search" },
-  { keys: [["n"]], text: "Create a Darkroom" },
-  { keys: [["e"]], text: "Edit the Darkroom that is shown" },
-  { keys: [["g"], ["l"]], text: "Go to the Darkrooms" },
-  { keys: [["g"], ["h"]], text: "Go to the hosts" },
+  { keys: [["?"]], text: msg("Show the keyboard shortcuts") },
+  { keys: [["/"]], text: msg("Search") },
+  { keys: [["n"]], text: msg("Create a Darkroom") },
+  { keys: [["e"]], text: msg("Edit the Darkroom that is shown") },
+  { keys: [["g"], ["l"]], text: msg("Go to the Darkrooms") },
+  { keys: [["g"], ["h"]], text: msg("Go to the hosts") },
 ];
 
 /** Shortcuts that always work. */
 export const otherKeys: readonly Shortcut[] = [
-  { keys: [[modifier, "Enter"]], text: "Review changes, or save them" },
-  { keys: [["Esc"]], text: "Close a dialog or a menu" },
+  { keys: [[modifier, "Enter"]], text: msg("Review changes, or save them") },
+  { keys: [["Esc"]], text: msg("Close a dialog or a menu") },
 ];
 
 /** The value of aria-keyshortcuts of a button that Ctrl+Enter presses. */

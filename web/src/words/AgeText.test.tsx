@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, render, screen } from "@testing-library/react";
 import { afterEach, expect, test, vi } from "vitest";
-import { Age } from "./AgeText";
+import { Age, ago } from "./AgeText";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -11,9 +11,9 @@ test("ages tick every second, by one timer for all of them", () => {
   vi.useFakeTimers({ now: Date.parse("2026-01-10T00:00:00Z") });
   const { unmount } = render(
     <>
-      <Age since="2026-01-09T23:59:57Z" after=" ago" />
+      <Age since="2026-01-09T23:59:57Z" text={ago} />
       <Age since="2026-01-09T23:00:00Z" />
-      <Age since={undefined} after=" ago" />
+      <Age since={undefined} text={ago} />
     </>,
   );
   expect(screen.getByText("3s ago")).toBeTruthy();

@@ -1,13 +1,25 @@
 import { useSyncExternalStore } from "react";
 import { everySecond } from "../clock";
 import { age, atTime } from "./age";
+import { t } from "./t";
+
+interface Props {
+  since: string | undefined;
+  /** The text around the age. */
+  text?: (age: string) => string;
+  title?: string;
+  className?: string;
+}
 
 /** How long ago something was. It ticks by itself, and renders only when its text changes. */
-export function Age({ since, before = "", after = "", title, className }: { since: string | undefined; before?: string; after?: string; title?: string; className?: string }) {
-  const text = useSyncExternalStore(everySecond, () => age(since, Date.now()));
+export function Age({ since, text = (age) => age, title, className }: Props) {
+  const shown = useSyncExternalStore(everySecond, () => age(since, Date.now()));
   return (
     <time dateTime={since} title={title ?? atTime(since)} className={className}>
-      {since ? before + text + after : text}
+      {since ? text(shown) : shown}
     </time>
   );
 }
+
+/** The text of an age in the past. */
+export const ago = (age: string): string => t("{age} ago", { age });

@@ -5,7 +5,7 @@ interface Props {
   icon: ComponentType;
   status: "success" | "info" | "warning" | "danger" | "custom" | undefined;
   /** What the icon says that the text does not. */
-  label?: string;
+  label?: string | undefined;
   children: ReactNode;
 }
 

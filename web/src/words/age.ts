@@ -1,35 +1,32 @@
-const steps: [limit: number, unit: number, letter: string][] = [
-  [60, 1, "s"],
-  [3_600, 60, "m"],
-  [86_400, 3_600, "h"],
-  [86_400 * 365, 86_400, "d"],
-  [Infinity, 86_400 * 365, "y"],
-];
+import { dateTime, duration, number } from "./format";
+import { t } from "./t";
 
-/** How long ago something was, as kubectl would say: 5m, 3h, 2d. */
+const steps = [
+  [60, 1, "second"],
+  [3_600, 60, "minute"],
+  [86_400, 3_600, "hour"],
+  [86_400 * 365, 86_400, "day"],
+  [Infinity, 86_400 * 365, "year"],
+] as const;
+
+/** How long ago something was, in one unit: 5m, 3h, 2d. */
 export function age(since: string | undefined, now: number): string {
   const then = since ? Date.parse(since) : NaN;
   if (Number.isNaN(then)) {
     return "–";
   }
   const seconds = Math.max(0, Math.floor((now - then) / 1000));
-  const [, unit, letter] = steps.find(([limit]) => seconds < limit) ?? [0, 1, "s"];
-  return `${Math.floor(seconds / unit)}${letter}`;
+  const [, size, unit] = steps.find(([limit]) => seconds < limit) ?? steps[0];
+  return duration(Math.floor(seconds / size), unit);
 }
 
-/** A time in the words of the reader's language. */
-export const atTime = (time: string | undefined): string => (time ? new Date(time).toLocaleString() : "");
-
-const sizes: [limit: number, unit: string][] = [
-  [1024 ** 2, "KiB"],
-  [Infinity, "MiB"],
-];
+/** A time in the format of the page's locale. */
+export const atTime = (time: string | undefined): string => (time ? dateTime(time) : "");
 
 /** A number of bytes: 512 B, 12.3 KiB, 1.2 MiB. */
 export function bytes(n: number): string {
   if (n < 1024) {
-    return `${n} B`;
+    return t("{size} B", { size: n });
   }
-  const [limit, unit] = sizes.find(([most]) => n < most) ?? [Infinity, "MiB"];
-  return `${(n / (limit === 1024 ** 2 ? 1024 : 1024 ** 2)).toFixed(1)} ${unit}`;
+  return n < 1024 ** 2 ? t("{size} KiB", { size: number(n / 1024, 1) }) : t("{size} MiB", { size: number(n / 1024 ** 2, 1) });
 }

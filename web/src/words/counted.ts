@@ -1,2 +1,4 @@
+import { t } from "./t";
+
 /** A number of Darkrooms. */
-export const counted = (n: number): string => (n === 1 ? "1 Darkroom" : `${n} Darkrooms`);
+export const counted = (n: number): string => t("{n, plural, one {# Darkroom} other {# Darkrooms}}", { n });

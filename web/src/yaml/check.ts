@@ -1,4 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type YAMLMap } from "yaml";
+import { list } from "../words/format";
+import { msg, t, type Message } from "../words/t";
 import { darkroomSchema, fieldOf, type Schema } from "./schema";
 import type { Finding } from "./text";
 
@@ -36,7 +38,7 @@ function checkNode(node: unknown, schema: Schema, key: Range, out: Finding[]): v
     }
     const { minItems = 0, maxItems = Infinity, items } = schema;
     if (node.items.length < minItems || node.items.length > maxItems) {
-      report(`Must have ${bounds(minItems, maxItems)} items`, key);
+      report(within(ofItems, minItems, maxItems), key);
     }
     if (items) {
       node.items.forEach((inner) => checkNode(inner, items, rangeOf(inner, key), out));
@@ -59,16 +61,16 @@ function checkMap(node: YAMLMap, schema: Schema, key: Range, out: Finding[]): vo
     if (field) {
       checkNode(pair.value, field, at, out);
     } else if (!schema.additionalProperties) {
-      out.push({ from: at[0], to: at[1], message: `Unknown field ${name}` });
+      out.push({ from: at[0], to: at[1], message: t("Unknown field {field}", { field: name }) });
     }
   }
   for (const name of schema.required ?? []) {
     if (!names.has(name)) {
-      out.push({ from: key[0], to: key[1], message: `Missing field ${name}` });
+      out.push({ from: key[0], to: key[1], message: t("Missing field {field}", { field: name }) });
     }
   }
   if (node.items.length > (schema.maxProperties ?? Infinity)) {
-    out.push({ from: key[0], to: key[1], message: `Must have at most ${schema.maxProperties ?? 0} entries` });
+    out.push({ from: key[0], to: key[1], message: t("Must have at most {most, plural, one {# entry} other {# entries}}", { most: schema.maxProperties ?? 0 }) });
   }
 }
 
@@ -81,15 +83,15 @@ function wrongWith(value: unknown, schema: Schema): string | undefined {
     return wanted(schema);
   }
   if (typeof value === "number" && (value < minimum || value > maximum)) {
-    return `Must be ${bounds(minimum, maximum)}`;
+    return within(ofValue, minimum, maximum);
   }
   if (typeof value === "string") {
     const length = Array.from(value).length;
     if (length < minLength || length > maxLength) {
-      return `Must have ${bounds(minLength, maxLength)} characters`;
+      return within(ofCharacters, minLength, maxLength);
     }
     if (pattern && !new RegExp(pattern, "u").test(value)) {
-      return schema["x-kubernetes-int-or-string"] ? "Must be a quantity, for example 500m, 2 or 256Mi" : `Must match ${pattern}`;
+      return schema["x-kubernetes-int-or-string"] ? t(quantity) : t("Must match {pattern}", { pattern });
     }
   }
   return undefined;
@@ -99,22 +101,47 @@ function hasType(value: unknown, type: string | undefined): boolean {
   return type === undefined || (type === "integer" ? Number.isInteger(value) : typeof value === type);
 }
 
-const names: Record<string, string> = {
-  string: "a text; quote numbers, true and false",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  object: "an object with fields",
-  array: "a list, for example [photos]",
+/** A value of each type. */
+const types: Record<string, Message> = {
+  string: msg("Must be a text; quote numbers, true and false"),
+  integer: msg("Must be a whole number"),
+  number: msg("Must be a number"),
+  boolean: msg("Must be true or false"),
+  object: msg("Must be an object with fields"),
+  array: msg("Must be a list, for example [photos]"),
 };
+const quantity = msg("Must be a quantity, for example 500m, 2 or 256Mi");
 
 function wanted(schema: Schema): string {
   if (schema.enum) {
-    return schema.enum.length === 1 ? `Must be ${String(schema.enum[0])}` : `Must be one of ${schema.enum.join(", ")}`;
+    const values = list(schema.enum.map(String));
+    return schema.enum.length === 1 ? t("Must be {value}", { value: values }) : t("Must be one of {values}", { values });
   }
-  return `Must be ${schema["x-kubernetes-int-or-string"] ? "a quantity, for example 500m, 2 or 256Mi" : (names[schema.type ?? ""] ?? "of another type")}`;
+  return t(schema["x-kubernetes-int-or-string"] ? quantity : (types[schema.type ?? ""] ?? msg("Must be of another type")));
 }
 
-function bounds(least: number, most: number): string {
-  return most === Infinity ? `at least ${least}` : least === -Infinity ? `at most ${most}` : `from ${least} to ${most}`;
+/** What a number must be, by the bounds that there are. */
+interface Bounds {
+  least: Message;
+  most: Message;
+  both: Message;
 }
+
+const ofValue: Bounds = {
+  least: msg("Must be at least {least}"),
+  most: msg("Must be at most {most}"),
+  both: msg("Must be from {least} to {most}"),
+};
+const ofItems: Bounds = {
+  least: msg("Must have at least {least, plural, one {# item} other {# items}}"),
+  most: msg("Must have at most {most, plural, one {# item} other {# items}}"),
+  both: msg("Must have from {least} to {most, plural, one {# item} other {# items}}"),
+};
+const ofCharacters: Bounds = {
+  least: msg("Must have at least {least, plural, one {# character} other {# characters}}"),
+  most: msg("Must have at most {most, plural, one {# character} other {# characters}}"),
+  both: msg("Must have from {least} to {most, plural, one {# character} other {# characters}}"),
+};
+
+const within = (words: Bounds, least: number, most: number): string =>
+  t(most === Infinity ? words.least : least === -Infinity ? words.most : words.both, { least, most });

@@ -1,0 +1,54 @@
+import { Button, Label, LabelGroup, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { t } from "../words/t";
+import { describeValue, facetNames, facets } from "./facets";
+import { noFilters, type Query } from "./query";
+
+/**
+ * The chosen filters, each with a button that removes it. It is the markup of PatternFly's ToolbarFilter, whose
+ * buttons have English names.
+ */
+export function ChosenFilters({ query, onChange }: { query: Query; onChange: (part: Partial<Query>) => void }) {
+  const chosen = facetNames.filter((name) => query[name].length > 0);
+  if (chosen.length === 0) {
+    return null;
+  }
+  return (
+    <div className="pf-v6-c-toolbar__content">
+      <ToolbarGroup>
+        {chosen.map((name) => (
+          <ToolbarItem key={name} variant="label-group">
+            <LabelGroup
+              categoryName={t(facets[name].title)}
+              isClosable
+              closeBtnAriaLabel={t("Remove the filters:")}
+              onClick={() => onChange({ [name]: [] })}
+              collapsedText={t("{n} more", { n: query[name].length - shown })}
+              expandedText={t("Show less")}
+              numLabels={shown}
+            >
+              {query[name].map((value) => (
+                <Label
+                  key={value}
+                  closeBtnAriaLabel={t("Remove the filter {value}", { value: describeValue(name, value) })}
+                  onClose={() => onChange({ [name]: query[name].filter((other) => other !== value) })}
+                >
+                  {describeValue(name, value)}
+                </Label>
+              ))}
+            </LabelGroup>
+          </ToolbarItem>
+        ))}
+      </ToolbarGroup>
+      <ToolbarGroup variant="action-group-inline">
+        <ToolbarItem>
+          <Button variant="link" isInline onClick={() => onChange(noFilters)}>
+            {t("Clear all filters")}
+          </Button>
+        </ToolbarItem>
+      </ToolbarGroup>
+    </div>
+  );
+}
+
+/** How many values of a facet are shown until all are asked for. */
+const shown = 3;
