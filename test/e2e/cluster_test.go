@@ -86,7 +86,7 @@ func installDefinitions(ctx context.Context) error {
 	}
 	documents := [][]byte{built, []byte(serviceMonitorDefinition)}
 	// The operator needs httproutes, Traefik all of them.
-	for _, plural := range []string{"gatewayclasses", "gateways", "grpcroutes", "httproutes", "referencegrants"} {
+	for _, plural := range []string{"backendtlspolicies", "gatewayclasses", "gateways", "grpcroutes", "httproutes", "referencegrants"} {
 		definition, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(gatewayAPI)),
 			"config", "crd", "standard", "gateway.networking.k8s.io_"+plural+".yaml"))
 		if err != nil {

@@ -41,16 +41,16 @@ kind: ClusterRole
 metadata: {name: traefik}
 rules:
 - apiGroups: [""]
-  resources: [namespaces, secrets, services]
+  resources: [configmaps, namespaces, secrets, services]
   verbs: [list, watch]
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices]
   verbs: [list, watch]
 - apiGroups: [gateway.networking.k8s.io]
-  resources: [gatewayclasses, gateways, grpcroutes, httproutes, referencegrants]
+  resources: [backendtlspolicies, gatewayclasses, gateways, grpcroutes, httproutes, referencegrants]
   verbs: [list, watch]
 - apiGroups: [gateway.networking.k8s.io]
-  resources: [gatewayclasses/status, gateways/status, grpcroutes/status, httproutes/status]
+  resources: [backendtlspolicies/status, gatewayclasses/status, gateways/status, grpcroutes/status, httproutes/status]
   verbs: [update]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
