@@ -58,7 +58,7 @@ type remembered struct {
 }
 
 func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache) (*credentials, error) {
-	err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Darkroom{}, indexCredentials, func(object client.Object) []string {
+	err := indexOfNamespaces(mgr.GetCache()).IndexField(ctx, &v1alpha1.Darkroom{}, indexCredentials, func(object client.Object) []string {
 		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 			if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
 				return []string{name}

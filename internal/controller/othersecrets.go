@@ -51,8 +51,8 @@ func newOtherSecrets(ctx context.Context, mgr manager.Manager, namespaces []stri
 }
 
 // indexReleases adds the index of Secrets by Helm release.
-func indexReleases(ctx context.Context, indexer client.FieldIndexer) error {
-	if err := indexer.IndexField(ctx, secretMetadata(), storage.Index, storage.IndexFunc); err != nil {
+func indexReleases(ctx context.Context, in cache.Cache) error {
+	if err := indexOfNamespaces(in).IndexField(ctx, secretMetadata(), storage.Index, storage.IndexFunc); err != nil {
 		return fmt.Errorf("index Secrets by release: %w", err)
 	}
 	return nil

@@ -27,13 +27,13 @@ func newLedger(ctx context.Context, mgr manager.Manager, kinds *kinds, baseDomai
 		BaseDomain: baseDomain,
 		Routes:     func() bool { return kinds.has(httpRoute) },
 	}
-	if err := cached.Index(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := cached.Index(ctx, indexOfAll(mgr.GetCache())); err != nil {
 		return nil, err
 	}
 	kinds.index = func(ctx context.Context, kind *optional) error {
-		err := indexOwner(ctx, mgr.GetFieldIndexer(), kind.watched)
+		err := indexOwner(ctx, mgr.GetCache(), kind.watched)
 		if err == nil && kind.kind == httpRoute {
-			err = cached.IndexRoutes(ctx, mgr.GetFieldIndexer())
+			err = cached.IndexRoutes(ctx, indexOfAll(mgr.GetCache()))
 		}
 		return err
 	}

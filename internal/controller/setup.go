@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -154,7 +155,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, err
 	}
 	for _, kind := range watchedKinds() {
-		if err := indexOwner(ctx, mgr.GetFieldIndexer(), kind); err != nil {
+		if err := indexOwner(ctx, mgr.GetCache(), kind); err != nil {
 			return nil, err
 		}
 	}
@@ -166,7 +167,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	if err := indexReleases(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := indexReleases(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	credentials, err := newCredentials(ctx, mgr, others)
@@ -200,8 +201,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 }
 
 // indexOwner adds the index of objects by the Darkroom that they belong to.
-func indexOwner(ctx context.Context, indexer client.FieldIndexer, kind watched) error {
-	if err := indexer.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
+func indexOwner(ctx context.Context, in cache.Cache, kind watched) error {
+	if err := indexOfNamespaces(in).IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
 		return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
 	}
 	return nil

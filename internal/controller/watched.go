@@ -3,6 +3,10 @@ package controller
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
+	"maps"
+	"sync"
+	"time"
 	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -133,8 +137,8 @@ func withoutManagedFields(object any) (any, error) {
 // the objects of a Darkroom have the same labels and owner.
 func share(metadata metav1.Object) {
 	metadata.SetNamespace(shared(metadata.GetNamespace()))
-	metadata.SetLabels(sharedMap(metadata.GetLabels()))
-	metadata.SetAnnotations(sharedMap(metadata.GetAnnotations()))
+	metadata.SetLabels(sharedMaps.of(metadata.GetLabels()))
+	metadata.SetAnnotations(sharedMaps.of(metadata.GetAnnotations()))
 	owners := metadata.GetOwnerReferences()
 	for i := range owners {
 		owner := &owners[i]
@@ -146,27 +150,58 @@ func share(metadata metav1.Object) {
 
 func shared(value string) string { return unique.Make(value).Value() }
 
-func sharedMap(values map[string]string) map[string]string {
+// sharedMaps are the labels and annotations of recently cached objects. The objects of a
+// Darkroom are cached at nearly the same time: when it is installed, or at the start.
+var sharedMaps recentMaps
+
+// recentMaps finds maps of the same content. It forgets all of them once in a while, so that
+// those of objects that are gone do not accumulate.
+type recentMaps struct {
+	mu    sync.Mutex
+	seed  maphash.Seed
+	since time.Time
+	maps  map[uint64]map[string]string
+}
+
+// of returns a recent map of the same content, or else a copy. Maps that it has returned must
+// not be changed, like all of a cached object.
+func (r *recentMaps) of(values map[string]string) map[string]string {
 	if values == nil {
 		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.Sub(r.since) > 5*time.Minute {
+		r.seed, r.since, r.maps = maphash.MakeSeed(), now, map[uint64]map[string]string{}
+	}
+	hash := uint64(0)
+	for key, value := range values {
+		hash += maphash.Comparable(r.seed, [2]string{key, value})
+	}
+	if recent, found := r.maps[hash]; found && maps.Equal(recent, values) {
+		return recent
 	}
 	out := make(map[string]string, len(values))
 	for key, value := range values {
 		out[shared(key)] = shared(value)
 	}
+	r.maps[hash] = out
 	return out
 }
 
-// withoutPodSpec drops the managed fields of a Deployment and its pod spec, except images
-// and ServiceAccount. They are most of its memory, and nothing reads them.
+// withoutPodSpec drops the managed fields of a Deployment, the labels of its pods, and their
+// spec, except images and ServiceAccount. They are most of its memory, and nothing reads them.
 func withoutPodSpec(object any) (any, error) {
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		var images []corev1.Container
 		for _, container := range deployment.Spec.Template.Spec.Containers {
 			images = append(images, corev1.Container{Name: container.Name, Image: container.Image})
 		}
-		deployment.Spec.Template.Spec = corev1.PodSpec{
-			Containers: images, ServiceAccountName: deployment.Spec.Template.Spec.ServiceAccountName,
+		deployment.Spec.Template = corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Annotations: sharedMaps.of(deployment.Spec.Template.Annotations)},
+			Spec: corev1.PodSpec{
+				Containers: images, ServiceAccountName: deployment.Spec.Template.Spec.ServiceAccountName,
+			},
 		}
 	}
 	return withoutManagedFields(object)

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
@@ -12,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-func TestCachedObjectsShareTheStringsOfTheirMetadata(t *testing.T) {
+func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	t.Parallel()
 	options, err := controller.CacheOptions(nil, nil, labels.Everything())
 	if err != nil {
@@ -38,5 +39,8 @@ func TestCachedObjectsShareTheStringsOfTheirMetadata(t *testing.T) {
 		if unsafe.StringData(pair[0]) != unsafe.StringData(pair[1]) {
 			t.Errorf("%s: equal strings are stored twice", name)
 		}
+	}
+	if reflect.ValueOf(one.Labels).Pointer() != reflect.ValueOf(other.Labels).Pointer() {
+		t.Error("equal labels are stored twice")
 	}
 }
