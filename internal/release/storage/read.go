@@ -38,7 +38,12 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 	if last.isNewest(indexed) {
 		return revision.Copy(last.release), nil
 	}
-	// The cache is stale, or another client wrote: ask the API server.
+	if last == nil {
+		if release, err := s.readByName(ctx, darkroom, asShown); err == nil && release != nil {
+			return revision.Summary(release), nil
+		}
+	}
+	// The caches are stale, or another client wrote: ask for the newest.
 	release, err := s.Read(ctx, darkroom)
 	if err != nil {
 		return nil, err
@@ -74,17 +79,24 @@ func (s *Store) isUsed(ctx context.Context, darkroom client.Object) (bool, error
 // Read returns the newest revision of a Darkroom's release as the API server has it, with
 // the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
 func (s *Store) Read(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
-	release, err := s.readByName(ctx, darkroom)
+	release, err := s.readByName(ctx, darkroom, asStored)
 	if release != nil || err != nil {
 		return release, err
 	}
 	return s.readListed(ctx, darkroom)
 }
 
+// asStored and asShown are the resource versions that readByName asks for: the newest, which
+// the API server reads from etcd, or that of the caches, if the API server's cache has it.
+const (
+	asStored = ""
+	asShown  = "0" // any
+)
+
 // readByName is Read for a release whose newest revision is known from the caches or by this
 // store. It returns nil if it is not, or no longer the way it is known: to list the
 // revisions takes the API server longer the more Secrets the namespace has.
-func (s *Store) readByName(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
+func (s *Store) readByName(ctx context.Context, darkroom client.Object, version string) (*helmrelease.Release, error) {
 	indexed, err := s.revisions(ctx, darkroom)
 	if err != nil {
 		return nil, err
@@ -103,12 +115,15 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object) (*helmre
 	if name == "" {
 		return nil, nil //nolint:nilnil // see above
 	}
-	secret, err := s.secrets.Secrets(darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
+	secret, err := s.secrets.Secrets(darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{ResourceVersion: version})
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
 	}
 	uids := knownUIDs(indexed, last)
 	if err != nil || secret.UID != uids[name] || !ownership.OwnsRevision(darkroom, secret) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	if version == asShown && secret.ResourceVersion != indexed[len(indexed)-1].ResourceVersion {
 		return nil, nil //nolint:nilnil // see above
 	}
 	release, err := decode(secret)

@@ -500,3 +500,57 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 		t.Errorf("the release as Helm reads it (-written +read):\n%s", diff)
 	}
 }
+
+// A restarted operator reads a revision of every release. It asks for any version, which the
+// API server has in its cache, if that is the version that the operator's caches show.
+func TestAfterARestartTheCachedRevisionIsRead(t *testing.T) {
+	d := darkroom(t)
+	mustCreate(t, newStore(), d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	for name, test := range map[string]struct {
+		cache client.Reader
+		want  []string
+	}{
+		"shown":     {uncached{kube, true}, []string{"0"}},
+		"not shown": {outdated{uncached{kube, true}}, []string{"0", ""}},
+	} {
+		var versions []string
+		restarted := storage.New(versionedGets{typed.CoreV1(), &versions}, test.cache, uncached{kube, false}, clock)
+		if last, err := restarted.Last(t.Context(), d); err != nil || last.Version != 1 || !slices.Equal(versions, test.want) {
+			t.Errorf("%s: %+v, %v with reads of the versions %q, want %q", name, last, err, versions, test.want)
+		}
+	}
+}
+
+// outdated is a cache that shows earlier versions.
+type outdated struct{ uncached }
+
+func (o outdated) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	err := o.uncached.List(ctx, list, opts...)
+	all := list.(*metav1.PartialObjectMetadataList)
+	for i := range all.Items {
+		all.Items[i].ResourceVersion = "1"
+	}
+	return err
+}
+
+// versionedGets records the resource versions that Secrets are asked for.
+type versionedGets struct {
+	corev1client.SecretsGetter
+
+	versions *[]string
+}
+
+func (v versionedGets) Secrets(namespace string) corev1client.SecretInterface {
+	return versionedSecrets{v.SecretsGetter.Secrets(namespace), v.versions}
+}
+
+type versionedSecrets struct {
+	corev1client.SecretInterface
+
+	versions *[]string
+}
+
+func (v versionedSecrets) Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.Secret, error) {
+	*v.versions = append(*v.versions, opts.ResourceVersion)
+	return v.SecretInterface.Get(ctx, name, opts)
+}
