@@ -3,6 +3,8 @@ import { useState } from "react";
 import { t } from "../words/t";
 import { NumberField, SelectField, TextField, useForm } from "./fields";
 import { ProbeTimes } from "./ProbeFields";
+import { SecretField } from "./SecretField";
+import { useSecrets } from "./secrets";
 import { messagesAt, probeBounds } from "./validate";
 import { valueAt, withValue, type Path } from "./model";
 
@@ -39,7 +41,7 @@ export function Advanced() {
         {!input.gateway && (
           <div className="dr-pair">
             <TextField path={["ingress", "className"]} label={t("Ingress class")} help={t("Default: that of the operator or the cluster")} />
-            <TextField path={["ingress", "tlsSecretName"]} label={t("TLS Secret")} help={t("Certificate for all hosts")} />
+            {open && <TlsSecret />}
           </div>
         )}
         <div className="dr-pair">
@@ -55,6 +57,21 @@ export function Advanced() {
         </Content>
       </FormSection>
     </ExpandableSection>
+  );
+}
+
+/** The Secret with the certificate of all hosts. */
+function TlsSecret() {
+  const { input } = useForm();
+  const secrets = useSecrets(input.namespace ?? "", true);
+  return (
+    <SecretField
+      path={["ingress", "tlsSecretName"]}
+      label={t("TLS Secret")}
+      purpose={t("Has the certificate for all hosts.")}
+      keys={["tls.crt", "tls.key"]}
+      secrets={secrets}
+    />
   );
 }
 

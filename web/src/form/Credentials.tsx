@@ -108,7 +108,7 @@ function Reference({ type, secrets }: { type: WithCredentials; secrets: Secrets 
   const keys = secrets.items?.find(({ name }) => name === input.source.credentialsSecretRef?.name)?.keys ?? [];
   return (
     <>
-      <SecretField path={[...reference, "name"]} label={t("Secret")} keys={entries.map(({ key }) => key)} secrets={secrets} />
+      <SecretField path={[...reference, "name"]} label={t("Secret")} keys={entries.map(({ key }) => key)} secrets={secrets} isRequired />
       {more ? (
         entries.map(({ field, label, usual }) => (
           <ComboField key={field} path={[...reference, field]} label={t(label)} placeholder={usual} options={keys.map((value) => ({ value }))} />

@@ -51,7 +51,7 @@ const verbatim = new RegExp(
     /SUB-DOMAIN|PNG/,
     // Conditions, fields, rights and options.
     new RegExp(`\\b(?:${Object.keys(meanings).flatMap((type) => [type, separate(type)]).join("|")})\\b`),
-    /\b(?:name|namespace|source\.\w+|probe\.\w+|subDomains|replicas|accessKey|secretKey)\b/,
+    /\b(?:name|namespace|source\.\w+|probe\.\w+|subDomains|replicas|accessKey|secretKey|tls\.crt|tls\.key)\b/,
     /\b(?:list and get secrets|list pods|list events|get pods\/log|list secrets|create secrets|get services\/proxy)\b/,
     /SingleStack|PreferDualStack|RequireDualStack|\b(?:debug|info|warn|error|fatal|panic)\b/,
     // Examples.
