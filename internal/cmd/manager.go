@@ -39,8 +39,8 @@ import (
 // Client-side rate limits of requests to the API server. They are a safety net: the
 // concurrency of reconciles already bounds the rate.
 const (
-	apiQPS   = 200
-	apiBurst = 400
+	apiQPS   = 1000
+	apiBurst = 2000
 )
 
 // managerOptions are the flags of the manager.
