@@ -39,7 +39,7 @@ func (i narrowIndexer) IndexField(ctx context.Context, prototype client.Object, 
 	return informer.AddIndexers(toolscache.Indexers{"field:" + field: func(item any) ([]string, error) {
 		object, ok := item.(client.Object)
 		if !ok {
-			return nil, fmt.Errorf("%T is no object", item)
+			return nil, fmt.Errorf("%T is not an object", item)
 		}
 		var keys []string
 		for _, value := range values(object) {
