@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
@@ -115,6 +116,7 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 			return nil, err
 		}
 	}
+	log.Printf("%s: %v", subject.name, round.figures)
 	return round.figures, nil
 }
 
@@ -493,7 +495,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // clear deletes the Darkrooms of a namespace and everything that is left of them.
 func clear(ctx context.Context, kube client.Client, namespace string) error {
-	if err := kube.DeleteAllOf(ctx, &v1alpha1.Darkroom{}, client.InNamespace(namespace)); err != nil {
+	if err := deleteAll(ctx, kube, &v1alpha1.Darkroom{}, namespace); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(5 * time.Minute); ; {
@@ -515,11 +517,22 @@ func clear(ctx context.Context, kube client.Client, namespace string) error {
 	for _, kind := range []client.Object{
 		&networkingv1.Ingress{}, &appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Secret{},
 	} {
-		if err := kube.DeleteAllOf(ctx, kind, client.InNamespace(namespace)); err != nil {
+		if err := deleteAll(ctx, kube, kind, namespace); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// deleteAll deletes all objects of a kind in a namespace. The API server gives up after a
+// minute, in which it deletes some thousands.
+func deleteAll(ctx context.Context, kube client.Client, kind client.Object, namespace string) error {
+	for attempts := 20; ; attempts-- {
+		err := kube.DeleteAllOf(ctx, kind, client.InNamespace(namespace))
+		if err == nil || attempts == 0 || !apierrors.IsTimeout(err) && !apierrors.IsServerTimeout(err) {
+			return err
+		}
+	}
 }
 
 // newDarkroom returns the i-th Darkroom, in the shard that it falls to.
