@@ -201,6 +201,12 @@ e2e: build build-testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tes
 	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
 
+.PHONY: test-cluster
+test-cluster: $(CLUSTER_TOOL) $(GOTESTSUM) ## Test the clusters that the other tests run on: simulated, and a real node (root, Linux).
+	@for kind in simulated real; do \
+		CLUSTER_TEST=$$kind $(call gotestsum,standard-verbose) \
+			go test -json -count=1 -timeout 15m -run '^Test(PodsBecome|Nothing|ARealNode)' ./test/cluster || exit 1; done
+
 # The processor is emulated by qemu-user, five to ten times slower than this machine's.
 .PHONY: chaos-arm64
 chaos-arm64: RUN := ^(TestSharing|TestADarkroomIsReadyOnOpenShift)$$

@@ -144,9 +144,8 @@ func TestARealNodeServesThroughARollout(t *testing.T) {
 		"web.web.svc.cluster.local:80": "reached",
 		"absent.example.com:80":        "no such host",
 	} {
-		if err := expect(s, "no-class.example.com", "/reach?address="+address, want); err != nil {
-			t.Error(err)
-		}
+		// kube-proxy refuses connections until it has seen the endpoints that the router serves already.
+		eventually(t, address+": "+want, func() error { return expect(s, "no-class.example.com", "/reach?address="+address, want) })
 	}
 	if logs := kubectl(t, s, "-n", "web", "logs", "deployment/web"); !strings.Contains(logs, "listening on :8080") {
 		t.Errorf("logs are %q", logs)
