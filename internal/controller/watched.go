@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"reflect"
 	"sync"
 	"time"
-	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -30,6 +30,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // watched is a kind of object that belongs to Darkrooms.
@@ -133,75 +134,101 @@ func withoutManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// share makes strings of an object's metadata share the memory of equal ones in the caches:
-// the objects of a Darkroom have the same labels and owner.
+// share makes parts of an object's metadata share the memory of equal ones in the caches: the
+// objects of a Darkroom have the same labels and owner.
 func share(metadata metav1.Object) {
-	metadata.SetNamespace(shared(metadata.GetNamespace()))
-	metadata.SetLabels(sharedMaps.of(metadata.GetLabels()))
-	metadata.SetAnnotations(sharedMaps.of(metadata.GetAnnotations()))
-	owners := metadata.GetOwnerReferences()
-	for i := range owners {
-		owner := &owners[i]
-		owner.APIVersion, owner.Kind = shared(owner.APIVersion), shared(owner.Kind)
-		owner.Name, owner.UID = shared(owner.Name), types.UID(shared(string(owner.UID)))
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	recent.forget(time.Now())
+	metadata.SetNamespace(recent.text(metadata.GetNamespace()))
+	metadata.SetLabels(recent.texts(metadata.GetLabels()))
+	metadata.SetAnnotations(recent.texts(metadata.GetAnnotations()))
+	metadata.SetOwnerReferences(recent.references(metadata.GetOwnerReferences()))
+}
+
+// recent is the metadata of recently cached objects. The objects of a Darkroom are cached at
+// nearly the same time: when it is installed, or at the start.
+var recent recentMetadata
+
+// recentMetadata finds equal parts of metadata. It forgets all of them once in a while, so
+// that those of objects that are gone do not accumulate. What it returns must not be changed,
+// like all of a cached object.
+type recentMetadata struct {
+	mu     sync.Mutex
+	seed   maphash.Seed
+	since  time.Time
+	words  map[string]string
+	maps   map[uint64]map[string]string
+	owners map[types.UID][]metav1.OwnerReference
+}
+
+// forget drops everything if it is old.
+func (r *recentMetadata) forget(now time.Time) {
+	if now.Sub(r.since) > 5*time.Minute {
+		r.seed, r.since = maphash.MakeSeed(), now
+		r.words, r.maps = map[string]string{}, map[uint64]map[string]string{}
+		r.owners = map[types.UID][]metav1.OwnerReference{}
 	}
-	metadata.SetOwnerReferences(owners)
 }
 
-func shared(value string) string { return unique.Make(value).Value() }
-
-// sharedMaps are the labels and annotations of recently cached objects. The objects of a
-// Darkroom are cached at nearly the same time: when it is installed, or at the start.
-var sharedMaps recentMaps
-
-// recentMaps finds maps of the same content. It forgets all of them once in a while, so that
-// those of objects that are gone do not accumulate.
-type recentMaps struct {
-	mu    sync.Mutex
-	seed  maphash.Seed
-	since time.Time
-	maps  map[uint64]map[string]string
+// text returns a recent string that is equal.
+func (r *recentMetadata) text(value string) string {
+	if known, found := r.words[value]; found {
+		return known
+	}
+	r.words[value] = value
+	return value
 }
 
-// of returns a recent map of the same content, or else a copy. Maps that it has returned must
-// not be changed, like all of a cached object.
-func (r *recentMaps) of(values map[string]string) map[string]string {
+// texts returns a recent map of the same content, or else a copy.
+func (r *recentMetadata) texts(values map[string]string) map[string]string {
 	if values == nil {
 		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now := time.Now(); now.Sub(r.since) > 5*time.Minute {
-		r.seed, r.since, r.maps = maphash.MakeSeed(), now, map[uint64]map[string]string{}
 	}
 	hash := uint64(0)
 	for key, value := range values {
 		hash += maphash.Comparable(r.seed, [2]string{key, value})
 	}
-	if recent, found := r.maps[hash]; found && maps.Equal(recent, values) {
-		return recent
+	if known, found := r.maps[hash]; found && maps.Equal(known, values) {
+		return known
 	}
 	out := make(map[string]string, len(values))
 	for key, value := range values {
-		out[shared(key)] = shared(value)
+		out[r.text(key)] = r.text(value)
 	}
 	r.maps[hash] = out
 	return out
 }
 
-// withoutPodSpec drops the managed fields of a Deployment, the labels of its pods, and their
-// spec, except images and ServiceAccount. They are most of its memory, and nothing reads them.
+// references returns recent owner references that are equal.
+func (r *recentMetadata) references(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	if len(owners) == 0 {
+		return owners
+	}
+	if known, found := r.owners[owners[0].UID]; found && reflect.DeepEqual(known, owners) {
+		return known
+	}
+	for i := range owners {
+		owner := &owners[i]
+		owner.APIVersion, owner.Kind, owner.Name = r.text(owner.APIVersion), r.text(owner.Kind), r.text(owner.Name)
+	}
+	r.owners[owners[0].UID] = owners
+	return owners
+}
+
+// withoutPodSpec drops the managed fields of a Deployment and what nothing reads of its pods,
+// which is most of its memory: all but their images, their ServiceAccount, and the version of
+// the credentials that they were created with.
 func withoutPodSpec(object any) (any, error) {
 	if deployment, ok := object.(*appsv1.Deployment); ok {
-		var images []corev1.Container
-		for _, container := range deployment.Spec.Template.Spec.Containers {
-			images = append(images, corev1.Container{Name: container.Name, Image: container.Image})
+		pods := &deployment.Spec.Template
+		images := make([]corev1.Container, len(pods.Spec.Containers))
+		for i, container := range pods.Spec.Containers {
+			images[i] = corev1.Container{Name: container.Name, Image: container.Image}
 		}
 		deployment.Spec.Template = corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Annotations: sharedMaps.of(deployment.Spec.Template.Annotations)},
-			Spec: corev1.PodSpec{
-				Containers: images, ServiceAccountName: deployment.Spec.Template.Spec.ServiceAccountName,
-			},
+			ObjectMeta: metav1.ObjectMeta{Annotations: values.CredentialsAnnotations(pods.Annotations)},
+			Spec:       corev1.PodSpec{Containers: images, ServiceAccountName: pods.Spec.ServiceAccountName},
 		}
 	}
 	return withoutManagedFields(object)
@@ -242,15 +269,16 @@ func liveLookup(caches client.Reader, kinds *kinds) release.LiveLookup {
 	}
 }
 
-// ownedLookup lists the objects of a Darkroom of the watched kinds without copying them.
-// The state of its credentials is not part of the release.
+// ownedLookup lists the objects of the watched kinds that have a Darkroom's key in the index
+// ownership.Index, without copying them. The state of its credentials is not part of the
+// release.
 func ownedLookup(caches client.Reader, kinds *kinds) release.OwnedLookup {
 	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
 		found := map[schema.GroupVersionKind][]metav1.Object{}
 		for _, kind := range kinds.cached() {
 			list := kind.list()
 			err := caches.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
-				client.MatchingFields{ownership.Index: string(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
+				client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
 			if err != nil {
 				return nil, fmt.Errorf("list %ss: %w", kind.kind.Kind, err)
 			}

@@ -68,8 +68,9 @@ type Recorder interface {
 // cache's own and must not be changed.
 type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error)
 
-// OwnedLookup returns all objects that have a Darkroom's UID in the index ownership.Index,
-// by kind, as the caches have them. They are the caches' own and must not be changed.
+// OwnedLookup returns all objects that have a Darkroom's key in the index ownership.Index, by
+// kind, as the caches have them. Those of other Darkrooms may be among them. They are the
+// caches' own and must not be changed.
 type OwnedLookup func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error)
 
 // Config is the configuration of Clients. All fields but Preflight and the last two are

@@ -69,3 +69,13 @@ func CredentialsKeys(source *v1alpha1.Source) []string {
 func CredentialsVersion(podAnnotations map[string]string) string {
 	return podAnnotations[annotationCredentials]
 }
+
+// CredentialsAnnotations returns the annotations of pods that CredentialsVersion reads; nil
+// if there are none.
+func CredentialsAnnotations(podAnnotations map[string]string) map[string]string {
+	version, found := podAnnotations[annotationCredentials]
+	if !found {
+		return nil
+	}
+	return map[string]string{annotationCredentials: version}
+}

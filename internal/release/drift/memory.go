@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,7 +28,7 @@ type Memory struct {
 
 // release is what is remembered of one release.
 type release struct {
-	traces map[manifest.Key]Trace
+	traces traces
 	// inSync is the identity of the manifest whose objects were all applied or verified;
 	// objects are their keys.
 	inSync  string
@@ -38,6 +39,41 @@ type release struct {
 	verifyAt time.Time
 	// brakes are those of recently restored objects.
 	brakes map[manifest.Key]*brake
+}
+
+// traces are those of a release's objects. They are few: a list takes less memory than a map.
+type traces []tracedObject
+
+type tracedObject struct {
+	object manifest.Key
+	Trace
+}
+
+// of returns the trace of an object.
+func (t traces) of(object manifest.Key) (_ Trace, found bool) {
+	if i := t.index(object); i >= 0 {
+		return t[i].Trace, true
+	}
+	return Trace{}, false
+}
+
+// index returns the place of an object's trace; -1 if it has none.
+func (t traces) index(object manifest.Key) int {
+	return slices.IndexFunc(t, func(traced tracedObject) bool { return traced.object == object })
+}
+
+// set sets the trace of an object of a release. Its strings share the memory of equal ones.
+func (t *traces) set(release types.NamespacedName, object manifest.Key, trace Trace) {
+	trace.APIVersion = unique.Make(trace.APIVersion).Value()
+	if i := t.index(object); i >= 0 {
+		(*t)[i].Trace = trace
+		return
+	}
+	object.Group, object.Kind = unique.Make(object.Group).Value(), unique.Make(object.Kind).Value()
+	if object.Name == release.Name {
+		object.Name = release.Name
+	}
+	*t = append(*t, tracedObject{object, trace})
 }
 
 // Trace is what is remembered of one object.
@@ -64,20 +100,20 @@ func (m *Memory) Applied(key types.NamespacedName, desired *unstructured.Unstruc
 	known := m.of(key)
 	// The object may be of another manifest.
 	known.objects = nil
-	known.traces[manifest.KeyOf(desired)] = Trace{
+	known.traces.set(key, manifest.KeyOf(desired), Trace{
 		APIVersion:      desired.GetAPIVersion(),
 		UID:             live.GetUID(),
 		ResourceVersion: live.GetResourceVersion(),
 		desired:         digest.Of(desired),
 		state:           stateOf(live),
-	}
+	})
 }
 
 // of returns what is remembered of a release. The caller holds the lock.
 func (m *Memory) of(key types.NamespacedName) *release {
 	known := m.releases[key]
 	if known == nil {
-		known = &release{traces: map[manifest.Key]Trace{}}
+		known = &release{}
 		m.releases[key] = known
 	}
 	return known
@@ -90,6 +126,7 @@ func (m *Memory) MarkInSync(key types.NamespacedName, identity string, objects [
 	defer m.mu.Unlock()
 	known := m.of(key)
 	known.inSync, known.objects, known.tidy = identity, objects, false
+	known.traces = slices.Clone(known.traces) // drops spare capacity
 }
 
 // InSync returns the objects of the manifest with an identity, and whether MarkInSync was
@@ -114,14 +151,14 @@ func (m *Memory) Surplus(key types.NamespacedName, desired []manifest.Key) map[m
 		return nil
 	}
 	var surplus map[manifest.Key]Trace
-	for object, trace := range known.traces {
-		if slices.Contains(desired, object) {
+	for _, traced := range known.traces {
+		if slices.Contains(desired, traced.object) {
 			continue
 		}
 		if surplus == nil {
 			surplus = map[manifest.Key]Trace{}
 		}
-		surplus[object] = trace
+		surplus[traced.object] = traced.Trace
 	}
 	return surplus
 }
@@ -131,7 +168,7 @@ func (m *Memory) Removed(key types.NamespacedName, object manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.releases[key]; known != nil {
-		delete(known.traces, object)
+		known.traces = slices.DeleteFunc(known.traces, func(traced tracedObject) bool { return traced.object == object })
 	}
 }
 
@@ -170,8 +207,7 @@ func (m *Memory) Trace(key types.NamespacedName, object manifest.Key) (Trace, bo
 	if known == nil {
 		return Trace{}, false
 	}
-	found, ok := known.traces[object]
-	return found, ok
+	return known.traces.of(object)
 }
 
 // Fits reports whether an object from a cache is as it was after it was applied. A cache
@@ -217,7 +253,7 @@ func (m *Memory) Expire(key types.NamespacedName, period time.Duration) bool {
 	}
 	expired := !known.verifyAt.IsZero()
 	if expired {
-		*known = release{traces: map[manifest.Key]Trace{}, brakes: known.brakes}
+		*known = release{brakes: known.brakes}
 	}
 	known.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
 	return expired

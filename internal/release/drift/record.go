@@ -86,7 +86,7 @@ func (m *Memory) Record(key types.NamespacedName) (_ Record, inSync bool) {
 	}
 	out := Record{Manifest: known.inSync}
 	for _, object := range known.objects {
-		trace := known.traces[object]
+		trace, _ := known.traces.of(object)
 		out.Objects = append(out.Objects, objectRecord{
 			APIVersion: trace.APIVersion, Kind: object.Kind, Name: object.Name,
 			UID: trace.UID, ResourceVersion: trace.ResourceVersion, Desired: trace.desired, State: trace.state,
@@ -110,17 +110,20 @@ func (m *Memory) Recall(key types.NamespacedName, recorded Record, period time.D
 	}
 	known := m.of(key)
 	known.inSync = recorded.Manifest
+	known.traces = make(traces, 0, len(recorded.Objects))
 	for _, object := range recorded.Objects {
 		version, err := schema.ParseGroupVersion(object.APIVersion)
 		if err != nil {
 			continue
 		}
 		name := manifest.Key{GroupKind: version.WithKind(object.Kind).GroupKind(), Name: object.Name}
-		known.objects = append(known.objects, name)
-		known.traces[name] = Trace{
+		known.traces.set(key, name, Trace{
 			APIVersion: object.APIVersion, UID: object.UID, ResourceVersion: object.ResourceVersion,
 			desired: object.Desired, state: object.State,
-		}
+		})
+	}
+	for _, traced := range known.traces {
+		known.objects = append(known.objects, traced.object)
 	}
 	if period > 0 {
 		known.verifyAt = m.clock.Now().Add(rand.N(period)) //nolint:gosec // spreads load, keeps no secret

@@ -28,11 +28,14 @@ type Renderer struct {
 
 // rendering is a release with the digest of its inputs.
 type rendering struct {
-	source  digest.Digest
+	source digest.Digest
+	// release is nil if the rendering is compact.
 	release *helmrelease.Release
-	// compact is set if the release is a summary.
-	compact bool
+	// manifest is the identity of the manifest of a compact one.
+	manifest string
 }
+
+func (r rendering) isCompact() bool { return r.release == nil }
 
 // chartFacts are computed once for each chart.
 type chartFacts struct {
@@ -60,14 +63,17 @@ func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values ma
 	return revision.Copy(rendered.release), nil
 }
 
-// Preview returns the summary of the release that Render would return.
+// Preview returns the summary of the release that Render would return. Its Info is empty if
+// the cached rendering is compact.
 func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
 	rendered, err := r.render(chrt, key, values, true)
 	if err != nil {
 		return nil, err
 	}
-	if rendered.compact {
-		return revision.Copy(rendered.release), nil
+	if rendered.isCompact() {
+		return &helmrelease.Release{
+			Name: key.Name, Namespace: key.Namespace, Manifest: rendered.manifest, Info: &helmrelease.Info{},
+		}, nil
 	}
 	return revision.Summary(rendered.release), nil
 }
@@ -88,7 +94,7 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 	r.mu.Lock()
 	have, found := r.last[key]
 	r.mu.Unlock()
-	if found && have.source == source && (preview || !have.compact) {
+	if found && have.source == source && (preview || !have.isCompact()) {
 		return have, nil
 	}
 
@@ -130,16 +136,16 @@ func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
 	return facts, nil
 }
 
-// Compact reduces the cached rendering of a deployed release to the fields needed for
-// change detection.
+// Compact reduces the cached rendering of a deployed release to what is needed to detect
+// changes.
 func (r *Renderer) Compact(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	have, found := r.last[key]
-	if !found || have.compact {
+	if !found || have.isCompact() {
 		return
 	}
-	r.last[key] = rendering{source: have.source, release: revision.Summary(have.release), compact: true}
+	r.last[key] = rendering{source: have.source, manifest: digest.Identity(have.release.Manifest)}
 }
 
 // Source returns the digest of the inputs of the rendering with a manifest, given by its
@@ -148,7 +154,7 @@ func (r *Renderer) Source(key types.NamespacedName, manifest string) *digest.Dig
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	have, found := r.last[key]
-	if !found || !have.compact || have.release.Manifest != manifest || buildID() == "" {
+	if !found || have.manifest != manifest || buildID() == "" {
 		return nil
 	}
 	return &have.source
@@ -164,9 +170,7 @@ func (r *Renderer) Recall(key types.NamespacedName, source *digest.Digest, manif
 	if _, found := r.last[key]; found {
 		return
 	}
-	r.last[key] = rendering{source: *source, compact: true, release: &helmrelease.Release{
-		Name: key.Name, Namespace: key.Namespace, Manifest: manifest, Info: &helmrelease.Info{},
-	}}
+	r.last[key] = rendering{source: *source, manifest: manifest}
 }
 
 // Forget drops the cached rendering of a release.

@@ -18,11 +18,11 @@ func Copy(in *helmrelease.Release) *helmrelease.Release {
 }
 
 // Summary returns the fields of a release that are needed to detect changes. It has no
-// values and no hooks, and the identity of its manifest in place of the manifest. Those
-// are most of a release's memory, and are read again when something must be written.
+// chart, no values and no hooks, and the identity of its manifest in place of the manifest.
+// Those are most of a release's memory, and are read again when something must be written.
 func Summary(release *helmrelease.Release) *helmrelease.Release {
 	out := Copy(release)
-	out.Config, out.Hooks = nil, nil
+	out.Chart, out.Config, out.Hooks = nil, nil, nil
 	out.Manifest = digest.Identity(release.Manifest)
 	return out
 }

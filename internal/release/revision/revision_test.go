@@ -3,18 +3,19 @@ package revision
 import (
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 )
 
-func TestASummaryKeepsNoValuesAndNoManifest(t *testing.T) {
+func TestASummaryKeepsNoChartNoValuesAndNoManifest(t *testing.T) {
 	whole := &helmrelease.Release{
-		Name: "photos", Version: 3, Manifest: "kind: Secret", Config: map[string]any{"secretKey": "s"},
+		Name: "photos", Version: 3, Chart: &chart.Chart{Values: map[string]any{"replicas": 1}}, Manifest: "kind: Secret", Config: map[string]any{"secretKey": "s"},
 		Hooks: []*helmrelease.Hook{{}}, Info: &helmrelease.Info{Status: helmrelease.StatusDeployed},
 	}
 	summary := Summary(whole)
-	if summary.Config != nil || summary.Hooks != nil || summary.Manifest != digest.Identity("kind: Secret") {
+	if summary.Chart != nil || summary.Config != nil || summary.Hooks != nil || summary.Manifest != digest.Identity("kind: Secret") {
 		t.Errorf("the summary is %+v", summary)
 	}
 	summary.SetStatus(helmrelease.StatusFailed, "")

@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -120,7 +118,7 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object, version 
 		return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
 	}
 	uids := knownUIDs(indexed, last)
-	if err != nil || secret.UID != uids[name] || !ownership.OwnsRevision(darkroom, secret) {
+	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(darkroom, secret) {
 		return nil, nil //nolint:nilnil // see above
 	}
 	if version == asShown && secret.ResourceVersion != indexed[len(indexed)-1].ResourceVersion {
@@ -154,7 +152,7 @@ func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmre
 }
 
 // found remembers the newest revision, and returns a copy of it.
-func (s *Store) found(darkroom client.Object, secret *corev1.Secret, release *helmrelease.Release, uids map[string]types.UID) *helmrelease.Release {
+func (s *Store) found(darkroom client.Object, secret *corev1.Secret, release *helmrelease.Release, uids revisionUIDs) *helmrelease.Release {
 	s.remember(keyOf(darkroom), &known{
 		release:         revision.Summary(release),
 		secretName:      secret.Name,
@@ -262,7 +260,7 @@ func (s *Store) discard(ctx context.Context, secret *corev1.Secret, cause error)
 // revisions returns the metadata of a Darkroom's revisions from the cache, the newest
 // last.
 func (s *Store) revisions(ctx context.Context, darkroom client.Object) ([]metav1.PartialObjectMetadata, error) {
-	cached, err := cachedSecrets(ctx, s.own, darkroom, client.MatchingFields{ownership.Index: string(darkroom.GetUID())})
+	cached, err := cachedSecrets(ctx, s.own, darkroom, client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())})
 	if err != nil {
 		return nil, err
 	}
@@ -282,27 +280,6 @@ func cachedSecrets(ctx context.Context, cache client.Reader, darkroom client.Obj
 		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
 	}
 	return list.Items, nil
-}
-
-// knownUIDs returns the UIDs of a release's revisions that the cache shows, and of those
-// that this process wrote or read lately, by the names of their Secrets.
-func knownUIDs(indexed []metav1.PartialObjectMetadata, last *known) map[string]types.UID {
-	uids := map[string]types.UID{}
-	for i := range indexed {
-		uids[indexed[i].Name] = indexed[i].UID
-	}
-	if last != nil {
-		maps.Copy(uids, last.uids)
-	}
-	return uids
-}
-
-func uidsOf(secrets []corev1.Secret) map[string]types.UID {
-	uids := make(map[string]types.UID, len(secrets))
-	for i := range secrets {
-		uids[secrets[i].Name] = secrets[i].UID
-	}
-	return uids
 }
 
 // decode reads a release from its Secret by way of Helm's driver.

@@ -52,8 +52,8 @@ type known struct {
 	release         *helmrelease.Release
 	secretName      string
 	resourceVersion string
-	// uids are those of all revisions, by the names of their Secrets.
-	uids map[string]types.UID
+	// uids are those of all revisions.
+	uids revisionUIDs
 	// seen is when this process first saw that version.
 	seen time.Time
 	// record is the record read beside the release, until it is taken.
@@ -120,8 +120,8 @@ func (s *Store) Deployed(ctx context.Context, darkroom client.Object, release *h
 		return err
 	}
 	secret.Labels[labelModified] = s.timestamp()
-	uid, known := uids[secret.Name]
-	if !known {
+	uid := uids.of(release.Version)
+	if uid == "" {
 		return s.wrote(darkroom, release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision))
 	}
 	patch, err := patchOf(secret, uid, record)
@@ -133,28 +133,27 @@ func (s *Store) Deployed(ctx context.Context, darkroom client.Object, release *h
 }
 
 // wrote remembers a revision that was written, unless there was an error.
-func (s *Store) wrote(darkroom client.Object, release *helmrelease.Release, uids map[string]types.UID, written *corev1.Secret, err error) error {
+func (s *Store) wrote(darkroom client.Object, release *helmrelease.Release, uids revisionUIDs, written *corev1.Secret, err error) error {
 	key := keyOf(darkroom)
 	if err != nil {
 		// The state of the Secret is unknown, because the response may have been lost.
 		s.Forget(key)
 		return fmt.Errorf("store revision %d of release %s: %w", release.Version, key, err)
 	}
-	uids[written.Name] = written.UID
 	if last := s.remembered(key); last == nil || last.release.Version <= release.Version {
 		s.remember(key, &known{
 			release:         revision.Summary(release),
 			secretName:      written.Name,
 			resourceVersion: written.ResourceVersion,
-			uids:            uids,
+			uids:            uids.with(release.Version, written.UID),
 		})
 	}
 	return nil
 }
 
-// uids returns the UIDs of a Darkroom's revisions by the names of their Secrets: those that
-// the cache shows, and those that this process wrote or read lately.
-func (s *Store) uids(ctx context.Context, darkroom client.Object) (map[string]types.UID, error) {
+// uids returns the UIDs of a Darkroom's revisions: those that the cache shows, and those that
+// this process wrote or read lately.
+func (s *Store) uids(ctx context.Context, darkroom client.Object) (revisionUIDs, error) {
 	indexed, err := s.revisions(ctx, darkroom)
 	return knownUIDs(indexed, s.remembered(keyOf(darkroom))), err
 }
