@@ -3,6 +3,7 @@ package storage
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,8 +38,9 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 		return revision.Copy(last.release), nil
 	}
 	if last == nil {
-		if release, err := s.readByName(ctx, darkroom, asShown); err == nil && release != nil {
-			return revision.Summary(release), nil
+		secret, uids, err := s.readByName(ctx, darkroom, asShown)
+		if summary := summaryIn(secret); err == nil && summary != nil {
+			return s.found(darkroom, secret, summary, uids), nil
 		}
 	}
 	// The caches are stale, or another client wrote: ask for the newest.
@@ -77,9 +79,15 @@ func (s *Store) isUsed(ctx context.Context, darkroom client.Object) (bool, error
 // Read returns the newest revision of a Darkroom's release as the API server has it, with
 // the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
 func (s *Store) Read(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
-	release, err := s.readByName(ctx, darkroom, asStored)
-	if release != nil || err != nil {
-		return release, err
+	secret, uids, err := s.readByName(ctx, darkroom, asStored)
+	if err != nil {
+		return nil, err
+	}
+	if secret != nil {
+		if release, err := decode(secret); err == nil {
+			s.found(darkroom, secret, revision.Summary(release), uids)
+			return release, nil
+		}
 	}
 	return s.readListed(ctx, darkroom)
 }
@@ -91,16 +99,17 @@ const (
 	asShown  = "0" // any
 )
 
-// readByName is Read for a release whose newest revision is known from the caches or by this
-// store. It returns nil if it is not, or no longer the way it is known: to list the
-// revisions takes the API server longer the more Secrets the namespace has.
-func (s *Store) readByName(ctx context.Context, darkroom client.Object, version string) (*helmrelease.Release, error) {
+// readByName returns the Secret of the newest revision of a release, if that is known from
+// the caches or by this store, and the UIDs of all. It returns nil if it is not known, or no
+// longer the way it is known: to list the revisions takes the API server longer the more
+// Secrets the namespace has.
+func (s *Store) readByName(ctx context.Context, darkroom client.Object, version string) (*corev1.Secret, revisionUIDs, error) {
 	indexed, err := s.revisions(ctx, darkroom)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if used, err := s.isUsed(ctx, darkroom); err != nil || used {
-		return nil, err
+		return nil, nil, err
 	}
 	name := ""
 	if len(indexed) > 0 {
@@ -111,24 +120,20 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object, version 
 		name = last.secretName
 	}
 	if name == "" {
-		return nil, nil //nolint:nilnil // see above
+		return nil, nil, nil
 	}
 	secret, err := s.secrets.Secrets(darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{ResourceVersion: version})
 	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+		return nil, nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
 	}
 	uids := knownUIDs(indexed, last)
 	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(darkroom, secret) {
-		return nil, nil //nolint:nilnil // see above
+		return nil, nil, nil
 	}
 	if version == asShown && secret.ResourceVersion != indexed[len(indexed)-1].ResourceVersion {
-		return nil, nil //nolint:nilnil // see above
+		return nil, nil, nil
 	}
-	release, err := decode(secret)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // it is deleted by readListed
-	}
-	return s.found(darkroom, secret, release, uids), nil
+	return secret, uids, nil
 }
 
 // readListed is Read for a release that neither the caches nor this store knows.
@@ -141,7 +146,8 @@ func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmre
 		newest := &secrets[i]
 		release, err := decode(newest)
 		if err == nil {
-			return s.found(darkroom, newest, release, uidsOf(secrets)), nil
+			s.found(darkroom, newest, revision.Summary(release), uidsOf(secrets))
+			return release, nil
 		}
 		if err := s.discard(ctx, newest, err); err != nil {
 			return nil, err
@@ -151,16 +157,16 @@ func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmre
 	return nil, driver.ErrReleaseNotFound
 }
 
-// found remembers the newest revision, and returns a copy of it.
-func (s *Store) found(darkroom client.Object, secret *corev1.Secret, release *helmrelease.Release, uids revisionUIDs) *helmrelease.Release {
+// found remembers the newest revision by its summary, and returns a copy of that.
+func (s *Store) found(darkroom client.Object, secret *corev1.Secret, summary *helmrelease.Release, uids revisionUIDs) *helmrelease.Release {
 	s.remember(keyOf(darkroom), &known{
-		release:         revision.Summary(release),
+		release:         summary,
 		secretName:      secret.Name,
 		resourceVersion: secret.ResourceVersion,
 		uids:            uids,
 		record:          secret.Data[dataRecord],
 	})
-	return revision.Copy(release)
+	return revision.Copy(summary)
 }
 
 // History returns all readable revisions of a Darkroom's release, the newest first, with
@@ -280,6 +286,24 @@ func cachedSecrets(ctx context.Context, cache client.Reader, darkroom client.Obj
 		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
 	}
 	return list.Items, nil
+}
+
+// summaryIn returns the summary of the revision in a Secret; nil if it cannot be read.
+func summaryIn(secret *corev1.Secret) *helmrelease.Release {
+	if secret == nil {
+		return nil
+	}
+	summary := &helmrelease.Release{}
+	err := json.Unmarshal(secret.Data[dataSummary], summary)
+	if err == nil && summary.Info != nil && secretName(summary) == secret.Name {
+		return summary
+	}
+	// A Helm client, or an operator before there were summaries, has written it.
+	release, err := decode(secret)
+	if err != nil {
+		return nil
+	}
+	return revision.Summary(release)
 }
 
 // decode reads a release from its Secret by way of Helm's driver.

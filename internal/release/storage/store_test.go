@@ -521,6 +521,51 @@ func TestAfterARestartTheCachedRevisionIsRead(t *testing.T) {
 	}
 }
 
+// Decoding every release would take most of a restart's memory, so the summary beside it is
+// read, unless another client wrote the Secret.
+func TestAfterARestartSummariesAreRead(t *testing.T) {
+	d := darkroom(t)
+	written := revisionOf(d, 1, helmrelease.StatusPendingInstall)
+	written.Info.Notes = "Images are served at photos.example.com"
+	first := newStore()
+	mustCreate(t, first, d, written)
+	written.SetStatus(helmrelease.StatusDeployed, "Installed")
+	if err := first.Update(t.Context(), d, written); err != nil {
+		t.Fatal(err)
+	}
+	want, err := first.Last(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := newStore().Read(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, change func(*corev1.Secret)) {
+		t.Helper()
+		secret := &secretsOf(t, d)[0]
+		change(secret)
+		if _, err := typed.CoreV1().Secrets(d.Namespace).Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := newStore().Last(t.Context(), d)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got.Labels = nil
+		if diff := cmp.Diff(want, got, cmpopts.EquateApproxTime(time.Second)); diff != "" {
+			t.Errorf("%s (-before the restart +after it):\n%s", name, diff)
+		}
+	}
+	check("unreadable summary", func(s *corev1.Secret) { s.Data["summary"] = []byte("?") })
+	check("summary of another revision", func(s *corev1.Secret) { s.Data["summary"] = []byte(`{"name":"photos","version":2,"info":{}}`) })
+	check("written by a Helm client", func(s *corev1.Secret) { delete(s.Data, "summary") })
+	if err := first.Update(t.Context(), d, whole); err != nil {
+		t.Fatal(err)
+	}
+	check("the release is not decoded", func(s *corev1.Secret) { s.Data["release"] = []byte("?") })
+}
+
 // outdated is a cache that shows earlier versions.
 type outdated struct{ uncached }
 
