@@ -134,8 +134,8 @@ func withoutManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// share makes parts of an object's metadata share the memory of equal ones in the caches: the
-// objects of a Darkroom have the same labels and owner.
+// share makes parts of an object share the memory of equal ones in the caches: the objects of
+// a Darkroom have the same labels and owner, and Darkrooms have the same conditions.
 func share(metadata metav1.Object) {
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
@@ -144,6 +144,14 @@ func share(metadata metav1.Object) {
 	metadata.SetLabels(recent.texts(metadata.GetLabels()))
 	metadata.SetAnnotations(recent.texts(metadata.GetAnnotations()))
 	metadata.SetOwnerReferences(recent.references(metadata.GetOwnerReferences()))
+	if darkroom, ok := metadata.(*v1alpha1.Darkroom); ok {
+		for i := range darkroom.Status.Conditions {
+			condition := &darkroom.Status.Conditions[i]
+			condition.Type, condition.Reason = recent.text(condition.Type), recent.text(condition.Reason)
+			condition.Status = metav1.ConditionStatus(recent.text(string(condition.Status)))
+			condition.Message = recent.text(condition.Message)
+		}
+	}
 }
 
 // recent is the metadata of recently cached objects. The objects of a Darkroom are cached at
@@ -216,11 +224,12 @@ func (r *recentMetadata) references(owners []metav1.OwnerReference) []metav1.Own
 	return owners
 }
 
-// withoutPodSpec drops the managed fields of a Deployment and what nothing reads of its pods,
-// which is most of its memory: all but their images, their ServiceAccount, and the version of
-// the credentials that they were created with.
+// withoutPodSpec drops the managed fields of a Deployment, its strategy, and what nothing
+// reads of its pods, which is most of its memory: all but their images, their ServiceAccount,
+// and the version of the credentials that they were created with.
 func withoutPodSpec(object any) (any, error) {
 	if deployment, ok := object.(*appsv1.Deployment); ok {
+		deployment.Spec.Strategy = appsv1.DeploymentStrategy{}
 		pods := &deployment.Spec.Template
 		images := make([]corev1.Container, len(pods.Spec.Containers))
 		for i, container := range pods.Spec.Containers {

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
@@ -42,5 +43,19 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	}
 	if reflect.ValueOf(one.Labels).Pointer() != reflect.ValueOf(other.Labels).Pointer() {
 		t.Error("equal labels are stored twice")
+	}
+	if &one.OwnerReferences[0] != &other.OwnerReferences[0] {
+		t.Error("equal owner references are stored twice")
+	}
+	message := func() *byte {
+		darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{}}}}
+		darkroom.Status.Conditions = []v1alpha1.Condition{{Message: strings.Clone("not checked")}}
+		if _, err := options.DefaultTransform(darkroom); err != nil || darkroom.Status.Conditions[0].Message != "not checked" {
+			t.Fatalf("cached %v, %v", darkroom.Status, err)
+		}
+		return unsafe.StringData(darkroom.Status.Conditions[0].Message)
+	}
+	if message() != message() {
+		t.Error("equal messages of conditions are stored twice")
 	}
 }
