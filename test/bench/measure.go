@@ -321,7 +321,12 @@ func (r *round) install(ctx context.Context, name string, number int) (float64, 
 func (r *round) appears(ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	watcher, err := r.kube.Watch(ctx, kind, client.InNamespace(r.namespace))
+	// Without a version, the watch would begin with all objects that exist.
+	if err := r.kube.List(ctx, kind, client.InNamespace(r.namespace), client.Limit(1)); err != nil {
+		return 0, err
+	}
+	watcher, err := r.kube.Watch(ctx, kind, client.InNamespace(r.namespace),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: kind.GetResourceVersion()}})
 	if err != nil {
 		return 0, err
 	}
