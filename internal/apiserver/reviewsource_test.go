@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reach"
@@ -137,14 +138,16 @@ func TestChecksOfSourcesAreBudgeted(t *testing.T) {
 	s, namespace := start(t, withSources), newNamespace(t)
 	address, asked := newSource(t)
 	greedy := newEditor(t, namespace).token
-	left := 0
+	left, began := 0, time.Now()
 	for range 10 {
 		if got := s.reviewed(greedy, namespace, "new", ofFolder(address, "")).Source; got.Reason == "limit" {
 			left++
 		}
 	}
-	if n := int(asked.Load()); left == 0 || n+left != 10 {
-		t.Errorf("%d checks were left out, and %d sent", left, n)
+	// Five at once, and one each second, in which a busy machine makes few requests.
+	most := 5 + 1 + int(time.Since(began).Seconds())
+	if n := int(asked.Load()); n > most || n+left != 10 {
+		t.Errorf("%d checks were left out, and %d sent; at most %d are allowed", left, n, most)
 	}
 	modest := newUser(t, namespace, "modest")
 	modest.may(namespace, canEdit)
