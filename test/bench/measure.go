@@ -100,6 +100,8 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 	}
 	round := &round{settings: s, subject: subject, kube: kube, namespace: namespace.Name, fleet: fleet, figures: figures{}}
 	defer func() {
+		// A failed round may have taken an hour.
+		log.Printf("%s: %v", subject.name, round.figures)
 		var clearErr error
 		if !s.last {
 			// The subject is still there to uninstall what it installed.
@@ -116,7 +118,6 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 			return nil, err
 		}
 	}
-	log.Printf("%s: %v", subject.name, round.figures)
 	return round.figures, nil
 }
 
@@ -471,7 +472,9 @@ func (r *round) replace(subject subject) (err error) {
 func (r *round) allReconciled(ctx context.Context, limit time.Duration) (last usage, end time.Time, err error) {
 	end = time.Now()
 	all, deadline := float64(r.n+r.trials), end.Add(limit)
-	for last.looks < all && time.Now().Before(deadline) || time.Since(end) < 3*time.Second {
+	// With many Darkrooms, reading the subject's metrics takes it longer, as do its pauses.
+	interval := max(100*time.Millisecond, time.Duration(r.n)*50*time.Microsecond)
+	for last.looks < all && time.Now().Before(deadline) || time.Since(end) < max(3*time.Second, 20*interval) {
 		now, err := r.fleet.usage()
 		if err != nil {
 			return last, end, err
@@ -479,7 +482,7 @@ func (r *round) allReconciled(ctx context.Context, limit time.Duration) (last us
 		if now.requests != last.requests || now.looks != last.looks {
 			last, end = now, time.Now()
 		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+		if err := sleep(ctx, interval); err != nil {
 			return last, end, err
 		}
 	}
