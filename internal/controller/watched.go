@@ -159,8 +159,8 @@ func share(metadata metav1.Object) {
 var recent recentMetadata
 
 // recentMetadata finds equal parts of metadata. It forgets all of them once in a while, so
-// that those of objects that are gone do not accumulate. What it returns must not be changed,
-// like all of a cached object.
+// that those of objects that are gone do not accumulate. Like all of a cached object, its
+// maps and references must not be changed.
 type recentMetadata struct {
 	mu     sync.Mutex
 	seed   maphash.Seed

@@ -55,7 +55,7 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 		}
 		return unsafe.StringData(darkroom.Status.Conditions[0].Message)
 	}
-	if message() != message() {
+	if first, second := message(), message(); first != second {
 		t.Error("equal messages of conditions are stored twice")
 	}
 }
