@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -38,6 +39,8 @@ type credentials struct {
 	live client.Reader
 	// client writes the states of Darkrooms.
 	client client.Writer
+	// inherited are the labels that the Secret with the state gets from its Darkroom.
+	inherited ownership.Inherited
 
 	mu sync.Mutex
 	// states holds the state of each Darkroom, contents the digests of each Secret.
@@ -57,7 +60,7 @@ type remembered struct {
 	seen string
 }
 
-func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache) (*credentials, error) {
+func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache, inherited ownership.Inherited) (*credentials, error) {
 	err := indexOfNamespaces(mgr.GetCache()).IndexField(ctx, &v1alpha1.Darkroom{}, indexCredentials, func(object client.Object) []string {
 		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 			if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
@@ -70,7 +73,7 @@ func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache
 		return nil, fmt.Errorf("index Secrets that are referenced: %w", err)
 	}
 	return &credentials{
-		caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader(), client: mgr.GetClient(),
+		caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader(), client: mgr.GetClient(), inherited: inherited,
 		states: map[types.NamespacedName]remembered{}, contents: map[types.NamespacedName]contents{},
 	}, nil
 }

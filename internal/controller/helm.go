@@ -51,6 +51,7 @@ type helmReconciler struct {
 	translator *translator
 	// installation is the installation of this operator.
 	installation *installation
+	takeover     *takeover
 	releases     *release.Clients
 	reports      *status.Reports
 	recorder     release.Recorder
@@ -59,7 +60,7 @@ type helmReconciler struct {
 	clock        clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, takeover *takeover, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
 	return &helmReconciler{
 		client: c,
 		options: []reconciler.Option{
@@ -80,6 +81,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		},
 		translator:   translator,
 		installation: installation,
+		takeover:     takeover,
 		releases:     releases,
 		reports:      &status.Reports{},
 		recorder:     releases.Recorder,
@@ -97,6 +99,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		r.releases.Forget(request.NamespacedName)
 		r.reports.Forget(request.NamespacedName)
 		r.installation.forget(request.NamespacedName)
+		r.takeover.forget(request.NamespacedName)
 		r.translator.credentials.forget(request.NamespacedName)
 		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, false)
 	}
@@ -109,8 +112,12 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	}
 
 	r.reports.Refresh(darkroom)
+	isNew := !controllerutil.ContainsFinalizer(darkroom, finalizer)
 	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
 		return r.leave(ctx, request, err)
+	}
+	if wait, err := r.takeover.complete(ctx, darkroom, isNew); err != nil || wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, err
 	}
 
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
@@ -123,6 +130,9 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, fmt.Errorf("create Helm reconciler: %w", err)
 	}
 	_, err = inner.Reconcile(ctx, request)
+	if r.takeover.doubt(darkroom, err) {
+		return reconcile.Result{RequeueAfter: staleRetry}, r.commitClaims(ctx, s, true)
+	}
 	_, held := r.releases.Held(request.NamespacedName)
 	// While a change is held back, the hosts that it drops are still served.
 	claimsErr := r.commitClaims(ctx, s, err != nil || held)
@@ -139,6 +149,7 @@ func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, e
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	r.releases.Forget(request.NamespacedName)
+	r.takeover.forget(request.NamespacedName)
 	// Its hosts stay with it while it is routed there.
 	return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
 }
@@ -203,8 +214,8 @@ func (r *helmReconciler) announceHeld(darkroom *v1alpha1.Darkroom) {
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again or a change that is held
-// back is due to be checked.
+// its resync period, or earlier if an object may be restored again, a change that is held back is
+// due to be checked, or objects may still come from another shard.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
 	sooner := func(at time.Time) {
@@ -217,6 +228,9 @@ func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duratio
 	}
 	if verdict, held := r.releases.Held(keyOf(darkroom)); held && verdict.State == preflight.Failed {
 		sooner(verdict.Retry)
+	}
+	if again := r.takeover.next(darkroom); !again.IsZero() {
+		sooner(again)
 	}
 	return next
 }

@@ -324,11 +324,7 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(int32(5)) })
 	namespace := darkroom.Namespace
-	watched, err := client.NewWithWatch(cluster, client.Options{Scheme: kube.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, err := watched.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(namespace))
+	events, err := kube.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(namespace))
 	if err != nil {
 		t.Fatal(err)
 	}

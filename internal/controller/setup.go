@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -23,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -51,6 +53,8 @@ type Options struct {
 	Chart *chart.Chart
 	// Values are the operator's settings for every Darkroom.
 	Values values.Options
+	// Selector is the selector of Darkrooms that CacheOptions was given; nil means all.
+	Selector labels.Selector
 	// Namespaces are the namespaces that the caches are limited to; none means all.
 	Namespaces []string
 	// MaxConcurrentReconciles is the maximum number of concurrent reconciles of each
@@ -110,7 +114,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err := addHelm(mgr, parts.helm, parts.kinds, options.MaxConcurrentReconciles); err != nil {
+	if err := addHelm(mgr, parts, options); err != nil {
 		return fmt.Errorf("add Helm controller: %w", err)
 	}
 	if err := addStatus(mgr, parts, options); err != nil {
@@ -138,6 +142,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	pure, err := values.New(options.Values)
 	if err != nil {
 		return nil, err
+	}
+	inherited, err := ownership.InheritedFor(options.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("selector %s: %w", options.Selector, err)
 	}
 	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
@@ -170,7 +178,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := indexReleases(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
-	credentials, err := newCredentials(ctx, mgr, others)
+	credentials, err := newCredentials(ctx, mgr, others, inherited)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +194,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Owned:        ownedLookup(mgr.GetClient(), kinds),
-		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
+		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}, inherited),
 		Renderer:     render.NewRenderer(capabilities.Get),
 		Preflight:    newPreflight(ctx, mgr, *options),
 		Recorder:     countedEvents{recorder, counters},
@@ -195,8 +203,19 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		VerifyPeriod: options.VerifyPeriod,
 	})
 	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
-	translator := &translator{values: pure, claims: ledger, credentials: credentials}
-	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
+	translator := &translator{values: pure, claims: ledger, credentials: credentials, inherited: inherited}
+	takeover := &takeover{
+		inherited: inherited,
+		live:      mgr.GetAPIReader(),
+		cached:    liveLookup(mgr.GetClient(), kinds),
+		owned:     ownedLookup(mgr.GetClient(), kinds),
+		client:    mgr.GetClient(),
+		kinds:     kinds,
+		changed:   releases.Forget,
+		clock:     clock.RealClock{},
+		states:    map[types.NamespacedName]takeoverState{},
+	}
+	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, takeover, releases, counters, options.ReconcilePeriod)
 	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
@@ -233,22 +252,23 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 	return counters, nil
 }
 
-func addHelm(mgr manager.Manager, reconciler *helmReconciler, kinds *kinds, concurrency int) error {
+func addHelm(mgr manager.Manager, parts *parts, options Options) error {
+	reconciler, touched := parts.helm, predicate.And(ofDarkrooms(options.Selector), objectTouched())
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
 		WithOptions(runtimecontroller.Options{
-			MaxConcurrentReconciles: concurrency,
+			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			// A failing install costs a dozen requests. With the default back-off, which
 			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
 		}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(reconciler.takeover.moves(), desiredChanged(), notOwnClaim(reconciler.installation)))
 	for _, kind := range watchedKinds() {
-		controller.Owns(kind.object(), builder.WithPredicates(objectTouched()))
+		controller.Owns(kind.object(), builder.WithPredicates(touched))
 	}
 	claims := reconciler.translator.claims
 	watchRivals(controller, claims.Cache)
-	feedOptional(mgr, controller, kinds, claims.Cache, func(*optional) bool { return true }, objectTouched())
+	feedOptional(mgr, controller, parts.kinds, claims.Cache, func(*optional) bool { return true }, touched)
 	reconciler.translator.credentials.watch(controller, mgr.GetCache())
 	watchFreedNames(controller, reconciler.translator.credentials.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&claims.Wake))
@@ -262,11 +282,12 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	claims, credentials := parts.translator.claims.Cache, parts.translator.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
-		Client:    mgr.GetClient(),
-		Handles:   parts.helm.installation.handles,
-		Pods:      mgr.GetAPIReader(),
-		Refusals:  claims.Refusals,
-		HasSecret: credentials.exists,
+		Client:     mgr.GetClient(),
+		Handles:    parts.helm.installation.handles,
+		HasObjects: parts.helm.takeover.isComplete,
+		Pods:       mgr.GetAPIReader(),
+		Refusals:   claims.Refusals,
+		HasSecret:  credentials.exists,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
 			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)
@@ -281,7 +302,8 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Named("darkroom-status").
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
-	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
+	shown := predicate.And(ofDarkrooms(options.Selector),
+		ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) }))
 	for _, kind := range watchedKinds() {
 		if kind.typed != nil {
 			controller.Owns(kind.object(), builder.WithPredicates(shown))

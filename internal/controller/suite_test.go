@@ -46,7 +46,7 @@ const (
 // namespace of its own.
 var (
 	cluster *rest.Config
-	kube    client.Client
+	kube    client.WithWatch
 )
 
 func TestMain(m *testing.M) {
@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
 	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
 		cluster = administrator
-		kube, err = client.New(cluster, client.Options{Scheme: controller.NewScheme()})
+		kube, err = client.NewWithWatch(cluster, client.Options{Scheme: controller.NewScheme()})
 		return err
 	}))
 }
@@ -124,6 +124,7 @@ func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, 
 	settings := controller.Options{
 		Chart:                   chrt,
 		Values:                  values.Options{BaseDomain: baseDomain},
+		Selector:                darkrooms,
 		Namespaces:              namespaces,
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,

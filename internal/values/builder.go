@@ -151,5 +151,13 @@ func (b *builder) name(name string) {
 		b.invalid(path, name, "must start with a letter and contain only lower-case letters, digits and '-': it becomes the name of a Service")
 	}
 	b.set(name, "fullnameOverride")
-	b.set(map[string]any{v1alpha1.LabelDarkroom: name}, "commonLabels")
+}
+
+// objectLabels sets the labels of all objects: the operator finds those of a Darkroom by them.
+func (b *builder) objectLabels(name string, more map[string]string) {
+	labels := map[string]any{v1alpha1.LabelDarkroom: name}
+	for key, value := range more {
+		labels[key] = value
+	}
+	b.set(labels, "commonLabels")
 }

@@ -10,8 +10,8 @@ import (
 // value changes when the data that the pods read does, and so the pods are rolled.
 const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
-// ClusterState is the input of the translation that only the cluster knows. The zero value
-// is that of a preview.
+// ClusterState is the input of the translation that only the operator in the cluster knows.
+// The zero value is that of a preview.
 type ClusterState struct {
 	// RefusedHosts belong to other Darkrooms and are not routed to this one.
 	RefusedHosts []string
@@ -19,6 +19,8 @@ type ClusterState struct {
 	// changed. It must disclose nothing of the data: pods are public. Empty if no Secret is
 	// referenced or its version is not known.
 	CredentialsVersion string
+	// Labels are set on the objects of the release, besides LabelDarkroom.
+	Labels map[string]string
 }
 
 // Values returns the chart values of a Darkroom: only what differs from the
