@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/operator-framework/helm-operator-plugins/pkg/reconciler"
 	hopvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"helm.sh/helm/v3/pkg/chart"
@@ -61,6 +62,12 @@ type helmReconciler struct {
 }
 
 func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, takeover *takeover, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
+	// Operations are logged with their events. Other messages are for debugging; the logger of
+	// each reconcile costs allocations even if it discards them.
+	logger := ctrl.Log.WithName("helm").V(1)
+	if !logger.Enabled() {
+		logger = logr.Discard()
+	}
 	return &helmReconciler{
 		client: c,
 		options: []reconciler.Option{
@@ -73,8 +80,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 			reconciler.WithMaxReleaseHistory(releases.MaxHistory),
 			reconciler.WithPauseReconcileHandler(isPaused),
 			reconciler.SkipPrimaryGVKSchemeRegistration(true),
-			// Operations are logged with their events. Other messages are for debugging.
-			reconciler.WithLog(ctrl.Log.WithName("helm").V(1)),
+			reconciler.WithLog(logger),
 			// No wait: for the Helm reconciler a Darkroom is gone once its finalizer is
 			// removed.
 			reconciler.WithWaitForDeletionTimeout(time.Second),

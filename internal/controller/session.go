@@ -65,17 +65,24 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	if s.uninstalled {
 		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), key.Name)
 	}
-	// It gets only its own part of the status. Nothing reads the rest, and converting it
-	// would cost allocations in each reconcile. Conditions of earlier generations are left
-	// out: it would not write the status of a failure that it finds there already.
-	shown := *s.darkroom
-	shown.Status = status.HelmPart(shown.Status)
+	// It gets only what it reads, because converting the rest would cost allocations in each
+	// reconcile: not the spec, which is translated from the typed Darkroom, and only its own part
+	// of the status. Conditions of earlier generations are left out: it would not write the
+	// status of a failure that it finds there already.
+	shown := v1alpha1.Darkroom{TypeMeta: s.darkroom.TypeMeta, ObjectMeta: s.darkroom.ObjectMeta, Status: status.HelmPart(s.darkroom.Status)}
 	shown.Status.Conditions = slices.DeleteFunc(shown.Status.Conditions, func(condition v1alpha1.Condition) bool {
 		return condition.ObservedGeneration < shown.Generation
 	})
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&shown)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom %s: %w", key, err)
+	}
+	if shown.Status.DeployedRelease != nil {
+		// It compares this, and would write the whole status in each reconcile if it differed.
+		err := unstructured.SetNestedField(fields, s.parts.releases.Store.Manifest(key), "status", "deployedRelease", "manifest")
+		if err != nil {
+			return fmt.Errorf("convert Darkroom %s: %w", key, err)
+		}
 	}
 	out.SetUnstructuredContent(fields)
 	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)

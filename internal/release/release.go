@@ -22,6 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
@@ -188,7 +189,7 @@ type actionClient struct {
 	ctx      context.Context
 	darkroom client.Object
 	key      types.NamespacedName
-	// absent is set once the API server was asked for the release and had none.
+	// absent is set once the release was looked for and there was none.
 	absent bool
 	// last is the revision that Get returned; nil if it returned none.
 	last *helmrelease.Release
@@ -205,10 +206,14 @@ func (c *actionClient) Config() *action.Configuration {
 // Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is
 // a *storage.ForeignError if the release does not belong to the Darkroom. A revision that
 // an operator left pending, or that was uninstalled with its history kept, is returned as
-// failed, so that the reconciler makes a new one.
+// failed, so that the reconciler makes a new one. The release is looked for once: the
+// reconciler asks twice before it writes.
 func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
-	if c.absent {
+	switch {
+	case c.absent:
 		return nil, driver.ErrReleaseNotFound
+	case c.last != nil:
+		return revision.Copy(c.last), nil
 	}
 	var err error
 	c.last, err = c.current()

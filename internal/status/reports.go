@@ -25,7 +25,7 @@ var helmConditions = []string{
 
 // HelmPart returns the part of a status that the Helm controller reports.
 func HelmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	part := v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease}
+	part := v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease, Conditions: make([]v1alpha1.Condition, 0, len(helmConditions))}
 	for _, conditionType := range helmConditions {
 		if condition := v1alpha1.FindCondition(status.Conditions, conditionType); condition != nil {
 			part.Conditions = append(part.Conditions, *condition)

@@ -256,6 +256,15 @@ func (s *Store) Delete(ctx context.Context, darkroom client.Object) (bool, error
 	return found, nil
 }
 
+// Manifest returns the identity of the manifest of the last revision, as far as it is
+// remembered; else nothing.
+func (s *Store) Manifest(key types.NamespacedName) string {
+	if last := s.remembered(key); last != nil {
+		return last.release.Manifest
+	}
+	return ""
+}
+
 // Forget drops what is remembered of a release.
 func (s *Store) Forget(key types.NamespacedName) {
 	s.mu.Lock()
