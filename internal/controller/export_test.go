@@ -15,3 +15,6 @@ func NewHelmReconciler(ctx context.Context, mgr manager.Manager, options Options
 	}
 	return parts.helm, nil
 }
+
+// RestingReason is restingReason.
+var RestingReason = restingReason

@@ -127,15 +127,9 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	}
 
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
-	inner, err := reconciler.New(append([]reconciler.Option{
-		reconciler.WithClient(s),
-		reconciler.WithValueTranslator(s),
-		reconciler.WithActionClientGetter(s),
-	}, r.options...)...)
-	if err != nil {
-		return reconcile.Result{}, fmt.Errorf("create Helm reconciler: %w", err)
+	if !s.isAtRest(ctx) {
+		err = r.reconcileRelease(ctx, s)
 	}
-	_, err = inner.Reconcile(ctx, request)
 	if r.takeover.doubt(darkroom, err) {
 		return reconcile.Result{RequeueAfter: staleRetry}, r.commitClaims(ctx, s, true)
 	}
@@ -143,6 +137,20 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	// While a change is held back, the hosts that it drops are still served.
 	claimsErr := r.commitClaims(ctx, s, err != nil || held)
 	return r.conclude(ctx, s, err, claimsErr)
+}
+
+// reconcileRelease runs the Helm reconciler in a session.
+func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
+	inner, err := reconciler.New(append([]reconciler.Option{
+		reconciler.WithClient(s),
+		reconciler.WithValueTranslator(s),
+		reconciler.WithActionClientGetter(s),
+	}, r.options...)...)
+	if err != nil {
+		return fmt.Errorf("create Helm reconciler: %w", err)
+	}
+	_, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: keyOf(s.darkroom)})
+	return err
 }
 
 // leave ends the reconcile of a Darkroom that this installation does not handle or could

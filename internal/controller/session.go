@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
@@ -51,7 +52,9 @@ type session struct {
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
 	// being deleted, and released when no other finalizer was left either.
 	uninstalled, released bool
-	// judgement is the decision on its claims; nil before the translation.
+	// values are those of the translation, and judgement is its decision on the claims of the
+	// Darkroom. They are nil before.
+	values    chartutil.Values
 	judgement *claims.Judgement
 }
 
@@ -156,11 +159,64 @@ func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...cli
 
 // Translate implements the values translator of the Helm reconciler. It passes the state of
 // the cluster to the translation: the hosts that belong to others, and the version of the
-// referenced Secret.
+// referenced Secret. A Darkroom is translated once in each reconcile.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
-	vals, judgement, err := s.parts.translator.translate(ctx, s.darkroom)
-	s.judgement = judgement
-	return vals, err
+	if s.judgement != nil {
+		return s.values, nil
+	}
+	var err error
+	s.values, s.judgement, err = s.parts.translator.translate(ctx, s.darkroom)
+	return s.values, err
+}
+
+// isAtRest reports whether the Helm reconciler would do nothing: the status says so of the
+// present generation, and the release and its objects are as they should be. That reconciler
+// allocates as much memory for this result as all the steps that lead to it.
+func (s *session) isAtRest(ctx context.Context) bool {
+	reason := restingReason(s.darkroom)
+	if reason == "" {
+		return false
+	}
+	vals, err := s.Translate(ctx, nil)
+	if err != nil {
+		return false
+	}
+	revision, atRest := s.parts.releases.AtRest(ctx, s.darkroom, vals)
+	return atRest && (revision == 1) == (reason == v1alpha1.ReasonInstallSuccessful)
+}
+
+// restingReason returns the reason of the condition Deployed of a Darkroom whose status is what
+// the Helm reconciler reports of an unchanged release; else nothing.
+func restingReason(darkroom *v1alpha1.Darkroom) string {
+	if darkroom.DeletionTimestamp != nil || darkroom.Annotations[v1alpha1.AnnotationPaused] == "true" ||
+		!controllerutil.ContainsFinalizer(darkroom, finalizer) ||
+		darkroom.Status.DeployedRelease == nil || darkroom.Status.DeployedRelease.Name != darkroom.Name {
+		return ""
+	}
+	reason, found := "", 0
+	for i := range darkroom.Status.Conditions {
+		condition := &darkroom.Status.Conditions[i]
+		want := metav1.ConditionFalse
+		switch condition.Type {
+		case v1alpha1.ConditionContested, v1alpha1.ConditionPreflight:
+			return ""
+		case v1alpha1.ConditionDeployed:
+			want, reason = metav1.ConditionTrue, condition.Reason
+		case v1alpha1.ConditionInitialized:
+			want = metav1.ConditionTrue
+		case v1alpha1.ConditionIrreconcilable, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionPaused:
+		default:
+			continue
+		}
+		if condition.Status != want || condition.ObservedGeneration != darkroom.Generation {
+			return ""
+		}
+		found++
+	}
+	if found < 5 {
+		return ""
+	}
+	return reason
 }
 
 // ActionClientFor implements helmclient.ActionClientGetter.

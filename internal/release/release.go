@@ -122,9 +122,13 @@ func New(config Config) *Clients {
 
 // ActionClientFor implements helmclient.ActionClientGetter.
 func (c *Clients) ActionClientFor(ctx context.Context, darkroom client.Object) (helmclient.ActionInterface, error) {
+	return c.clientFor(ctx, darkroom), nil
+}
+
+func (c *Clients) clientFor(ctx context.Context, darkroom client.Object) *actionClient {
 	key := client.ObjectKeyFromObject(darkroom)
 	c.identify(key, darkroom.GetUID())
-	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key}, nil
+	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key}
 }
 
 // identify drops the state of an earlier Darkroom of the same name.

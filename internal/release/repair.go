@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,6 +17,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
+
+// AtRest reports whether the release of a Darkroom is deployed, is what the values would
+// make, and has its objects as they should be. It returns the number of the revision. Errors
+// are left to the actions, which would meet them too.
+func (c *Clients) AtRest(ctx context.Context, darkroom client.Object, values map[string]any) (revision int, atRest bool) {
+	a := c.clientFor(ctx, darkroom)
+	last, err := a.Get(a.key.Name)
+	if err != nil || last.Info.Status != helmrelease.StatusDeployed || a.memory.IsDue(a.key, c.VerifyPeriod) {
+		return 0, false
+	}
+	next, err := a.preview(values)
+	if err != nil || next.Manifest != last.Manifest {
+		return 0, false
+	}
+	desired, inSync, err := a.inSync(last.Manifest)
+	if err != nil || !inSync {
+		return 0, false
+	}
+	c.Renderer.Compact(a.key)
+	return last.Version, a.tidyUp(desired) == nil
+}
 
 // Reconcile restores the objects of a deployed release, whose summary it receives, and
 // removes surplus ones. While nothing differs it costs no request.

@@ -237,6 +237,14 @@ func Differ(before, after metav1.Object) bool {
 	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
 }
 
+// IsDue reports whether Expire has to be called for a release: its period is over, or begins.
+func (m *Memory) IsDue(key types.NamespacedName, period time.Duration) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.releases[key]
+	return period > 0 && (known == nil || !m.clock.Now().Before(known.verifyAt))
+}
+
 // Expire forgets what is remembered of a release once in a period, give or take a tenth,
 // so that it is verified against the API server instead of the caches. It reports whether
 // it did.
