@@ -27,7 +27,7 @@ func (c *Clients) AtRest(ctx context.Context, darkroom client.Object, values map
 	if err != nil || last.Info.Status != helmrelease.StatusDeployed || a.memory.IsDue(a.key, c.VerifyPeriod) {
 		return 0, false
 	}
-	next, err := a.preview(values)
+	next, err := a.preview(values) //nolint:contextcheck // a preflight check outlives the reconcile
 	if err != nil || next.Manifest != last.Manifest {
 		return 0, false
 	}
