@@ -289,7 +289,8 @@ type Gateway struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="a Gateway is referenced more than once: remove the duplicate, or name a different listener in the sectionName of each reference"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
-	// Annotations are added to the HTTPRoute. Keys of helm.sh and
+	// Annotations are added to the HTTPRoute. The administrator configures which are
+	// allowed, as for those of the Ingress. Keys of helm.sh and
 	// deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64

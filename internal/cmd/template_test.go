@@ -457,9 +457,16 @@ func TestManifestsOfSeveralDarkroomsAreOneStream(t *testing.T) {
 
 // The same flag and variable for all commands that translate: a preview that allows
 // what the manager refuses would be of no use.
-func TestIngressAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
-	with := func(key string) string {
-		return document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{key: "x"}}))
+func TestAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
+	with := map[string]func(key string) string{
+		"ingress": func(key string) string {
+			return document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{key: "x"}}))
+		},
+		"gateway": func(key string) string {
+			return document(t, darkrooms.New("photos", "").Gateway("public").Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Gateway.Annotations = map[string]string{key: "x"}
+			}))
+		},
 	}
 	const issuer, alias, own = "cert-manager.io/issuer", "nginx.ingress.kubernetes.io/server-alias", "example.com/team"
 	for name, test := range map[string]struct {
@@ -478,14 +485,16 @@ func TestIngressAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(envIngressAnnotations, test.environment)
 			args := append([]string{"-f", "-"}, test.args...)
-			for _, key := range test.allowed {
-				if out, err := templateIn(t, with(key), args...); err != nil || !strings.Contains(out, key+": x") {
-					t.Errorf("%s: %v\n%s", key, err, out)
+			for router, with := range with {
+				for _, key := range test.allowed {
+					if out, err := templateIn(t, with(key), args...); err != nil || !strings.Contains(out, key+": x") {
+						t.Errorf("%s of the %s: %v\n%s", key, router, err, out)
+					}
 				}
-			}
-			for _, key := range test.notAllowed {
-				if _, err := templateIn(t, with(key), args...); err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]") {
-					t.Errorf("%s: want it refused, got %v", key, err)
+				for _, key := range test.notAllowed {
+					if _, err := templateIn(t, with(key), args...); err == nil || !strings.Contains(err.Error(), "spec."+router+".annotations["+key+"]") {
+						t.Errorf("%s of the %s: want it refused, got %v", key, router, err)
+					}
 				}
 			}
 		})

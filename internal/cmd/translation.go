@@ -25,8 +25,8 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	if len(allowed) == 0 {
 		allowed = []string{values.DefaultAnnotations}
 	}
-	flags.StringSliceVar(&t.options.IngressAnnotations, "ingress-annotations", allowed,
-		"annotations that Darkrooms may set on their Ingress, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
+	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", allowed,
+		"annotations that Darkrooms may set on their Ingress and HTTPRoute, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
 			" for the list in docs/security.md; empty allows none (environment: "+envIngressAnnotations+")")
 	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", envList(envImagePullSecrets),
 		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom "+

@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// DefaultAnnotations is the entry of Options.IngressAnnotations that stands for the
-// list defaultIngressAnnotations.
+// DefaultAnnotations is the entry of Options.AllowedAnnotations that stands for the list
+// defaultAnnotations.
 const DefaultAnnotations = "default"
 
-// defaultIngressAnnotations are the annotations of common Ingress controllers that an
-// administrator can leave to tenants without a thought. The Ingress is written with the
-// operator's rights and read by a controller that tenants share, so each of these
-//   - concerns the Ingress's own hosts or the load balancer made for it alone;
+// defaultAnnotations are annotations of common ingress controllers that are safe to leave to
+// tenants. An Ingress, an HTTPRoute or a Service is written with the operator's permissions
+// and read by controllers that tenants share, so each of these
+//   - concerns the object's own hosts or the load balancer made for it alone;
 //   - cannot add a host, a path, a backend, a listener, an address or a DNS record;
 //   - neither authenticates nor refers to an object outside the namespace, but for a
 //     ClusterIssuer, which decides by itself what it signs;
@@ -26,7 +26,7 @@ const DefaultAnnotations = "default"
 //
 // docs/security.md gives the reasons for each controller, and a test keeps its table in
 // step with this list.
-var defaultIngressAnnotations = []string{
+var defaultAnnotations = []string{
 	// cert-manager
 	"cert-manager.io/cluster-issuer",
 	"cert-manager.io/issuer",
@@ -95,7 +95,7 @@ type allowList struct {
 	prefixes []string
 }
 
-// newAllowList reads entries as Options.IngressAnnotations has them.
+// newAllowList parses the entries of Options.AllowedAnnotations.
 func newAllowList(entries []string) (allowList, error) {
 	list := allowList{keys: map[string]bool{}}
 	if entries == nil {
@@ -107,15 +107,15 @@ func newAllowList(entries []string) (allowList, error) {
 		switch {
 		case entry == "":
 		case entry == DefaultAnnotations:
-			for _, key := range defaultIngressAnnotations {
+			for _, key := range defaultAnnotations {
 				list.keys[key] = true
 			}
 		case reserved(prefix):
-			return allowList{}, fmt.Errorf("ingress annotation %q: cannot be allowed: Helm and the operator identify their objects by it", entry)
+			return allowList{}, fmt.Errorf("allowed annotation %q: cannot be allowed: Helm and the operator identify their objects by it", entry)
 		case isPrefix && !strings.Contains(prefix, "*"):
 			list.prefixes = append(list.prefixes, prefix)
 		case isPrefix, len(validation.IsQualifiedName(strings.ToLower(entry))) > 0:
-			return allowList{}, fmt.Errorf("ingress annotation %q: must be the key of an annotation such as nginx.ingress.kubernetes.io/auth-url, a prefix that ends in '*', or %s", entry, DefaultAnnotations)
+			return allowList{}, fmt.Errorf("allowed annotation %q: must be the key of an annotation such as nginx.ingress.kubernetes.io/auth-url, a prefix that ends in '*', or %s", entry, DefaultAnnotations)
 		default:
 			list.keys[entry] = true
 		}
@@ -127,8 +127,13 @@ func (l allowList) allows(key string) bool {
 	return l.keys[key] || slices.ContainsFunc(l.prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
-// ingressAnnotations checks annotations that a controller shared by tenants acts on.
-func (b *builder) ingressAnnotations(path *field.Path, annotations map[string]string, allowed allowList) {
+// sharedAnnotations checks and sets the annotations of an object that controllers shared by
+// tenants read. Pods are not among these objects: users who may create a Darkroom may run any
+// pod in its namespace.
+func (b *builder) sharedAnnotations(path *field.Path, annotations map[string]string, allowed allowList, to ...string) {
+	if len(annotations) == 0 {
+		return
+	}
 	b.annotations(path, annotations)
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		switch {
@@ -136,7 +141,8 @@ func (b *builder) ingressAnnotations(path *field.Path, annotations map[string]st
 		case key == annotationIngressClass:
 			b.forbidden(path.Key(key), "deprecated: set spec.ingress.className instead")
 		case !allowed.allows(key):
-			b.forbidden(path.Key(key), "not on the operator's list of Ingress annotations: an annotation can route, or configure an ingress controller that others share; remove it, or ask the administrator to allow it with --ingress-annotations")
+			b.forbidden(path.Key(key), "not on the operator's list of annotations: an annotation can route, or configure a controller that others share; remove it, or ask the administrator to allow it with --ingress-annotations")
 		}
 	}
+	b.setPlain(annotations, path, to...)
 }

@@ -22,7 +22,7 @@ func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 	podTemplate := func(annotations, labels map[string]string) *darkrooms.Builder {
 		return photos().PodTemplate(v1alpha1.PodTemplate{Annotations: annotations, Labels: labels})
 	}
-	all, err := New(Options{IngressAnnotations: []string{"*"}})
+	all, err := New(Options{AllowedAnnotations: []string{"*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 	valuesOf(t, photos().PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"deployments.example.com/pool": "a"}}).Obj(), Options{})
 }
 
-func TestIngressAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
+func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 	const ttl, alias, authURL = "external-dns.alpha.kubernetes.io/ttl", "nginx.ingress.kubernetes.io/server-alias", "nginx.ingress.kubernetes.io/auth-url"
 	for name, test := range map[string]struct {
 		list                []string
@@ -65,7 +65,7 @@ func TestIngressAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 		"all":                 {[]string{"*"}, []string{ttl, alias, authURL, "example.com/note"}, []string{"kubernetes.io/ingress.class"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := Options{IngressAnnotations: test.list}
+			options := Options{AllowedAnnotations: test.list}
 			for _, key := range test.allowed {
 				got := valuesOf(t, annotated(key).Obj(), options)
 				if diff := cmp.Diff(map[string]any{key: "x"}, at(got, "ingress", "annotations")); diff != "" {
@@ -110,7 +110,7 @@ func TestListsOfAnnotationsThatCannotBeAreRefused(t *testing.T) {
 		"x.helm.sh/*":   "cannot be allowed",
 		"Helm.sh/hook*": "cannot be allowed",
 	} {
-		err := Options{IngressAnnotations: []string{"default", entry}}.Validate()
+		err := Options{AllowedAnnotations: []string{"default", entry}}.Validate()
 		if err == nil || !strings.Contains(err.Error(), entry) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q in: %v", entry, want, err)
 		}
@@ -148,7 +148,7 @@ func TestTheDefaultListLeavesNothingToAnAttacker(t *testing.T) {
 			t.Errorf("%s is allowed", key)
 		}
 	}
-	for _, key := range defaultIngressAnnotations {
+	for _, key := range defaultAnnotations {
 		if strings.Contains(key, "*") || reserved(key) || key == annotationIngressClass {
 			t.Errorf("%s: the default list names whole keys that are not reserved", key)
 		}
@@ -182,7 +182,7 @@ func TestTheDocumentedDefaultIsTheDefault(t *testing.T) {
 		}
 	}
 	slices.Sort(documented)
-	if diff := cmp.Diff(slices.Sorted(slices.Values(defaultIngressAnnotations)), documented); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(slices.Values(defaultAnnotations)), documented); diff != "" {
 		t.Errorf("(-list +docs/security.md):\n%s", diff)
 	}
 }

@@ -74,7 +74,7 @@ type judge struct {
 
 func newJudge(t *testing.T) *judge {
 	t.Helper()
-	translator, err := New(Options{BaseDomain: "example.net", IngressAnnotations: []string{"*"}})
+	translator, err := New(Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,10 @@ func (h *hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
 	}
 	if gateway {
 		darkroom.Spec(func(spec *v1alpha1.DarkroomSpec) {
-			spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: h.gateway, SectionName: h.listener}}}
+			spec.Gateway = &v1alpha1.Gateway{
+				ParentRefs:  []v1alpha1.ParentRef{{Name: h.gateway, SectionName: h.listener}},
+				Annotations: map[string]string{h.annotationKey: h.annotation},
+			}
 		})
 	} else {
 		darkroom.Ingress(v1alpha1.Ingress{
@@ -195,7 +198,7 @@ func kindOfText(i, otherwise int) byte {
 
 func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	t.Helper()
-	translator, err := New(Options{BaseDomain: "example.net", IngressAnnotations: []string{"*"}})
+	translator, err := New(Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +239,7 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	// Annotations that the default list does not allow are never part of the values.
 	if strict, err := New(Options{BaseDomain: "example.net"}); err != nil {
 		t.Fatal(err)
-	} else if _, err := strict.Values(darkroom); err == nil && !gateway && !slices.Contains(defaultIngressAnnotations, h.annotationKey) {
+	} else if _, err := strict.Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h.annotationKey) {
 		t.Errorf("the annotation %s is translated, and not on the default list", h.annotationKey)
 	}
 	check("objects", h.wantObjects(kind, gateway), names(decoded))
@@ -267,7 +270,9 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 
 	host := h.subDomain + ".example.net"
 	if gateway {
-		route := only[*gatewayv1.HTTPRoute](t, decoded).Spec
+		object := only[*gatewayv1.HTTPRoute](t, decoded)
+		check("annotations of the HTTPRoute", map[string]string{h.annotationKey: h.annotation}, object.Annotations)
+		route := object.Spec
 		check("hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
 		check("Gateway", h.gateway, string(route.ParentRefs[0].Name))
 		if h.listener != "" {

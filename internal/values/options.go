@@ -24,10 +24,11 @@ type Options struct {
 	// ImagePullSecrets are the names of Secrets with registry credentials, for Darkrooms that
 	// name none. Each is looked for in the namespace of the Darkroom.
 	ImagePullSecrets []string
-	// IngressAnnotations are the annotations that Darkrooms may set on their Ingress: keys,
-	// prefixes that end in "*", and DefaultAnnotations. Nil means DefaultAnnotations; an
-	// empty list allows none. Keys of Helm and of the operator are never allowed.
-	IngressAnnotations []string
+	// AllowedAnnotations are the annotations that Darkrooms may set on objects that controllers
+	// shared by tenants read, such as an Ingress or HTTPRoute: keys, prefixes that end in "*",
+	// and DefaultAnnotations. Nil means DefaultAnnotations; an empty list allows none. Keys of
+	// Helm and of the operator are never allowed.
+	AllowedAnnotations []string
 	// Proxy is what Darkrooms fetch images through, unless they set the variables
 	// themselves. The zero value means none.
 	Proxy Proxy
@@ -68,7 +69,7 @@ func (o Options) Validate() error {
 				"leave it out, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
 		}
 	}
-	_, err := newAllowList(o.IngressAnnotations)
+	_, err := newAllowList(o.AllowedAnnotations)
 	return err
 }
 

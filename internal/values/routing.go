@@ -36,7 +36,7 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 		if len(spec.SubDomains) > maxRouteHosts {
 			b.errs = append(b.errs, field.TooMany(specPath.Child("subDomains"), len(spec.SubDomains), maxRouteHosts))
 		}
-		b.gateway(spec.Gateway)
+		b.gateway(spec.Gateway, allowed)
 		b.set(spec.Ingress != nil, "ingress", "enabled")
 		if spec.Ingress == nil {
 			return
@@ -56,20 +56,14 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 	b.objectName(path.Child("tlsSecretName"), ingress.TLSSecretName, "a Secret")
 	b.setString(className, "ingress", "className")
 	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
-	if len(ingress.Annotations) > 0 {
-		b.ingressAnnotations(path.Child("annotations"), ingress.Annotations, allowed)
-		b.setPlain(ingress.Annotations, path.Child("annotations"), "ingress", "annotations")
-	}
+	b.sharedAnnotations(path.Child("annotations"), ingress.Annotations, allowed, "ingress", "annotations")
 }
 
-func (b *builder) gateway(gateway *v1alpha1.Gateway) {
+func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 	path := specPath.Child("gateway")
 	b.parents(path.Child("parentRefs"), gateway.ParentRefs)
 	b.set(true, "gateway", "enabled")
-	if len(gateway.Annotations) > 0 {
-		b.annotations(path.Child("annotations"), gateway.Annotations)
-		b.setPlain(gateway.Annotations, path.Child("annotations"), "gateway", "annotations")
-	}
+	b.sharedAnnotations(path.Child("annotations"), gateway.Annotations, allowed, "gateway", "annotations")
 	if gateway.Timeouts != nil && gateway.Timeouts.Request != "" {
 		request := gateway.Timeouts.Request
 		if !gatewayDuration.MatchString(request) {

@@ -14,8 +14,9 @@ import (
 // Translator turns Darkrooms into chart values. It has the signature of the
 // values translator of helm-operator-plugins. It is safe for concurrent use.
 type Translator struct {
-	options            Options
-	ingressAnnotations allowList
+	options Options
+	// allowed are the annotations of objects that shared controllers read.
+	allowed allowList
 }
 
 // New returns a translator with the operator's options, or what is wrong with them.
@@ -26,11 +27,11 @@ func New(options Options) (*Translator, error) {
 	if options.BaseDomain == "" {
 		options.BaseDomain = DefaultBaseDomain
 	}
-	allowed, err := newAllowList(options.IngressAnnotations)
+	allowed, err := newAllowList(options.AllowedAnnotations)
 	if err != nil {
 		return nil, err
 	}
-	return &Translator{options: options, ingressAnnotations: allowed}, nil
+	return &Translator{options: options, allowed: allowed}, nil
 }
 
 // Translate is Values for a resource as the Helm reconciler has it.
@@ -53,7 +54,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources)
 	b.serving(&darkroom.Spec)
-	b.routing(&darkroom.Spec, t.options, t.ingressAnnotations)
+	b.routing(&darkroom.Spec, t.options, t.allowed)
 	b.podTemplate(&darkroom.Spec, state.CredentialsVersion)
 	b.environment(&darkroom.Spec)
 	b.proxy(t.options.Proxy)
