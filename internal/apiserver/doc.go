@@ -15,8 +15,7 @@
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
 // Secrets are listed (secretlist.go) and created (secretcreate.go) with the caller's own
-// token, and their values are dropped while they are read. Reviews check whether the source
-// answers (reviewsource.go); package reach keeps this from being a way into the network.
+// token, and their values are dropped while they are read.
 //
 // Credentials are write-only. The informer's transform (feed.go) removes them before a
 // Darkroom is cached, and the response types (darkroom.go) have no fields for them. A write

@@ -14,7 +14,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reach"
 )
 
 // Auth is a method of authentication.
@@ -53,11 +52,6 @@ type Options struct {
 	// Preview renders what would be installed for a Darkroom, without a cluster. It
 	// should end with the context.
 	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)
-	// Sources checks whether sources answer, in reviews; nil means that they are not checked.
-	Sources *reach.Checker
-	// OutsideCluster is set if this server is not in the cluster's network: whether sources
-	// answer it does not matter to pods, so they are not checked.
-	OutsideCluster bool
 	// Page has the files of the web page; nil, or without index.html: it is not built.
 	Page fs.FS
 	// ClusterName is shown on the page, so that users can tell clusters apart.

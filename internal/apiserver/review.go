@@ -57,7 +57,6 @@ type Review struct {
 type Outcome struct {
 	Hosts   []HostOutcome   `json:"hosts" doc:"Each host, in the order of subDomains"`
 	Secrets []SecretOutcome `json:"secrets" doc:"Secrets that the Darkroom refers to, as far as the caller may read them"`
-	Source  SourceOutcome   `json:"source" doc:"Whether the source answers this server"`
 	Pods    string          `json:"pods" enum:"create,keep,roll,unknown" doc:"create: there are none yet. keep: the pod template does not change. roll: it changes, and the pods are replaced. unknown: write-only values were sent, and may differ from the stored ones"`
 }
 
@@ -105,7 +104,6 @@ func (s *Server) review(ctx context.Context, in *renderInput) (*reviewOutput, er
 		return nil, err
 	}
 	out.Body.Outcome.Secrets = s.reviewSecrets(ctx, proposal.wanted)
-	out.Body.Outcome.Source = s.reviewSource(ctx, proposal)
 	out.Body.Outcome.Pods, err = reviewPods(manifests, proposal.newSecrets)
 	return out, err
 }

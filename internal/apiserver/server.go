@@ -62,11 +62,9 @@ type Server struct {
 	limits *limit.Rates
 	// renderRates is how many manifests each caller may have rendered.
 	renderRates *limit.Rates
-	// sourceRates is how many sources each caller may have checked.
-	sourceRates *limit.Rates
 	// Concurrency limits of each caller.
-	requests, writes, renderings, images, reads, streams, logs, sourceChecks *limit.Shares
-	definition                                                               *definition
+	requests, writes, renderings, images, reads, streams, logs *limit.Shares
+	definition                                                 *definition
 	// rights holds the rights of streams by their digest.
 	rights *lru.Cache
 
@@ -92,25 +90,23 @@ func New(options Options) (*Server, error) {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
 	s := &Server{
-		options:      options,
-		log:          options.Log,
-		kube:         kube,
-		journal:      newJournal(options.Backlog),
-		limits:       limit.NewRates(options.RequestsPerSecond, options.Burst),
-		requests:     limit.NewShares(128, 16, 64, shareTimeout),
-		writes:       limit.NewShares(8, 2, 16, shareTimeout),
-		renderings:   limit.NewShares(2, 1, 16, shareTimeout),
-		images:       limit.NewShares(6, 2, 16, shareTimeout),
-		reads:        limit.NewShares(8, 2, 16, shareTimeout),
-		callbacks:    limit.NewRates(failuresPerSecond, options.SignInBurst),
-		renderRates:  limit.NewRates(rendersPerSecond, renderBurst),
-		sourceRates:  limit.NewRates(sourceChecksPerSecond, sourceBurst),
-		sourceChecks: newSourceShares(),
-		rights:       lru.New(maxRights),
-		streams:      limit.NewShares(1024, maxStreams, 0, 0),
-		logs:         limit.NewShares(64, maxLogs, 0, 0),
-		synced:       func() bool { return false },
-		stopping:     make(chan struct{}),
+		options:     options,
+		log:         options.Log,
+		kube:        kube,
+		journal:     newJournal(options.Backlog),
+		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
+		requests:    limit.NewShares(128, 16, 64, shareTimeout),
+		writes:      limit.NewShares(8, 2, 16, shareTimeout),
+		renderings:  limit.NewShares(2, 1, 16, shareTimeout),
+		images:      limit.NewShares(6, 2, 16, shareTimeout),
+		reads:       limit.NewShares(8, 2, 16, shareTimeout),
+		callbacks:   limit.NewRates(failuresPerSecond, options.SignInBurst),
+		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
+		rights:      lru.New(maxRights),
+		streams:     limit.NewShares(1024, maxStreams, 0, 0),
+		logs:        limit.NewShares(64, maxLogs, 0, 0),
+		synced:      func() bool { return false },
+		stopping:    make(chan struct{}),
 	}
 	s.metrics = newMetrics(s.journal)
 	if s.cache, err = newCache(own, httpClient, options.Namespaces); err != nil {

@@ -17,7 +17,6 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reach"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 	"github.com/darkroom-operator/darkroom-operator/web"
@@ -29,8 +28,6 @@ type apiServerOptions struct {
 	server     apiserver.Options
 	auth       string
 	oidcConfig string
-	// checkSources turns on the check of sources in reviews.
-	checkSources bool
 
 	translation translation
 }
@@ -69,7 +66,6 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "average number of requests per second for each caller")
 	flags.IntVar(&o.server.Burst, "burst", 60, "maximum burst of requests for each caller")
-	flags.BoolVar(&o.checkSources, "check-sources", true, "request the source of a Darkroom when a change of it is reviewed, to report whether it answers; only in a cluster, see docs/security.md")
 	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil, "CIDR of proxies whose X-Forwarded-For header is trusted for counting failed sign-ins, for example 10.0.0.0/8; can be repeated")
 	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "cache lifetime of TokenReviews; 0 means 10s")
 	flags.DurationVar(&o.server.AccessTTL, "access-cache-ttl", 0, "cache lifetime of SubjectAccessReviews; 0 means 10s")
@@ -90,7 +86,6 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if o.server.OIDC, err = o.oidc(); err != nil {
 		return err
 	}
-	o.setSources()
 	o.server.Version = version()
 	o.server.Page = web.Page()
 	o.server.Log = log.WithName("apiserver")
@@ -111,15 +106,6 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	}
 	log.Info("Stopped")
 	return nil
-}
-
-// setSources turns on the check of sources, in a cluster.
-func (o *apiServerOptions) setSources() {
-	if o.checkSources {
-		o.server.Sources = reach.New(reach.Options{})
-	}
-	_, err := rest.InClusterConfig()
-	o.server.OutsideCluster = err != nil
 }
 
 // oidc returns the issuer of --oidc-config, or nil.

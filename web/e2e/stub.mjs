@@ -126,7 +126,7 @@ export async function startStub(darkrooms) {
     }
     if (part === "review") {
       const manifest = `kind: Deployment\nspec:\n  replicas: ${body?.replicas ?? 1}\n`;
-      return answer({ manifest, outcome: { hosts: [], secrets: [], source: { state: "reachable", reason: "answered", host: "example.com" }, pods: one ? "keep" : "create" } });
+      return answer({ manifest, outcome: { hosts: [], secrets: [], pods: one ? "keep" : "create" } });
     }
     if (part === "pods" || part === "events") {
       return answer({ items: [] });

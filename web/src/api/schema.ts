@@ -692,8 +692,6 @@ export interface components {
             pods: "create" | "keep" | "roll" | "unknown";
             /** @description Secrets that the Darkroom refers to, as far as the caller may read them */
             secrets: components["schemas"]["SecretOutcome"][];
-            /** @description Whether the source answers this server */
-            source: components["schemas"]["SourceOutcome"];
         };
         ParentRef: {
             name: string;
@@ -984,22 +982,6 @@ export interface components {
             secureProtocol?: boolean;
             /** @description WebFolder (default), S3, GoogleCloudStorage or CloudFront */
             type?: string;
-        };
-        SourceOutcome: {
-            /** @description Host that was asked, with its port if it is not the default */
-            host?: string;
-            /**
-             * @description reachable: there was a response (answered), the image of spec.probe was served (imageServed), or is at another host (redirected). unreachable: the class of the failure. notChecked: the address is not allowed (address), the proxy of this server failed (proxy), checks are turned off (off), this server does not run in the cluster (outsideCluster), the cluster did not accept a dry run of the change (notAccepted), or too many checks (limit)
-             * @enum {string}
-             */
-            reason: "answered" | "imageServed" | "redirected" | "nameNotFound" | "connectionRefused" | "timeout" | "certificate" | "httpStatus" | "noConnection" | "address" | "proxy" | "off" | "outsideCluster" | "notAccepted" | "limit";
-            /** @enum {string} */
-            state: "reachable" | "unreachable" | "notChecked";
-            /**
-             * Format: int64
-             * @description HTTP status, if reason is httpStatus
-             */
-            status?: number;
         };
         Status: {
             /** @description URL within the cluster */

@@ -20,7 +20,6 @@ export type SecretList = Schemas["SecretList"];
 export type ServerSettings = Schemas["ServerSettings"];
 export type Source = Schemas["Source"];
 export type SourceInput = Schemas["SourceInput"];
-export type SourceOutcome = Schemas["SourceOutcome"];
 export type Status = Schemas["Status"];
 export type WaysToSignIn = Schemas["WaysToSignIn"];
 export type Who = Schemas["Who"];

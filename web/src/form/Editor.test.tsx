@@ -27,7 +27,7 @@ beforeEach(() => {
   stored = darkroom();
   calls = [];
   refusal = undefined;
-  outcome = { hosts: [], secrets: [], source: { state: "notChecked", reason: "off" }, pods: "roll" };
+  outcome = { hosts: [], secrets: [], pods: "roll" };
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
     const body = typeof init.body === "string" ? (JSON.parse(init.body) as DarkroomInput) : undefined;
@@ -118,7 +118,6 @@ test("the outcome is shown before it is saved, problems first", async () => {
       { name: "tls", field: "body.ingress.tlsSecretName", state: "found", keys: [{ name: "tls.crt", state: "missing" }, { name: "tls.key", state: "found" }] },
       { name: "env", field: "body.extraEnvFrom[0].secretRef", state: "unknown", keys: [] },
     ],
-    source: { state: "unreachable", reason: "httpStatus", host: "example.com", status: 404 },
     pods: "roll",
   };
   const user = edit();
@@ -130,12 +129,11 @@ test("the outcome is shown before it is saved, problems first", async () => {
     expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets claimed it first/),
     expect.stringMatching(/^The Secret keys does not exist.*accessKey/),
     expect.stringMatching(/^The Secret tls lacks keysAdd tls\.crt\./),
-    expect.stringMatching(/^The source example\.com answers 404.*you can save anyway/),
     expect.stringMatching(/^The Secret env was not checked/),
     expect.stringMatching(/^Pods are replaced/),
     expect.stringMatching(/^The host is freecats\.example\.com/),
   ]);
-  expect(within(list).getAllByLabelText("Problem")).toHaveLength(4);
+  expect(within(list).getAllByLabelText("Problem")).toHaveLength(3);
 });
 
 test("a version that differs in the status alone is no conflict", async () => {

@@ -1,4 +1,4 @@
-import type { Outcome, SourceOutcome } from "../api/types";
+import type { Outcome } from "../api/types";
 import type { Tone } from "../words/conditions";
 import { list } from "../words/format";
 import { msg, t, type Message } from "../words/t";
@@ -17,44 +17,8 @@ const pods: Record<Outcome["pods"], { tone: Tone; title: Message; detail: Messag
   unknown: { tone: "neutral", title: msg("Pods may be replaced"), detail: msg("They are, if a credential differs from the stored one, which cannot be read.") },
 };
 
-/** Explanations of the reasons. */
-const sourceDetails: Record<SourceOutcome["reason"], Message> = {
-  answered: msg("Whether it serves images is not checked; set an image to check with."),
-  imageServed: msg("It serves the image to check with."),
-  redirected: msg("It redirects to another host, which was not checked."),
-  nameNotFound: msg("Its name does not exist in DNS."),
-  connectionRefused: msg("It refuses connections. Check host and port."),
-  timeout: msg("It did not answer within 3 seconds. A firewall or a NetworkPolicy may be in the way."),
-  certificate: msg("Its certificate is not trusted."),
-  httpStatus: msg("It does not serve the image to check with."),
-  noConnection: msg("The connection failed."),
-  address: msg("Addresses of the machine, of the link and of metadata services are not requested."),
-  proxy: msg("The proxy of the API server did not respond."),
-  off: msg("The API server is configured not to check sources."),
-  outsideCluster: msg("The API server does not run in the cluster."),
-  notAccepted: msg("You may not save this Darkroom, or it was changed in the meantime."),
-  limit: msg("Too many sources were checked in a short time."),
-};
-
-/** Whether the source answers the API server. It is a hint: pods may reach more, or less. */
-function ofSource({ state, reason, host = "", status }: SourceOutcome): Finding {
-  const detail = t(sourceDetails[reason]);
-  switch (state) {
-    case "reachable":
-      return { tone: "good", title: t("The source {host} answers", { host }), detail };
-    case "unreachable":
-      return {
-        tone: "bad",
-        title: status ? t("The source {host} answers {status}", { host, status }) : t("The source {host} does not answer", { host }),
-        detail: t("{detail} This was checked from the API server; you can save anyway.", { detail }),
-      };
-    case "notChecked":
-      return { tone: "neutral", title: t("The source was not checked"), detail };
-  }
-}
-
 /** What the cluster would make of a Darkroom: problems first. */
-export function findingsOf({ hosts, secrets, source, pods: ofPods }: Outcome): Finding[] {
+export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[] {
   const findings: Finding[] = [];
   for (const { host, owner } of hosts.filter(({ state }) => state === "taken")) {
     findings.push({
@@ -82,7 +46,7 @@ export function findingsOf({ hosts, secrets, source, pods: ofPods }: Outcome): F
     findings.push({ tone: "good", title: t("{n, plural, one {The host is free} other {The hosts are free}}", { n: served.length }), detail: list(served) });
   }
   const { tone, title, detail } = pods[ofPods];
-  findings.push(ofSource(source), { tone, title: t(title), detail: t(detail) });
+  findings.push({ tone, title: t(title), detail: t(detail) });
   const order: Tone[] = ["bad", "neutral", "busy", "good"];
   return findings.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
 }

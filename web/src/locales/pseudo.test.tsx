@@ -98,7 +98,6 @@ const outcome = {
     { host: "α", state: "free" },
   ],
   secrets: [{ field: "source.credentialsSecretRef", name: "μυστικό", state: "missing", keys: [{ name: "κλειδί", state: "missing" }] }],
-  source: { state: "unreachable", reason: "httpStatus", host: "πηγή", status: 404 },
   pods: "roll",
 } satisfies Outcome;
 const conflict: ConflictState = {
