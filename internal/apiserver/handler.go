@@ -44,10 +44,6 @@ func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 	if err != nil {
 		return fmt.Errorf("encode version: %w", err)
 	}
-	docs, err := newDocsPage(api.OpenAPI())
-	if err != nil {
-		return err
-	}
 	page, err := newPage(s.options.Page)
 	if err != nil {
 		return err
@@ -60,7 +56,6 @@ func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, "application/vnd.oai.openapi+json", document)
 	})
-	mux.Handle("GET /docs", docs)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, "text/plain", []byte("ok\n")) })
 	mux.HandleFunc(readyRoute, s.ready)
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {

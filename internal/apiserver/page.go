@@ -30,7 +30,7 @@ const notBuilt = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Darkrooms</title>
 <h1>The web page is not built in</h1>
 <p>Build it with <code>make page build</code>, which requires Node.js, and restart the server.
-<p>The API works without: see <a href="/docs">/docs</a>.
+<p>The API works without it: see <a href="/openapi.json">/openapi.json</a>.
 </html>
 `
 

@@ -1,8 +1,6 @@
 package apiserver_test
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"io"
 	"net/http"
 	"strings"
@@ -15,7 +13,7 @@ func TestPlainRoutes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{
-		"/healthz": "ok", "/readyz": "ok", "/version": `{"version":"v0.0.0-test"}`, "/docs": "/darkrooms/{namespace}/{name}/manifest",
+		"/healthz": "ok", "/readyz": "ok", "/version": `{"version":"v0.0.0-test"}`, "/openapi.json": "/darkrooms/{namespace}/{name}/manifest",
 	} {
 		if got := s.want(http.StatusOK, "", "GET", path, ""); !strings.Contains(got.body, want) {
 			t.Errorf("%s answers %s", path, got)
@@ -26,7 +24,7 @@ func TestPlainRoutes(t *testing.T) {
 func TestResponsesRestrictBrowsers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	for _, path := range []string{"/darkrooms", "/docs", "/openapi.json", "/nothing", "/healthz"} {
+	for _, path := range []string{"/darkrooms", "/openapi.json", "/nothing", "/healthz"} {
 		got := s.call("", "GET", path, "")
 		policy := got.header.Get("Content-Security-Policy")
 		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
@@ -44,16 +42,6 @@ func TestResponsesRestrictBrowsers(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", path, name, got.header.Get(name), want)
 			}
 		}
-	}
-	page := s.call("", "GET", "/docs", "")
-	_, rest, _ := strings.Cut(page.body, "<style>")
-	style, _, _ := strings.Cut(rest, "</style>")
-	sum := sha256.Sum256([]byte(style))
-	if hash := base64.StdEncoding.EncodeToString(sum[:]); !strings.Contains(page.header.Get("Content-Security-Policy"), "style-src 'sha256-"+hash+"'") {
-		t.Errorf("the policy does not let in the page's own style")
-	}
-	if body := page.body; strings.Contains(body, "<script") || strings.Contains(body, "src=") || strings.Contains(body, "style=") {
-		t.Error("the page loads or runs something")
 	}
 }
 

@@ -38,7 +38,7 @@ func newAPIServer() *cobra.Command {
 		Use:   "apiserver",
 		Short: "Serves a REST API and a web page for Darkrooms",
 		Long: `Serves a REST API and a web page for Darkrooms. The API is documented in docs/rest-api.md
-and at /docs of the server, the page in docs/page.md.
+and at /openapi.json of the server, the page in docs/page.md.
 
 Callers authenticate with a bearer token of the cluster, and Kubernetes authorizes their
 requests. With --oidc-config, users of the page can sign in at an OIDC issuer. With --auth=kubeconfig, on a local machine, all requests use the identity of the

@@ -58,7 +58,7 @@ func fromOtherSite(r *http.Request) bool {
 // followsLink reports whether the request is a navigation to a page, or back from an OIDC
 // issuer.
 func followsLink(r *http.Request) bool {
-	page := r.URL.Path == "/" || r.URL.Path == "/docs" || r.URL.Path == oidc.CallbackPath || strings.HasPrefix(r.URL.Path, "/ui/")
+	page := r.URL.Path == "/" || r.URL.Path == oidc.CallbackPath || strings.HasPrefix(r.URL.Path, "/ui/")
 	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 

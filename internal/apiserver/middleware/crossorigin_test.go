@@ -37,7 +37,7 @@ func TestRequestsFromOtherSites(t *testing.T) {
 		"an address that is typed":        {"GET", "/darkrooms", []string{"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
 		"the own page reads":              {"GET", "/darkrooms", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}, http.StatusOK},
 		"no browser":                      {"DELETE", "/session", nil, http.StatusOK},
-		"a link from another site":        {"GET", "/docs", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
+		"a link from another site":        {"GET", "/ui/darkrooms", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := httptest.NewRequestWithContext(t.Context(), c.method, "https://"+host+c.path, nil)

@@ -25,7 +25,7 @@ func UnknownRoute(mux *http.ServeMux) http.Handler {
 			problem.Write(w, problem.New(dry.status, fmt.Sprintf("%s is not possible here, but %s", r.Method, allow)).WithHeader("Allow", allow))
 			return
 		}
-		problem.Write(w, problem.New(http.StatusNotFound, "there is nothing here: see /docs"))
+		problem.Write(w, problem.New(http.StatusNotFound, "there is nothing here; see /openapi.json"))
 	})
 }
 

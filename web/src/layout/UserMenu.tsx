@@ -52,7 +52,6 @@ export function UserMenu({ who, onShortcuts, onSignOut }: { who: Who; onShortcut
         >
           {t("Keyboard shortcuts")}
         </DropdownItem>
-        <DropdownItem to="/docs">{t("API documentation")}</DropdownItem>
         {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>{t("Sign out")}</DropdownItem>}
       </DropdownList>
     </Dropdown>
