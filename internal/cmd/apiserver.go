@@ -67,8 +67,6 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "average number of requests per second for each caller")
 	flags.IntVar(&o.server.Burst, "burst", 60, "maximum burst of requests for each caller")
 	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil, "CIDR of proxies whose X-Forwarded-For header is trusted for counting failed sign-ins, for example 10.0.0.0/8; can be repeated")
-	flags.DurationVar(&o.server.TokenTTL, "token-cache-ttl", 0, "cache lifetime of TokenReviews; 0 means 10s")
-	flags.DurationVar(&o.server.AccessTTL, "access-cache-ttl", 0, "cache lifetime of SubjectAccessReviews; 0 means 10s")
 }
 
 func (o *apiServerOptions) run(ctx context.Context) error {

@@ -44,6 +44,10 @@ const (
 	apiBurst = 2000
 )
 
+// probeConcurrency is the maximum number of concurrent probes: a thousand probes a minute
+// need less than one at a time.
+const probeConcurrency = 16
+
 // managerOptions are the flags of the manager.
 type managerOptions struct {
 	logging logging
@@ -59,9 +63,8 @@ type managerOptions struct {
 	verifyPeriod    time.Duration
 	maxHistory      int
 
-	probeVia         string
-	probeConcurrency int
-	maxPreflights    int
+	probeVia      string
+	maxPreflights int
 
 	leaderElect             bool
 	leaderElectionNamespace string
@@ -106,7 +109,6 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
 	flags.IntVar(&o.maxPreflights, "max-preflights", 8,
 		"maximum number of concurrent preflight checks, with one pod each")
-	flags.IntVar(&o.probeConcurrency, "probe-concurrency", 16, "maximum number of concurrent probes")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "enable leader election")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics endpoint; 0 disables it")
@@ -187,8 +189,6 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
 	case o.maxPreflights < 1:
 		return fmt.Errorf("--max-preflights=%d: must be at least 1; --probe-via=off turns probes and preflight checks off", o.maxPreflights)
-	case o.probeConcurrency < 1:
-		return fmt.Errorf("--probe-concurrency=%d: must be at least 1; --probe-via=off turns probes off", o.probeConcurrency)
 	}
 	if err := probe.Via(o.probeVia).Validate(); err != nil {
 		return fmt.Errorf("--probe-via=%s: %w", o.probeVia, err)
@@ -237,7 +237,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, erro
 		ReconcilePeriod:         o.reconcilePeriod,
 		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
-		ProbeConcurrency:        o.probeConcurrency,
+		ProbeConcurrency:        probeConcurrency,
 		MaxPreflights:           o.maxPreflights,
 		Version:                 version(),
 		Installation:            o.installation,

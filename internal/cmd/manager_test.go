@@ -21,7 +21,6 @@ func TestTheManagerRefusesBadFlags(t *testing.T) {
 		"--log-level=loud":                   "--log-level=loud: must be debug, info or error",
 		"--max-concurrent-reconciles=0":      "--max-concurrent-reconciles=0: must be at least 1",
 		"--max-history=-1":                   "--max-history=-1: must not be negative; 0 keeps all",
-		"--probe-concurrency=0":              "--probe-concurrency=0: must be at least 1; --probe-via=off turns probes off",
 		"--probe-via=ingress":                "--probe-via=ingress: must be service, apiserver or off",
 		"--reconcile-period=-5s":             "--reconcile-period=-5s: must not be negative; 0 means never",
 		"--selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
