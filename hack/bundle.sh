@@ -50,9 +50,7 @@ mkdir "$work/out"
 created=$(sed -n 's/^ *createdAt: *//p' "$csv")
 sed -i.old -e "s/^\( *createdAt:\) .*/\1 $created/" \
   -e "s|^  relatedImages:$|&\n  - image: $image\n    name: darkroom-operator|" "$work"/out/bundle/manifests/*.clusterserviceversion.yaml
-# The test of the operator's own is a command of its image.
-sed -i.old "s|image: controller:latest|image: $image|" "$work"/out/bundle/tests/scorecard/config.yaml
-rm "$work"/out/bundle/manifests/*.old "$work"/out/bundle/tests/scorecard/*.old
+rm "$work"/out/bundle/manifests/*.old
 
 # What consoles and registries read besides.
 cat >> "$work/out/bundle/metadata/annotations.yaml" <<'END'

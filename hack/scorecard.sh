@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Runs the six scorecard tests of operator-sdk on bundle/ without a cluster: the program that
-# the scorecard's pods run finds the bundle at /bundle, so it gets a root of its own. As
-# root, or as anybody where user namespaces are allowed. The operator's own test needs a
-# cluster: `make e2e-olm` runs it, and these too.
+# the scorecard's pods run finds the bundle at /bundle, so it gets a root of its own. It needs
+# root, or user namespaces.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -37,6 +37,6 @@ func newRoot() *cobra.Command {
 		Args:          cobra.NoArgs,
 	}
 	root.SetContext(context.Background())
-	root.AddCommand(newManager(), newTemplate(), newAPIServer(), newScorecard())
+	root.AddCommand(newManager(), newTemplate(), newAPIServer())
 	return root
 }

@@ -505,10 +505,6 @@ func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	wanted := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&translation{}).addFlags(wanted)
 	for _, command := range newRoot().Commands() {
-		// It reads and writes Darkrooms only.
-		if command.Name() == newScorecard().Name() {
-			continue
-		}
 		wanted.VisitAll(func(flag *pflag.Flag) {
 			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {
 				t.Errorf("%s has --%s as %+v", command.Name(), flag.Name, got)
