@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,7 +17,7 @@ var (
 	makes = regexp.MustCompile(`(?m)(?:^|[\x60$&;(] ?)make((?: [a-z][a-z0-9-]*\b)+)`)
 )
 
-// TestDocumentsNameTargetsThatExist reads what stands within sentences too.
+// TestDocumentsNameTargetsThatExist reads code within sentences too.
 func TestDocumentsNameTargetsThatExist(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
 	if err != nil {
@@ -49,5 +50,48 @@ func TestDocumentsNameTargetsThatExist(t *testing.T) {
 	}
 	if named < 30 {
 		t.Errorf("only %d targets were found in the documents: are they still read?", named)
+	}
+}
+
+var (
+	testName = regexp.MustCompile(`\bTest[A-Z]\w+`)
+	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+// TestDocumentsNameTestsThatExist holds the promises of the documents to the tests that they name.
+func TestDocumentsNameTestsThatExist(t *testing.T) {
+	exists := map[string]bool{}
+	err := filepath.WalkDir(repository, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{"node_modules", "bin", ".git", ".demo"}, entry.Name()):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, match := range testFunc.FindAllStringSubmatch(string(text), -1) {
+			exists[match[1]] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := Pages(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.Join(repository, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range testName.FindAllString(string(text), -1) {
+			if !exists[name] {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
+		}
 	}
 }
