@@ -14,7 +14,7 @@ import (
 
 // push makes an image available to the cluster under its name, as a registry would.
 func push(ctx context.Context, s *Environment) error {
-	_, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", filepath.Join(s.Checkout, "bin", "image.tar"))
+	_, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", filepath.Join(s.Bin, "image.tar"))
 	return err
 }
 

@@ -32,10 +32,6 @@ const (
 
 // Scenarios run in this order. They are those that no other test runs.
 var Scenarios = []Scenario{
-	{"ImageWithoutContainerEngine", Node, []Step{
-		Read{installing + "/2"},
-		Do{"push bin/image.tar", push},
-	}},
 	{"PreviewOfTheInstallation", Node, []Step{
 		Read{install + "#Previewing the installation"},
 		Do{"darkroom.yaml", writeManifest},
@@ -43,6 +39,7 @@ var Scenarios = []Scenario{
 		Do{"nothing is left", nothingIsLeft},
 	}},
 	{"Kubectl", Node, []Step{
+		Do{"push the image", push},
 		Read{install + "#kubectl/1"},
 		Do{"bad.yaml", writeBadManifest},
 		Read{readme + "#A Darkroom explained/3"},
@@ -113,14 +110,14 @@ const helmInTestOLM = "TestHelm in test/olm installs, upgrades and uninstalls th
 // notRun lists the blocks that are not part of a scenario, with the reason.
 var notRun = map[string]string{
 	"CONTRIBUTING.md#Tests/1":                    "needs kind",
-	readme + "#Quick start/1":                    "make demo-check runs both commands",
+	readme + "#Quick start/1":                    "a step of .ci/run",
 	readme + "#Contributing/1":                   "a step of .ci/run",
 	readme + "#Installing/1":                     "TestKustomize in test/olm runs the two targets",
 	install + "#Helm/1":                          helmInTestOLM,
 	install + "#Helm/2":                          helmInTestOLM,
 	install + "#Downgrading/1":                   "TestHelm in test/olm rolls back",
 	install + "#Helm/3":                          helmInTestOLM,
-	installing + "/1":                            "needs a container engine and a registry: make test-images runs its targets",
+	installing + "/1":                            "needs a container engine and a registry; a job of ci.yaml builds the images",
 	"docs/page.md#Development/1":                 "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/sign-in.md#Setup/2":                    "needs an OIDC issuer; TestTheChartOfEverythingIsAcceptedByAnAPIServer renders the chart",
 	"docs/release.md#Making a release/1":         "needs a published release",

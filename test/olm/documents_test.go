@@ -65,7 +65,7 @@ func installsFromTheMirror(t *testing.T, authority *authority, registry *mirror,
 }
 
 // publish pushes what a release publishes to a mirror: operator, Darkroom's stand-in, bundle
-// and catalog, which name each other by digest as `make bundle-pin catalog-pin` does. It
+// and catalog, which name each other by digest as `hack/pin.sh` makes them. It
 // returns the images in the bundle.
 func publish(t *testing.T, authority *authority, host string) []string {
 	t.Helper()

@@ -46,7 +46,7 @@ func readVersions() error {
 }
 
 // loadImages packs programs as images of the node: no registry is asked. The operator's
-// own images have been made as `make image` does.
+// own images are made by `make e2e-olm`.
 func loadImages(ctx context.Context) error {
 	copying, err := copyTools(ctx)
 	if err != nil {
