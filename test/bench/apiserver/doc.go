@@ -1,4 +1,4 @@
-// Command load measures the API server with many Darkrooms and many open streams: how
+// Command apiserver measures the API server with many Darkrooms and many open streams: how
 // long a list of a hundred takes, how long a change takes to reach each stream, how much
 // memory the server needs, and whether a stream loses a change. The API server is a
 // process of the built binary, with the rights that config/apiserver gives it, before a
@@ -9,7 +9,7 @@
 // tokens, each for some seconds. Others may become twice as slow at most, and the server
 // stays within the memory that its Deployment allows.
 //
-//	go run ./test/load -operator bin/darkroom-operator
+//	go run ./test/bench/apiserver -operator bin/darkroom-operator
 //
 // The streams are read on the same processors that the servers run on, so the times are
 // above what servers with processors of their own would need.
