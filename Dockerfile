@@ -1,6 +1,6 @@
 # The image of the operator: a static program, the watches file and the chart.
 #
-# All images are pinned by digest; `make docker-pin` writes the present digests, and
+# All images are pinned by digest; dependabot updates the digests, and
 # `make docker-push` refuses to push without any.
 ARG GO_IMAGE=docker.io/library/golang:1.26-bookworm@sha256:b305420a68d0f229d91eb3b3ed9e519fcf2cf5461da4bef997bf927e8c0bfd2b
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df

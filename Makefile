@@ -22,12 +22,16 @@ CONTAINER_TOOL ?= docker
 # Additional arguments of CONTAINER_TOOL for build and push.
 BUILD_FLAGS ?=
 PUSH_FLAGS ?=
-# Arguments of the manager for `make run`.
+# Arguments of the manager for `make run`, and of the benchmark for `make bench`.
 ARGS ?=
-# The node of `make demo`: kind, k3d, real (root, Linux) or simulated; auto chooses.
-NODE ?= auto
-# RACE=-race runs the tests with the race detector, as test-full does. It needs a C compiler.
+# The regular expression of the tests that e2e, e2e-olm and chaos run.
+RUN ?= .
+# The tag or commit that e2e-olm upgrades from; see hack/previous.sh for the default.
+PREVIOUS ?=
+# RACE=-race runs the tests with the race detector, which needs a C compiler. SHORT= runs
+# complete tables in random order, without cached results.
 RACE ?=
+SHORT ?= 1
 
 BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
@@ -51,12 +55,9 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 TEST_MODULES := test/prometheus
 MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
-list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench -e /test/load
+list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
 DESCRIPTORS := config/manifests/descriptors.yaml
-# Directory (absolute path) for the JUnit reports of test runs; hack/results.sh summarises
-# them.
-RESULTS ?=
 
 # The web page is built if npm is installed. Without it the API server responds with
 # instructions to build the page.
@@ -70,7 +71,7 @@ compiler-flags := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
 # eighth less time and half as much memory again.
 go-build = CGO_ENABLED=0 GOGC=400 go -C $(1) build $(compiler-flags)
 # $(call gotestsum,FORMAT) runs the `go test -json` command that follows it.
-gotestsum = $(GOTESTSUM) --format $(1) $(if $(RESULTS),--junitfile "$$(mktemp "$(RESULTS)/go-XXXXXX.xml")") --raw-command --
+gotestsum = $(GOTESTSUM) --format $(1) --raw-command --
 LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$(VERSION)
 
 SHELL := /usr/bin/env bash -o pipefail
@@ -78,89 +79,64 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-
-##@ General
-
-.PHONY: help
-help: ## Show this help.
-	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36mTARGET\033[0m [VARIABLE=value]\n"} \
-		/^[a-zA-Z0-9_-]+:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
-		/^##@/ { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
+.PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz chaos e2e e2e-olm \
+	test-docs testdata bench assets build page docker-build docker-push build-installer \
+	release-snapshot clean bundle bundle-validate bundle-build bundle-push catalog catalog-build \
+	catalog-push demo demo-stop deploy undeploy tools release-tools $(CLUSTER_TOOL)
 
 ##@ Development
 
-.PHONY: generate
-generate: manifests $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate manifests, deepcopy functions, docs/api.md and the types of the page.
+help:
+	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36mTARGET\033[0m [VARIABLE=value]\n"} \
+		/^[a-zA-Z0-9_-]+:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
+		/^##@/ { printf "\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
+
+generate: $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate CRD, roles, deepcopy functions, docs/api.md, types of the page.
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
 	@hack/chart.sh charts/darkroom-operator/files
 	$(if $(NPM),cd web && npm run --silent types,@echo "the page's types stay as they are: there is no npm")
 
-.PHONY: manifests
-manifests: $(CONTROLLER_GEN) ## Regenerate the CRD and the operator's ClusterRole.
-	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
-	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
-
-.PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the Go code.
 	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
 
-.PHONY: vet
-vet: ## Run go vet.
-	@for module in . $(TEST_MODULES); do echo "go vet: $$module"; go -C $$module vet -tags e2e,chaos,images ./...; done
-
-.PHONY: lint-prose
-lint-prose: ## Check the style of documents, and of comments and messages in Go files.
-	@echo "prose: *.md .github docs test charts helm-charts *.go"
-	@go run ./hack/prose $$(find . \( -path ./bin -o -path ./hack/prose -o -name node_modules \) -prune -o -name '*.go' -print) $(wildcard *.md .github/*.md docs/*.md docs/*/*.md test/*/*.md charts/*/*.md helm-charts/*/*.md)
-
-.PHONY: lint-shell
-lint-shell: ## Check the shell scripts, where shellcheck is installed.
-ifeq ($(shell command -v shellcheck 2>/dev/null),)
-	@echo "the shell scripts are not checked: there is no shellcheck"
-else
-	@echo "shellcheck: .ci/run hack"
-	@shellcheck --external-sources .ci/run hack/*.sh hack/*/*.sh
-endif
-
-.PHONY: lint
-lint: lint-prose lint-shell $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint by .golangci.yml, actionlint for the workflows, lint-prose and lint-shell.
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint, go mod tidy, actionlint and, if installed, shellcheck.
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
-	@failed=; for module in . $(TEST_MODULES); do \
+	@if ! command -v shellcheck > /dev/null; then echo "shellcheck is not installed: shell scripts are not checked"; \
+		else echo "shellcheck: .ci/run hack" && shellcheck --external-sources .ci/run hack/*.sh; fi
+	@failed=; for module in $(MODULES); do \
+		echo "go mod tidy: $$module" && go -C $$module mod tidy -diff || failed="$$failed $$module"; done; \
+	for module in . $(TEST_MODULES); do \
 		echo "golangci-lint: $$module"; \
 		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$module"; \
-	done; test -z "$$failed" || { echo "golangci-lint found something in:$$failed"; exit 1; }
+	done; test -z "$$failed" || { echo "findings in:$$failed"; exit 1; }
+
+run: ## Run the operator on this machine against the cluster of KUBECONFIG, with ARGS.
+	go run . manager $(ARGS)
 
 ##@ Test
 
-.PHONY: test
-test: test-go test-page verify ## Run unit, chart, API server and page tests, and verify.
-
-.PHONY: test-full
-test-full: SHORT :=
-test-full: RACE := -race
-test-full: test ## The same with the race detector and complete tables in random order, without cached results.
+test: test-go test-page ## Run unit, chart, API server and page tests.
 
 # Short: a part of long tables, and in the main module only what a change reaches, as
 # Go keeps the results of the rest. (Tests of the other modules read files outside of
 # them, which Go would not notice, so they run each time.)
-SHORT ?= 1
 test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffle=on) -parallel 8
 
 # test/prometheus has no code of its own that runs concurrently, and Prometheus is slow to
 # build with the race detector.
 go-test = $(if $(RACE),go test $$(test $$module = test/prometheus || echo $(RACE)),CGO_ENABLED=0 go test $(compiler-flags))
 
-.PHONY: test-go
-test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each, SHORT= runs all.
+test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
 		(cd $$module && KUBEBUILDER_ASSETS=$(K8S) $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
 			env $(go-test) -json $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
-.PHONY: test-page
 test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit tests; needs npm.
 ifeq ($(NPM),)
 	@echo "page: not tested, npm is not installed"
@@ -168,73 +144,56 @@ else
 	@echo "page: types"
 	@cd web && npm run --silent check:types && npm run --silent check
 	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
-	@cd web && npm run --silent test -- $(if $(RESULTS),--reporter=default --reporter=junit --outputFile.junit="$(RESULTS)/page.xml")
+	@cd web && npm run --silent test
 endif
 
-.PHONY: verify
-verify: $(CONTROLLER_GEN) $(KUSTOMIZE) ## Check that generated files and go.mod are fresh, and that config/ builds.
-	@hack/verify.sh $(MODULES)
+# The clone may belong to another user.
+verify: generate bundle catalog ## Check that generated files are committed.
+	git -c safe.directory=$(CURDIR) diff --exit-code
 
-.PHONY: verify-bundle
-verify-bundle: $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) ## Regenerate bundle/ and catalog/ elsewhere, and compare.
-	@BUNDLE_VERSION=$(BUNDLE_VERSION) IMAGE_BASE=$(IMAGE_BASE) hack/verify-bundle.sh
-
-.PHONY: cover
 cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
 	KUBEBUILDER_ASSETS=$(K8S) go test -short -coverpkg=./api/...,./internal/... -coverprofile=$(BIN)/cover.out $$($(list-packages))
 	go tool cover -html $(BIN)/cover.out -o $(BIN)/cover.html
 	@go tool cover -func $(BIN)/cover.out | tail -n 1
 
-.PHONY: audit
 audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm audit.
 	$(GOVULNCHECK) ./...
 	cd web && npm audit --omit=dev
-
-# The cluster of `make e2e`: own, or existing. The latter needs KUBECONFIG, INGRESS_URL and
-# LOAD, the command that loads the archive of an image (see CONTRIBUTING.md).
-CLUSTER ?= own
-on-real-node = $(if $(filter existing,$(CLUSTER)),PATH=$(K8S):$$PATH,$(CLUSTER_TOOL) exec --node real --)
-
-.PHONY: e2e
-e2e: build build-testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux), or with CLUSTER=existing.
-	@$(CLUSTER_TOOL) build kubectl traefik
-	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
-
-.PHONY: test-cluster
-test-cluster: $(CLUSTER_TOOL) $(GOTESTSUM) ## Test the clusters that the other tests run on: simulated, and a real node (root, Linux).
-	@for kind in simulated real; do \
-		CLUSTER_TEST=$$kind $(call gotestsum,standard-verbose) \
-			go test -json -count=1 -timeout 15m -run '^Test(PodsBecome|Nothing|ARealNode)' ./test/cluster || exit 1; done
-
-# The processor is emulated by qemu-user, five to ten times slower than this machine's.
-.PHONY: chaos-arm64
-chaos-arm64: RUN := ^(TestSharing|TestADarkroomIsReadyOnOpenShift)$$
-chaos-arm64: $(CLUSTER_TOOL) $(GOTESTSUM) ## Run tests of chaos with the operator built for arm64; needs qemu-user-static.
-	@command -v qemu-aarch64-static > /dev/null || { echo "qemu-aarch64-static is missing: install qemu-user-static" >&2; exit 1; }
-	GOARCH=arm64 $(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/arm64/emulated .
-	@install -m 755 hack/emulated.sh $(BIN)/arm64/darkroom-operator
-	BIN_DIR=$(BIN)/arm64 $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
-
-.PHONY: chaos
-chaos: build $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the fault-injection tests: API server, etcd, operator, storage, a shared cluster (see docs/reliability.md).
-	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m ./test/chaos/...
 
 # The seeds take up to forty seconds of it.
 FUZZTIME ?= 100s
 FUZZTIME_DECODERS ?= 15s
 
-.PHONY: fuzz
-fuzz: ## Fuzz translation and rendering for FUZZTIME, and each decoder of the REST API for FUZZTIME_DECODERS. Failures are stored in testdata/fuzz.
+fuzz: ## Fuzz translation, rendering (FUZZTIME) and the REST API's decoders (FUZZTIME_DECODERS).
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 	@for target in Decode MergePatch NewSecret ImagePath Continue; do \
 		go test ./internal/apiserver -run '^$$' -fuzz "^Fuzz$$target$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
 
-.PHONY: e2e-olm
-e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
+# ARCH=arm64 emulates the operator with qemu-user: five to ten times slower than this machine.
+ARCH ?=
+
+chaos: build $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the fault-injection tests (docs/reliability.md). ARCH=arm64 emulates the operator.
+ifeq ($(ARCH),arm64)
+	GOARCH=arm64 $(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/arm64/emulated .
+	@printf '#!/bin/sh\nexec qemu-aarch64-static "$${0%%/*}/emulated" "$$@"\n' > $(BIN)/arm64/darkroom-operator
+	@chmod +x $(BIN)/arm64/darkroom-operator
+endif
+	BIN_DIR=$(BIN)$(and $(ARCH),/$(ARCH)) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
+		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
+
+# The cluster of e2e: kind where an engine runs it, a node on this machine (own; root, Linux),
+# or existing, which needs KUBECONFIG, INGRESS_URL and LOAD, the command that loads the archive
+# of an image (see CONTRIBUTING.md).
+CLUSTER ?= own
+on-real-node = $(if $(filter existing,$(CLUSTER)),PATH=$(K8S):$$PATH,$(CLUSTER_TOOL) exec --node real --)
+
+e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux), or with CLUSTER=existing.
+	@$(CLUSTER_TOOL) build kubectl traefik
+	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
+		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
+
+e2e-olm: build testdata $(KUSTOMIZE) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
 	@$(CLUSTER_TOOL) build olm
 	@hack/previous.sh $(BUNDLE_VERSION) $(PREVIOUS)
 	@cd $(BIN)/previous/source && $(CLUSTER_TOOL) image --output $(BIN)/previous/image.tar $(image-flags) \
@@ -243,65 +202,37 @@ e2e-olm: build build-testdata $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOT
 	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
-.PHONY: e2e-upgrades
-e2e-upgrades: ## Upgrade from each release before the one that e2e-olm upgrades from, by Helm.
-	@for tag in $$(hack/previous.sh --older $(BUNDLE_VERSION)); do \
-		echo "upgrade from $$tag"; $(MAKE) e2e-olm PREVIOUS=$$tag RUN='^TestHelm$$'; done
-
-.PHONY: test-docs
-test-docs: build-testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
+test-docs: build testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
+	@$(CLUSTER_TOOL) image --output $(BIN)/image.tar $(image-flags) registry.example.com/darkroom-operator:v0.1.0=$(BIN)/darkroom-operator
 	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
-# Which tests e2e-olm runs.
-RUN ?= .
-# The tag or commit that they upgrade from; see hack/previous.sh for the default.
-PREVIOUS ?=
+# The image of the Dockerfile for the tests' clusters, which pull nothing.
+image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
+	--file /watches.yaml=watches.yaml --file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt
 
-# Parameters of `make bench`.
-N ?= 100
-ROUNDS ?= 3
+# The stand-in for Darkroom and the image sources of the tests.
+testdata:
+	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
+	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
-.PHONY: bench
-bench: build assets ## Benchmark the operator (see docs/performance.md). N=100,500 ROUNDS=3
-	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -contender -n $(N) -rounds $(ROUNDS) \
-		-operator $(BIN)/darkroom-operator -json $(BIN)/bench.json
-	KUBEBUILDER_ASSETS=$(K8S) go test -run '^$$' -bench . ./internal/values ./internal/release ./internal/controller
-
-.PHONY: bench-budget
-bench-budget: build assets ## Check the operator against test/bench/budget.json.
+bench: build assets ## Check operator and API server against their budgets, or measure with ARGS (docs/performance.md).
+ifeq ($(ARGS),)
 	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -n 50 -rounds 1 -trials 7 -timeout 15m \
 		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
+	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench/apiserver -operator $(BIN)/darkroom-operator
+else
+	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -operator $(BIN)/darkroom-operator -json $(BIN)/bench.json $(ARGS)
+endif
 
-.PHONY: load
-load: build assets ## Load-test the API server (see docs/performance.md).
-	KUBEBUILDER_ASSETS=$(K8S) go run ./test/load -operator $(BIN)/darkroom-operator
-
-.PHONY: assets
 assets: $(CLUSTER_TOOL) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
 	@echo "up to date: $$($(CLUSTER_TOOL) assets)"
 
-##@ Local cluster
-
-.PHONY: demo
-demo: $(CLUSTER_TOOL) ## Start a cluster, the operator and a Darkroom that serves an image. NODE=kind, k3d, real or simulated.
-	@NODE=$(NODE) hack/demo.sh start
-
-.PHONY: demo-stop
-demo-stop: $(CLUSTER_TOOL) ## Stop the demo.
-	@hack/demo.sh stop
-
-.PHONY: demo-check
-demo-check: ## Run demo, fetch its image, and run demo-stop.
-	@NODE=$(NODE) hack/demo/check.sh
-
 ##@ Build
 
-.PHONY: build
-build: $(if $(NPM),$(PAGE)) ## Build the operator, static: bin/darkroom-operator. Includes the page if npm is installed.
+build: $(if $(NPM),$(PAGE)) ## Build bin/darkroom-operator, static. Includes the page if npm is installed.
 	$(call go-build,.) -ldflags '$(LDFLAGS)' -o $(BIN)/darkroom-operator .
 
-.PHONY: page
 page: $(PAGE) ## Build the web page into web/dist, which the operator embeds; needs npm.
 
 $(PAGE): web/node_modules web/index.html web/vite.config.ts $(CRD) $(shell find web/src web/public -type f)
@@ -310,43 +241,6 @@ $(PAGE): web/node_modules web/index.html web/vite.config.ts $(CRD) $(shell find 
 # The page's packages, as the lock file says.
 web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --no-fund --no-audit && touch node_modules
-
-.PHONY: build-testdata
-build-testdata: build-standin build-sources ## Build Darkroom's stand-in and the image sources of the tests: bin/darkroom, bin/sources.
-
-.PHONY: build-standin
-build-standin:
-	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
-
-.PHONY: build-sources
-build-sources:
-	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
-
-.PHONY: image
-image: build $(CLUSTER_TOOL) ## Build the image IMG without a container engine, for this platform: bin/image.tar.
-	@$(CLUSTER_TOOL) image --output $(BIN)/image.tar $(image-flags) $(IMG)=$(BIN)/darkroom-operator
-	@echo "made bin/image.tar, a docker-archive of $(IMG)"
-
-.PHONY: sbom
-sbom: image release-tools ## Write the SBOM of the image IMG to bin/sbom.spdx.json (SPDX).
-	@$(TOOLS)/syft scan --quiet docker-archive:$(BIN)/image.tar -o spdx-json=$(BIN)/sbom.spdx.json
-	@echo "wrote bin/sbom.spdx.json"
-
-.PHONY: test-images
-test-images: image $(OPM) $(GOTESTSUM) ## Build all images with buildah and podman, if installed, and compare them with `make image`.
-	@BIN_DIR=$(BIN) IMG=$(IMG) VERSION=$(VERSION) REVISION=$(REVISION) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags images -timeout 30m ./test/olm/images
-
-# The same image as by the Dockerfile, but with the CA certificates of this machine.
-image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
-	--file /watches.yaml=watches.yaml --file /licenses/LICENSE=LICENSE \
-	--file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt \
-	--label "org.opencontainers.image.title=Darkroom Operator" \
-	--label "org.opencontainers.image.description=Runs Darkroom image proxies on Kubernetes" \
-	--label org.opencontainers.image.source=https://github.com/darkroom-operator/darkroom-operator \
-	--label org.opencontainers.image.licenses=Apache-2.0 \
-	--label org.opencontainers.image.version=$(VERSION) \
-	--label org.opencontainers.image.revision=$(REVISION)
 
 # $(call build-image,DOCKERFILE,IMAGE,ARGUMENTS) builds an image for this machine's
 # platform; push-image builds it for PLATFORMS, and pushes it.
@@ -371,116 +265,75 @@ define push-image
 	$(CONTAINER_TOOL) manifest push $(PUSH_FLAGS) --all $(push-list) docker://$(2)
 endef
 endif
+build-args = --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
 
-.PHONY: docker-build
 docker-build: ## Build the image IMG for this platform with CONTAINER_TOOL: docker, podman or buildah.
 	$(call build-image,Dockerfile,$(IMG),$(build-args))
 
-.PHONY: docker-push
-docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it. Docker attaches an SBOM; else: make sbom.
-	@! grep -E '^ARG (GO|NODE|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest: make docker-pin"; exit 1; }
+docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push it. Docker attaches an SBOM.
+	@! grep -E '^ARG (GO|NODE|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest"; exit 1; }
 	$(call push-image,Dockerfile,$(IMG),$(build-args))
 
-build-args = --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION)
-
-.PHONY: docker-pin
-docker-pin: ## Update the digests of base images in the Dockerfile (queries their registries).
-	@hack/docker-pin.sh
-
-.PHONY: build-installer
 build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
 	@mkdir -p dist $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
 	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
 
-.PHONY: release-files
-release-files: $(KUSTOMIZE) ## Build the files of a release except binaries, in bin/release-files: install.yaml, charts, bundle.
-	@hack/release.sh $(BUNDLE_VERSION)-snapshot
-
-.PHONY: release-snapshot
 release-snapshot: release-tools $(KUSTOMIZE) ## Build and check a release in bin/release without publishing it; needs npm.
 	@hack/snapshot.sh $(BUNDLE_VERSION)
 
-.PHONY: chart
-chart: ## Copy the CRD and roles from config/ into charts/darkroom-operator, the operator's chart.
-	@hack/chart.sh charts/darkroom-operator/files
-
-.PHONY: clean
 clean: ## Remove build output. (Keeps the Go build cache.)
 	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
 	rm -rf $(BIN) dist/install.yaml dist/*.tgz web/node_modules web/dist/*
 
 ##@ Operator Lifecycle Manager
 
-.PHONY: bundle
 bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bundle/ and bundle.Dockerfile from config/manifests.
 	@hack/bundle.sh $(BUNDLE_VERSION) $(IMAGE_BASE):v$(BUNDLE_VERSION) .
-	@hack/fresh.sh note bundle
 
-.PHONY: bundle-validate
 bundle-validate: $(OPERATOR_SDK) ## Validate bundle/ with operator-sdk, without warnings, and run the scorecard.
 	@answer=$$($(OPERATOR_SDK) bundle validate bundle --select-optional suite=operatorframework 2>&1) && code=0 || code=$$?; \
 		echo "$$answer"; test $$code = 0 && ! grep -q level=warning <<< "$$answer"
 	@hack/scorecard.sh
 
-.PHONY: bundle-pin
-bundle-pin: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bin/pinned/bundle with the pushed image IMG and Darkroom's by digest (queries their registries).
-	@hack/pin.sh bundle $(BUNDLE_VERSION) $(IMG)
-
-.PHONY: catalog-pin
-catalog-pin: $(OPM) ## Render bin/pinned/bundle into bin/pinned/catalog, with the pushed image BUNDLE_IMG by digest.
-	@hack/pin.sh catalog $(BUNDLE_IMG)
-
-.PHONY: bundle-build
 bundle-build: ## Build the bundle's image BUNDLE_IMG.
 	$(call build-image,bundle.Dockerfile,$(BUNDLE_IMG))
 
-.PHONY: bundle-push
 bundle-push: ## Build the bundle's image BUNDLE_IMG for PLATFORMS, and push it.
 	$(call push-image,bundle.Dockerfile,$(BUNDLE_IMG))
 
-.PHONY: catalog
 catalog: bundle $(OPM) ## Render bundle/ into catalog/, and validate it. catalog/*/package.yaml has the channels.
 	@hack/catalog.sh bundle $(BUNDLE_IMG) catalog/darkroom-operator/bundles.yaml
 	$(OPM) validate catalog
-	@hack/fresh.sh note catalog
 
-.PHONY: catalog-build
 catalog-build: ## Build the catalog's image CATALOG_IMG.
 	$(call build-image,catalog.Dockerfile,$(CATALOG_IMG))
 
-.PHONY: catalog-push
 catalog-push: ## Build the catalog's image CATALOG_IMG for PLATFORMS, and push it.
 	$(call push-image,catalog.Dockerfile,$(CATALOG_IMG))
 
-##@ Existing cluster (KUBECONFIG)
+##@ Clusters
 
-.PHONY: install
-install: $(KUSTOMIZE) ## Install the CRD.
-	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply --server-side -f -
+# kind, k3d, or this (a node on this machine; root, Linux); empty chooses.
+NODE ?=
 
-.PHONY: uninstall
-uninstall: $(KUSTOMIZE) ## Delete the CRD and all Darkrooms. Requires a running operator.
-	$(KUSTOMIZE) build config/crd | $(KUBECTL) delete --ignore-not-found -f -
+demo: $(CLUSTER_TOOL) ## Start a cluster, the operator and a Darkroom that serves an image. NODE=kind, k3d or this.
+	@NODE=$(NODE) hack/demo.sh start
 
-.PHONY: run
-run: ## Run the operator on this machine against the cluster. ARGS are its arguments.
-	go run . manager $(ARGS)
+demo-stop: $(CLUSTER_TOOL) ## Stop the demo.
+	@hack/demo.sh stop
 
-.PHONY: deploy
 deploy: build-installer ## Deploy the operator with the image IMG.
 	$(KUBECTL) apply --server-side -f dist/install.yaml
 	$(KUBECTL) -n darkroom-system rollout status deployment -l app.kubernetes.io/name=darkroom-operator --timeout=120s
 
-.PHONY: undeploy
 undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD.
 	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
 ##@ Tools (built when needed; the versions are in hack/*/go.mod and below)
 
-.PHONY: tools
-tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) $(GOTESTSUM) $(CLUSTER_TOOL) ## Build all tools.
+tools: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) $(GOLANGCI_LINT) $(GOTESTSUM) ## Build all tools.
 
 $(GOLANGCI_LINT): tool-flags = -ldflags '-s -w'
 # `helm template` renders for the Kubernetes version of its libraries.
@@ -498,8 +351,7 @@ $(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOLANGCI_LINT) $(GOTESTSUM) $(GOV
 	@echo "building $(@F)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
 
-.PHONY: release-tools
-release-tools: ## Build goreleaser, syft and cosign; takes five minutes once.
+release-tools:
 	@echo "building goreleaser, syft and cosign"
 	@mkdir -p $(TOOLS) && for tool in $(RELEASE_TOOLS); do \
 		GOBIN=$(TOOLS) CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' $$tool || exit 1; done
@@ -508,7 +360,7 @@ release-tools: ## Build goreleaser, syft and cosign; takes five minutes once.
 RELEASE_TOOLS := github.com/goreleaser/goreleaser/v2@v2.16.0 github.com/anchore/syft/cmd/syft@v1.42.0 \
 	github.com/sigstore/cosign/v3/cmd/cosign@v3.0.6
 
-# Also the program that the scorecard's pods run.
+# Also the program that runs the scorecard's tests.
 $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 	@echo "building operator-sdk (two minutes)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -o $(TOOLS)/ \
@@ -519,6 +371,5 @@ $(OPM): $(CLUSTER_TOOL)
 	@$(CLUSTER_TOOL) build opm
 
 # Built each time; the Go build cache detects changes.
-.PHONY: $(CLUSTER_TOOL)
 $(CLUSTER_TOOL):
 	@$(call go-build,test/cluster) -o $@ .

@@ -3,16 +3,9 @@
 # and manifests, its program and a file with its version. hack/previous.sh NEXT [REF]; NEXT
 # is the version of this tree. Without a REF it is the last tag before NEXT; before the
 # first one it is a commit of the time before any release.
-#
-#   hack/previous.sh --older NEXT    prints the tags before that last one, and builds nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-older=
-if [[ $1 == --older ]]; then
-  older=yes
-  shift
-fi
 next=$1 ref=${2:-}
 folder=bin/previous
 # It works, and installs in every way. Its pods have the template of today: those of earlier
@@ -26,10 +19,6 @@ git() { command git -c safe.directory="$PWD" "$@"; }
 # In order, with pre-releases before what they lead to.
 releases() { { git tag --merged HEAD 'v[0-9]*'; echo "v$next"; } | tr - '~' | sort -uV | sed "/^v${next//-/\~}$/q" | tr '~' -; }
 before() { releases | tail -n 2 | head -n 1; }
-if [[ $older ]]; then
-  releases | head -n -2
-  exit
-fi
 
 asked=$ref
 if [[ ! $ref ]] && git rev-parse --git-dir > /dev/null 2>&1; then
