@@ -34,7 +34,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // Client-side rate limits of requests to the API server. They are a safety net: the
@@ -135,7 +134,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settings, err := o.settings(watch)
+	settings, darkrooms, err := o.settings(watch)
 	if err != nil {
 		return err
 	}
@@ -155,7 +154,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		settings.Probe, settings.ProbePod = prober.ProbeService, prober.ProbePod
 	}
 
-	mgr, err := o.newManager(kubeconfig, settings.Selector, settings.Darkrooms)
+	mgr, err := o.newManager(kubeconfig, darkrooms, settings.Darkrooms)
 	if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return err
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
-		"baseDomain", o.translation.options.BaseDomain, "namespaces", o.watchNamespaces, "selector", settings.Selector.String())
+		"baseDomain", o.translation.options.BaseDomain, "namespaces", o.watchNamespaces, "selector", darkrooms.String())
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("run manager: %w", err)
 	}
@@ -214,24 +213,21 @@ func loadWatch(path string) (watches.Watch, error) {
 	return entries[0], nil
 }
 
-// settings merges the flags and the watches file, which takes precedence.
-func (o *managerOptions) settings(watch watches.Watch) (controller.Options, error) {
+// settings merges the flags and the watches file, which takes precedence. It also returns the
+// selector of Darkrooms.
+func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labels.Selector, error) {
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
-		return controller.Options{}, fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
+		return controller.Options{}, nil, fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
 	}
 	if watch.Selector != nil && (len(watch.Selector.MatchLabels) > 0 || len(watch.Selector.MatchExpressions) > 0) {
 		if selector, err = metav1.LabelSelectorAsSelector(watch.Selector); err != nil {
-			return controller.Options{}, fmt.Errorf("read %s: selector: %w", o.watchesFile, err)
+			return controller.Options{}, nil, fmt.Errorf("read %s: selector: %w", o.watchesFile, err)
 		}
-	}
-	if _, err := ownership.InheritedFor(selector); err != nil {
-		return controller.Options{}, fmt.Errorf("--selector=%s: %w", selector, err)
 	}
 	settings := controller.Options{
 		Chart:                   watch.Chart,
 		Values:                  o.translation.options,
-		Selector:                selector,
 		Namespaces:              o.watchNamespaces,
 		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
 		ReconcilePeriod:         o.reconcilePeriod,
@@ -249,7 +245,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, erro
 	if watch.ReconcilePeriod != nil {
 		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration
 	}
-	return settings, nil
+	return settings, selector, nil
 }
 
 // leaderElectionID is the name of the lease. Shards in one namespace have one each, so that

@@ -24,7 +24,6 @@ func TestTheManagerRefusesBadFlags(t *testing.T) {
 		"--probe-via=ingress":                "--probe-via=ingress: must be service, apiserver or off",
 		"--reconcile-period=-5s":             "--reconcile-period=-5s: must not be negative; 0 means never",
 		"--selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
-		"--selector=owner=cats":              `--selector=owner=cats: the objects of a Darkroom get the label from it, and there the chart or Helm sets "owner"`,
 		"--verify-period=-1h":                "--verify-period=-1h0m0s: must not be negative; 0 means never",
 		"--watch-namespaces=cats,Dogs":       `--watch-namespaces: invalid namespace "Dogs"`,
 		"--watches-file=none.yaml":           "--watches-file=none.yaml: could not open",

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -39,8 +38,6 @@ type credentials struct {
 	live client.Reader
 	// client writes the states of Darkrooms.
 	client client.Writer
-	// inherited are the labels that the Secret with the state gets from its Darkroom.
-	inherited ownership.Inherited
 
 	mu sync.Mutex
 	// states holds the state of each Darkroom, contents the digests of each Secret.
@@ -60,7 +57,7 @@ type remembered struct {
 	seen string
 }
 
-func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache, inherited ownership.Inherited) (*credentials, error) {
+func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache) (*credentials, error) {
 	err := indexOfNamespaces(mgr.GetCache()).IndexField(ctx, &v1alpha1.Darkroom{}, indexCredentials, func(object client.Object) []string {
 		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 			if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
@@ -73,7 +70,7 @@ func newCredentials(ctx context.Context, mgr manager.Manager, others cache.Cache
 		return nil, fmt.Errorf("index Secrets that are referenced: %w", err)
 	}
 	return &credentials{
-		caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader(), client: mgr.GetClient(), inherited: inherited,
+		caches: mgr.GetClient(), others: others, live: mgr.GetAPIReader(), client: mgr.GetClient(),
 		states: map[types.NamespacedName]remembered{}, contents: map[types.NamespacedName]contents{},
 	}, nil
 }

@@ -145,7 +145,6 @@ func (c *credentials) store(ctx context.Context, darkroom *v1alpha1.Darkroom, st
 	}}
 	fill := func() {
 		secret.Labels = map[string]string{v1alpha1.LabelDarkroom: darkroom.Name, labelComponent: componentState}
-		c.inherited.Set(secret.Labels, darkroom)
 		secret.Annotations = map[string]string{annotationReference: state.reference, annotationVersion: state.version}
 		secret.Data = map[string][]byte{dataDigest: []byte(state.digest)}
 	}

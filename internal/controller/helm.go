@@ -52,7 +52,6 @@ type helmReconciler struct {
 	translator *translator
 	// installation is the installation of this operator.
 	installation *installation
-	takeover     *takeover
 	releases     *release.Clients
 	reports      *status.Reports
 	recorder     release.Recorder
@@ -61,7 +60,7 @@ type helmReconciler struct {
 	clock        clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, takeover *takeover, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
 	// Operations are logged with their events. Other messages are for debugging; the logger of
 	// each reconcile costs allocations even if it discards them.
 	logger := ctrl.Log.WithName("helm").V(1)
@@ -87,7 +86,6 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 		},
 		translator:   translator,
 		installation: installation,
-		takeover:     takeover,
 		releases:     releases,
 		reports:      &status.Reports{},
 		recorder:     releases.Recorder,
@@ -105,9 +103,9 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		r.releases.Forget(request.NamespacedName)
 		r.reports.Forget(request.NamespacedName)
 		r.installation.forget(request.NamespacedName)
-		r.takeover.forget(request.NamespacedName)
 		r.translator.credentials.forget(request.NamespacedName)
-		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, false)
+		// It may be handled by another shard from now on, and its hosts still be routed.
+		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
 	}
 	if err != nil {
 		return reconcile.Result{}, err
@@ -118,20 +116,13 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	}
 
 	r.reports.Refresh(darkroom)
-	isNew := !controllerutil.ContainsFinalizer(darkroom, finalizer)
 	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
 		return r.leave(ctx, request, err)
-	}
-	if wait, err := r.takeover.complete(ctx, darkroom, isNew); err != nil || wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, err
 	}
 
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
 	if !s.isAtRest(ctx) {
 		err = r.reconcileRelease(ctx, s)
-	}
-	if r.takeover.doubt(darkroom, err) {
-		return reconcile.Result{RequeueAfter: staleRetry}, r.commitClaims(ctx, s, true)
 	}
 	_, held := r.releases.Held(request.NamespacedName)
 	// While a change is held back, the hosts that it drops are still served.
@@ -163,7 +154,6 @@ func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, e
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	r.releases.Forget(request.NamespacedName)
-	r.takeover.forget(request.NamespacedName)
 	// Its hosts stay with it while it is routed there.
 	return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
 }
@@ -228,8 +218,8 @@ func (r *helmReconciler) announceHeld(darkroom *v1alpha1.Darkroom) {
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again, a change that is held back is
-// due to be checked, or objects may still come from another shard.
+// its resync period, or earlier if an object may be restored again, or a change that is held back
+// is due to be checked.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
 	sooner := func(at time.Time) {
@@ -242,9 +232,6 @@ func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duratio
 	}
 	if verdict, held := r.releases.Held(keyOf(darkroom)); held && verdict.State == preflight.Failed {
 		sooner(verdict.Retry)
-	}
-	if again := r.takeover.next(darkroom); !again.IsZero() {
-		sooner(again)
 	}
 	return next
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -76,17 +75,6 @@ func notOwnClaim(by *installation) predicate.Predicate {
 			return isDesiredChanged(e, claimed)
 		},
 	}
-}
-
-// ofDarkrooms passes objects of the Darkrooms that a selector matches, and those that were such
-// objects before. Nil matches all.
-func ofDarkrooms(selector labels.Selector) predicate.Predicate {
-	matches := func(object client.Object) bool {
-		return selector == nil || selector.Matches(labels.Set(object.GetLabels()))
-	}
-	passes := predicate.NewPredicateFuncs(matches)
-	passes.UpdateFunc = func(e event.UpdateEvent) bool { return matches(e.ObjectOld) || matches(e.ObjectNew) }
-	return passes
 }
 
 // ownerNeeds passes objects of Darkrooms that a function selects.

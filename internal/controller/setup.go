@@ -10,7 +10,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -24,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -53,8 +51,6 @@ type Options struct {
 	Chart *chart.Chart
 	// Values are the operator's settings for every Darkroom.
 	Values values.Options
-	// Selector is the selector of Darkrooms that CacheOptions was given; nil means all.
-	Selector labels.Selector
 	// Namespaces are the namespaces that the caches are limited to; none means all.
 	Namespaces []string
 	// MaxConcurrentReconciles is the maximum number of concurrent reconciles of each
@@ -143,10 +139,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	inherited, err := ownership.InheritedFor(options.Selector)
-	if err != nil {
-		return nil, fmt.Errorf("selector %s: %w", options.Selector, err)
-	}
 	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
@@ -178,7 +170,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := indexReleases(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
-	credentials, err := newCredentials(ctx, mgr, others, inherited)
+	credentials, err := newCredentials(ctx, mgr, others)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +186,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Reader:       mgr.GetAPIReader(),
 		Live:         liveLookup(mgr.GetClient(), kinds),
 		Owned:        ownedLookup(mgr.GetClient(), kinds),
-		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}, inherited),
+		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:     render.NewRenderer(capabilities.Get),
 		Preflight:    newPreflight(ctx, mgr, *options),
 		Recorder:     countedEvents{recorder, counters},
@@ -203,19 +195,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		VerifyPeriod: options.VerifyPeriod,
 	})
 	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
-	translator := &translator{values: pure, claims: ledger, credentials: credentials, inherited: inherited}
-	takeover := &takeover{
-		inherited: inherited,
-		live:      mgr.GetAPIReader(),
-		cached:    liveLookup(mgr.GetClient(), kinds),
-		owned:     ownedLookup(mgr.GetClient(), kinds),
-		client:    mgr.GetClient(),
-		kinds:     kinds,
-		changed:   releases.Forget,
-		clock:     clock.RealClock{},
-		states:    map[types.NamespacedName]takeoverState{},
-	}
-	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, takeover, releases, counters, options.ReconcilePeriod)
+	translator := &translator{values: pure, claims: ledger, credentials: credentials}
+	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
 	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
 }
 
@@ -253,7 +234,7 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 }
 
 func addHelm(mgr manager.Manager, parts *parts, options Options) error {
-	reconciler, touched := parts.helm, predicate.And(ofDarkrooms(options.Selector), objectTouched())
+	reconciler, touched := parts.helm, objectTouched()
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
 		WithOptions(runtimecontroller.Options{
@@ -262,7 +243,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
 		}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(reconciler.takeover.moves(), desiredChanged(), notOwnClaim(reconciler.installation)))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
 	for _, kind := range watchedKinds() {
 		controller.Owns(kind.object(), builder.WithPredicates(touched))
 	}
@@ -282,12 +263,11 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	claims, credentials := parts.translator.claims.Cache, parts.translator.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
-		Client:     mgr.GetClient(),
-		Handles:    parts.helm.installation.handles,
-		HasObjects: parts.helm.takeover.isComplete,
-		Pods:       mgr.GetAPIReader(),
-		Refusals:   claims.Refusals,
-		HasSecret:  credentials.exists,
+		Client:    mgr.GetClient(),
+		Handles:   parts.helm.installation.handles,
+		Pods:      mgr.GetAPIReader(),
+		Refusals:  claims.Refusals,
+		HasSecret: credentials.exists,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
 			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)
@@ -302,8 +282,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Named("darkroom-status").
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
-	shown := predicate.And(ofDarkrooms(options.Selector),
-		ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) }))
+	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range watchedKinds() {
 		if kind.typed != nil {
 			controller.Owns(kind.object(), builder.WithPredicates(shown))

@@ -2,8 +2,7 @@ package controller_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -14,12 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -37,21 +34,6 @@ func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// allIn returns an error unless all objects of a Darkroom are in a shard.
-func allIn(darkroom *v1alpha1.Darkroom, shard string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		objects, err := belongings(ctx, darkroom)
-		if err != nil {
-			return err
-		}
-		objects = slices.DeleteFunc(objects, func(object unstructured.Unstructured) bool { return object.GetLabels()["shard"] == shard })
-		if len(objects) > 0 {
-			return fmt.Errorf("not in shard %q: %v", shard, names(objects))
-		}
-		return nil
-	}
-}
-
 // uids are those of the objects of a Darkroom, by kind and name.
 func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 	t.Helper()
@@ -66,67 +48,71 @@ func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 	return found
 }
 
-// setShard sets a label of an object behind the operators' backs; an empty value removes it.
-func setShard(t *testing.T, object client.Object, shard string) {
+// eventuallyRefused waits until a Darkroom says that its host belongs to another.
+func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{"shard": map[bool]any{true: shard}[shard != ""]}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kube.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		t.Fatal(err)
-	}
+	eventuallyStatus(t, darkroom, "the conflict", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	})
 }
 
-func TestAShardCachesOnlyTheObjectsOfItsDarkrooms(t *testing.T) {
+// The caches of a shard have the objects of all Darkrooms, and Darkrooms of other shards are
+// missing from them. A Darkroom that is missing for that reason is not gone.
+func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
+	shared := "shared-" + namespace
 	a, b := startShard(t, namespace, "a"), startShard(t, namespace, "b")
-	mine := inShard(with(webFolder(namespace, "mine"), "mine-"+namespace), "a")
-	create(t, mine)
-	eventually(t, "the release", installed(namespace, "mine"))
-	eventually(t, "the shard of all objects", allIn(mine, "a"))
+	other := inShard(with(webFolder(namespace, "other"), shared), "a")
+	create(t, other)
+	eventually(t, "the release", installed(namespace, "other"))
+	rival := inShard(with(webFolder(namespace, "rival"), shared), "b")
+	create(t, rival)
+	eventuallyRefused(t, rival)
+	eventually(t, "rest", quiet(a))
+	a.kill()
+	eventually(t, "rest", quiet(b))
+	before := b.requests.count.Load()
 
-	for _, kind := range releaseKinds {
-		if kind.Kind == "HTTPRoute" || kind.Kind == "Ingress" {
-			continue
-		}
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		var cached client.ObjectList = list
-		if kind.Kind == "Deployment" {
-			cached = &appsv1.DeploymentList{}
-		}
-		if err := b.manager.GetCache().List(t.Context(), cached); err != nil {
-			t.Errorf("list %ss: %v", kind.Kind, err)
-		}
-		if found := meta.LenList(cached); found > 0 {
-			t.Errorf("the other shard caches %d %ss", found, kind.Kind)
-		}
+	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "other"), func(d *appsv1.Deployment) { d.Spec.Paused = true })
+	change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "other"), func(i *networkingv1.Ingress) { i.Labels["more"] = "x" })
+	if err := kube.Delete(t.Context(), mustGet(t, &corev1.Service{}, namespace, "other")); err != nil {
+		t.Fatal(err)
 	}
-	// Hosts belong to one Darkroom in the cluster, so those of others are known.
-	key := client.ObjectKey{Namespace: namespace, Name: "mine"}
-	for shard, operator := range map[string]*operator{"a": a, "b": b} {
-		ingress := &networkingv1.Ingress{}
-		if err := operator.manager.GetCache().Get(t.Context(), key, ingress); err != nil {
-			t.Fatalf("shard %s: %v", shard, err)
-		}
-		if rules := ingress.Spec.Rules; len(rules) != 1 || rules[0].Host != hostIn("mine-"+namespace) || (rules[0].HTTP != nil) != (shard == "a") {
-			t.Errorf("shard %s caches the rules %+v", shard, rules)
-		}
+	if err := kube.Delete(t.Context(), other); err != nil {
+		t.Fatal(err)
 	}
+	left := uids(t, other)
+	eventually(t, "rest", quiet(b))
+	if after := b.requests.count.Load(); after != before {
+		t.Errorf("the other shard sent %d requests", after-before)
+	}
+	if now := uids(t, other); !maps.Equal(now, left) {
+		t.Errorf("there were %v, and now %v", left, now)
+	}
+	eventuallyRefused(t, rival)
+
+	startShard(t, namespace, "a")
+	eventually(t, "it is gone", gone(other))
+	eventually(t, "the host of the rival", func(ctx context.Context) error {
+		_, err := get(ctx, &networkingv1.Ingress{}, namespace, "rival")
+		return err
+	})
 }
 
 func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	a := startShard(t, namespace, "a")
+	shared := "shared-" + namespace
+	a, b := startShard(t, namespace, "a"), startShard(t, namespace, "b")
 	create(t, newSecret(namespace, "keys"))
-	darkroom := inShard(withSecret(webFolder(namespace, "photos"), "keys"), "a")
-	replicas := int32(2)
-	darkroom.Spec.Replicas = &replicas
+	darkroom := with(inShard(withSecret(webFolder(namespace, "photos"), "keys"), "a"), shared)
+	darkroom.Spec.Replicas = ptr.To(int32(2))
 	create(t, darkroom)
 	eventually(t, "the release", installed(namespace, "photos"))
+	rival := with(inShard(webFolder(namespace, "rival"), "a"), shared)
+	create(t, rival)
+	eventuallyRefused(t, rival)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "the upgrade", installed(namespace, "photos"))
 	becomeReady(t, namespace, "photos")
@@ -135,26 +121,14 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	}
 	eventuallyStatus(t, darkroom, "readiness", ready)
 	eventually(t, "rest", quiet(a))
-	mustGet(t, &policyv1.PodDisruptionBudget{}, namespace, "photos")
 	before, pods := uids(t, darkroom), podTemplateOf(t, namespace, "photos")
-
-	b := startShard(t, namespace, "b")
 	flapped := watchReady(t, darkroom)
+
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Labels["shard"] = "b" })
-	eventually(t, "the shard of all objects", allIn(darkroom, "b"))
-	eventually(t, "a revision of the other shard", func(ctx context.Context) error {
-		secret, err := revision(ctx, namespace, "photos")
-		if err == nil && secret.Labels["version"] != "3" {
-			err = fmt.Errorf("deployed is revision %s", secret.Labels["version"])
-		}
-		return err
-	})
+	eventually(t, "rest", quiet(a))
 	eventually(t, "rest", quiet(b))
-	after := uids(t, darkroom)
-	for name, uid := range before {
-		if after[name] != uid {
-			t.Errorf("%s had the UID %s, and now %q", name, uid, after[name])
-		}
+	if after := uids(t, darkroom); !maps.Equal(after, before) {
+		t.Errorf("there were %v, and now %v", before, after)
 	}
 	if now := podTemplateOf(t, namespace, "photos"); now != pods {
 		t.Errorf("the move changed the pods:\n%s\n%s", pods, now)
@@ -167,24 +141,22 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 			t.Errorf("event %s: %s", reason, found[0].Note)
 		}
 	}
+	eventuallyRefused(t, rival)
 
 	t.Run("also if it changes at the same time", func(t *testing.T) {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) {
 			d.Labels["shard"] = "a"
 			d.Spec.Replicas = nil // and so it needs no PodDisruptionBudget
-			d.Spec.Source = v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/more"}
 		})
 		eventually(t, "the upgrade", installed(namespace, "photos"))
 		becomeReady(t, namespace, "photos")
-		eventually(t, "the end of what is not needed", func(ctx context.Context) error {
+		eventually(t, "the end of the PodDisruptionBudget", func(ctx context.Context) error {
 			_, err := get(ctx, &policyv1.PodDisruptionBudget{}, namespace, "photos")
-			_, state := get(ctx, &corev1.Secret{}, namespace, "photos-credentials-state")
-			if !apierrors.IsNotFound(err) || !apierrors.IsNotFound(state) {
-				return fmt.Errorf("PodDisruptionBudget: %w, state of credentials: %w", err, state)
+			if err == nil {
+				return errors.New("it is there")
 			}
-			return nil
+			return client.IgnoreNotFound(err)
 		})
-		eventually(t, "the shard of all objects", allIn(darkroom, "a"))
 	})
 	t.Run("also if it is being deleted", func(t *testing.T) {
 		a.kill()
@@ -225,68 +197,6 @@ func watchReady(t *testing.T, darkroom *v1alpha1.Darkroom) func() []string {
 	}
 }
 
-func TestAFleetIsSharedOutAndPutTogetherAgain(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	darkroom := inShard(with(webFolder(namespace, "photos"), "photos-"+namespace), "a")
-	single := startOperator(t, namespace)
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
-	single.kill()
-	before := uids(t, darkroom)
-
-	shard := startShard(t, namespace, "a")
-	eventually(t, "the shard of all objects", allIn(darkroom, "a"))
-	eventually(t, "rest", quiet(shard))
-	shard.kill()
-
-	t.Run("even if a takeover was interrupted", func(t *testing.T) {
-		secret := mustRevision(t, namespace, "photos")
-		setShard(t, secret, "")
-		setShard(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}, "b")
-		restarted := startShard(t, namespace, "a")
-		eventually(t, "the shard of all objects", allIn(darkroom, "a"))
-		eventually(t, "rest", quiet(restarted))
-		restarted.kill()
-	})
-	t.Run("even if labels are removed", func(t *testing.T) {
-		restarted := startShard(t, namespace, "a")
-		eventually(t, "rest", quiet(restarted))
-		for _, object := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}, mustRevision(t, namespace, "photos")} {
-			if object.GetName() == "" {
-				object.SetNamespace(namespace)
-				object.SetName("photos")
-			}
-			setShard(t, object, "")
-		}
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-		eventually(t, "the upgrade", installed(namespace, "photos"))
-		restarted.kill()
-		restarted = startShard(t, namespace, "a")
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "error" })
-		eventually(t, "another upgrade", installed(namespace, "photos"))
-		eventually(t, "rest", quiet(restarted))
-		restarted.kill()
-	})
-
-	single = startOperator(t, namespace)
-	eventually(t, "rest", quiet(single))
-	eventually(t, "the release", installed(namespace, "photos"))
-	now := uids(t, darkroom)
-	for _, kept := range []string{"Deployment photos", "Service photos", "Ingress photos"} {
-		if now[kept] != before[kept] || now[kept] == "" {
-			t.Errorf("%s was recreated", kept)
-		}
-	}
-	if failures := events(t, namespace, release.EventFailed); len(failures) > 0 {
-		t.Errorf("an event says: %s", failures[0].Note)
-	}
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is gone", gone(darkroom))
-}
-
 func TestADarkroomThatMovesBackAndForthComesToRest(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -307,7 +217,6 @@ func TestADarkroomThatMovesBackAndForthComesToRest(t *testing.T) {
 		time.Sleep(time.Duration(move*move) * time.Millisecond / 2)
 	}
 	eventually(t, "the release", installed(namespace, "photos"))
-	eventually(t, "the shard of all objects", allIn(darkroom, darkroom.Labels["shard"]))
 	for _, operator := range operators {
 		eventually(t, "rest", quiet(operator))
 	}

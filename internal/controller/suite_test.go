@@ -124,7 +124,6 @@ func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, 
 	settings := controller.Options{
 		Chart:                   chrt,
 		Values:                  values.Options{BaseDomain: baseDomain},
-		Selector:                darkrooms,
 		Namespaces:              namespaces,
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -18,8 +17,6 @@ type translator struct {
 	values      *values.Translator
 	claims      *claims.Ledger
 	credentials *credentials
-	// inherited are the labels that objects get from their Darkroom.
-	inherited ownership.Inherited
 }
 
 // translate returns the chart values of a Darkroom, and the judgement on its claims, which
@@ -37,7 +34,6 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	vals, err := t.values.ValuesIn(darkroom, values.ClusterState{
 		RefusedHosts:       judgement.RefusedHosts(),
 		CredentialsVersion: version,
-		Labels:             t.inherited.From(darkroom),
 	})
 	if err != nil {
 		t.claims.Undo(judgement)

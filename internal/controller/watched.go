@@ -84,9 +84,9 @@ func watchedKinds() []watched {
 }
 
 // CacheOptions limits the caches to some namespaces (none means all), to the Darkrooms that
-// a selector matches (nil means all), and to objects with the Darkroom label that have the
-// labels of such a Darkroom (see ownership.Inherited). Of all other Darkrooms only the hosts of
-// Ingresses and HTTPRoutes are cached. Managed fields are dropped where nothing reads them.
+// a selector matches (nil means all), and to objects with the Darkroom label. These are those
+// of all Darkrooms, so that one whose labels change finds its objects in the caches of the
+// operator that handles it next. Managed fields are dropped where nothing reads them.
 // Only watched kinds can be read: a read of another kind fails and does not start a watch.
 func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
 	kinds := watchedKinds()
@@ -98,10 +98,6 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 		return cache.Options{}, err
 	}
 	objects := labels.NewSelector().Add(*belongs)
-	var handled []labels.Requirement
-	if darkrooms != nil {
-		handled, _ = darkrooms.Requirements()
-	}
 	options := cache.Options{
 		Mapper:           newScopes(mapper),
 		DefaultTransform: withoutManagedFields,
@@ -110,16 +106,13 @@ func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.
 		ByObject:                    map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
 	}
 	for _, kind := range kinds {
-		limits := cache.ByObject{Label: objects.Add(handled...)}
+		limits := cache.ByObject{Label: objects}
 		switch kind.typed.(type) {
 		case nil:
 			// Metadata is only read.
 			limits.UnsafeDisableDeepCopy = ptr.To(true)
 		case *appsv1.Deployment:
 			limits.Transform = withoutPodSpec
-		case *networkingv1.Ingress, *gatewayv1.HTTPRoute:
-			limits.Label = objects
-			limits.Transform = onlyHostsUnless(darkrooms)
 		}
 		options.ByObject[kind.object()] = limits
 	}
@@ -250,29 +243,6 @@ func withoutPodSpec(object any) (any, error) {
 		}
 	}
 	return withoutManagedFields(object)
-}
-
-// onlyHostsUnless returns a function that drops all of an Ingress or HTTPRoute but its hosts,
-// unless it belongs to a Darkroom that a selector matches.
-func onlyHostsUnless(handled labels.Selector) func(any) (any, error) {
-	return func(object any) (any, error) {
-		metadata, err := meta.Accessor(object)
-		if err != nil || handled == nil || handled.Matches(labels.Set(metadata.GetLabels())) {
-			return withoutManagedFields(object)
-		}
-		metadata.SetAnnotations(nil)
-		switch route := object.(type) {
-		case *networkingv1.Ingress:
-			hosts := networkingv1.IngressSpec{Rules: make([]networkingv1.IngressRule, len(route.Spec.Rules))}
-			for i := range hosts.Rules {
-				hosts.Rules[i].Host = route.Spec.Rules[i].Host
-			}
-			route.Spec, route.Status = hosts, networkingv1.IngressStatus{}
-		case *gatewayv1.HTTPRoute:
-			route.Spec, route.Status = gatewayv1.HTTPRouteSpec{Hostnames: route.Spec.Hostnames}, gatewayv1.HTTPRouteStatus{}
-		}
-		return withoutManagedFields(object)
-	}
 }
 
 // namespaceConfigs limits a cache to some namespaces; none means all.

@@ -51,10 +51,6 @@ const (
 // nothing in a Deployment that was recreated by others causes none.
 const unseenPeriod = 5 * time.Second
 
-// takeoverPeriod is the time until the objects of a Darkroom that is being taken over from
-// another shard are looked for again.
-const takeoverPeriod = 200 * time.Millisecond
-
 // Recorder records an event on a Darkroom. Warning marks what went wrong.
 type Recorder interface {
 	Event(darkroom client.Object, warning bool, reason, message string)
@@ -68,9 +64,6 @@ type Reconciler struct {
 	// Handles reports whether this installation of the operator handles a Darkroom. Those of
 	// others are left alone.
 	Handles func(*v1alpha1.Darkroom) bool
-	// HasObjects reports whether the caches show the objects of a Darkroom, which may come from
-	// another shard. Until they do, its status stays.
-	HasObjects func(context.Context, *v1alpha1.Darkroom) (bool, error)
 	// Pods lists pods past the caches, and only those of a Darkroom that is not ready.
 	Pods client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
@@ -127,9 +120,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			r.Reports.Forget(request.NamespacedName)
 		} // Else the cache may not show the claim yet, and there may be a report already.
 		return reconcile.Result{}, nil
-	}
-	if shown, err := r.HasObjects(ctx, darkroom); err != nil || !shown {
-		return reconcile.Result{RequeueAfter: takeoverPeriod}, err
 	}
 	stored, part := r.Reports.refresh(darkroom)
 	if wait := r.waitForHelm(darkroom); wait > 0 {

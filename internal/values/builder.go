@@ -9,8 +9,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
-
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // maxNameLength is Helm's limit for release names; a release is named after its
@@ -151,13 +149,4 @@ func (b *builder) name(name string) {
 		b.invalid(path, name, "must start with a letter and contain only lower-case letters, digits and '-': it becomes the name of a Service")
 	}
 	b.set(name, "fullnameOverride")
-}
-
-// objectLabels sets the labels of all objects: the operator finds those of a Darkroom by them.
-func (b *builder) objectLabels(name string, more map[string]string) {
-	labels := map[string]any{v1alpha1.LabelDarkroom: name}
-	for key, value := range more {
-		labels[key] = value
-	}
-	b.set(labels, "commonLabels")
 }

@@ -19,8 +19,6 @@ type ClusterState struct {
 	// changed. It must disclose nothing of the data: pods are public. Empty if no Secret is
 	// referenced or its version is not known.
 	CredentialsVersion string
-	// Labels are set on the objects of the release, besides LabelDarkroom.
-	Labels map[string]string
 }
 
 // Values returns the chart values of a Darkroom: only what differs from the

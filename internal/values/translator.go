@@ -47,7 +47,7 @@ func (t *Translator) Translate(_ context.Context, resource *unstructured.Unstruc
 func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (chartutil.Values, error) {
 	b := newBuilder()
 	b.name(darkroom.Name)
-	b.objectLabels(darkroom.Name, state.Labels)
+	b.set(map[string]any{v1alpha1.LabelDarkroom: darkroom.Name}, "commonLabels")
 	b.image(&darkroom.Spec, t.options)
 	b.source(&darkroom.Spec.Source)
 	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain, state.RefusedHosts)

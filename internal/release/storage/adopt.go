@@ -24,7 +24,7 @@ func (s *Store) Foreign(ctx context.Context, darkroom client.Object, chart strin
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return VersionOf(&b) - VersionOf(&a) })
+	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
 	var deployed *helmrelease.Release
 	for i := range list.Items {
 		secret := &list.Items[i]

@@ -116,7 +116,7 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object, version 
 		name = indexed[len(indexed)-1].Name
 	}
 	last := s.remembered(keyOf(darkroom))
-	if last != nil && (len(indexed) == 0 || last.release.Version > VersionOf(&indexed[len(indexed)-1])) {
+	if last != nil && (len(indexed) == 0 || last.release.Version > versionOf(&indexed[len(indexed)-1])) {
 		name = last.secretName
 	}
 	if name == "" {
@@ -127,7 +127,7 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object, version 
 		return nil, nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
 	}
 	uids := knownUIDs(indexed, last)
-	if err != nil || secret.UID != uids.of(VersionOf(secret)) || !ownership.OwnsRevision(darkroom, secret) {
+	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(darkroom, secret) {
 		return nil, nil, nil
 	}
 	if version == asShown && secret.ResourceVersion != indexed[len(indexed)-1].ResourceVersion {
@@ -240,7 +240,7 @@ func (s *Store) stored(ctx context.Context, darkroom client.Object) ([]corev1.Se
 	if err := checkForeign(darkroom, found); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return VersionOf(&b) - VersionOf(&a) })
+	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
 	return list.Items, nil
 }
 
@@ -273,7 +273,7 @@ func (s *Store) revisions(ctx context.Context, darkroom client.Object) ([]metav1
 	own := slices.DeleteFunc(cached, func(secret metav1.PartialObjectMetadata) bool {
 		return !IsRevision(&secret) || secret.Labels[labelName] != darkroom.GetName() || !ownership.OwnsRevision(darkroom, &secret)
 	})
-	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return VersionOf(&a) - VersionOf(&b) })
+	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
 	return own, nil
 }
 

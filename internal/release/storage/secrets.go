@@ -40,9 +40,9 @@ const (
 	dataSummary = "summary"
 )
 
-// ErrUnknownRevision is returned for the update of a revision that the Darkroom is not
+// errUnknownRevision is returned for the update of a revision that the Darkroom is not
 // known to own.
-var ErrUnknownRevision = errors.New("this Darkroom has no revision of that name")
+var errUnknownRevision = errors.New("this Darkroom has no revision of that name")
 
 // revisionType is Helm's type of the Secrets of revisions.
 const revisionType = "helm.sh/release.v1"
@@ -50,7 +50,7 @@ const revisionType = "helm.sh/release.v1"
 // secretOf returns the Secret of a revision as Helm's driver writes it, with what makes it a
 // Darkroom's. The driver itself is not used, because it allocates a compressor of 800 KB for
 // each revision.
-func (s *Store) secretOf(darkroom client.Object, release *helmrelease.Release) (*corev1.Secret, error) {
+func secretOf(darkroom client.Object, release *helmrelease.Release) (*corev1.Secret, error) {
 	encoded, err := encode(release)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,6 @@ func (s *Store) secretOf(darkroom client.Object, release *helmrelease.Release) (
 	labels[labelName], labels[labelOwner] = release.Name, ownerHelm
 	labels[labelStatus], labels[labelVersion] = release.Info.Status.String(), strconv.Itoa(release.Version)
 	labels[v1alpha1.LabelDarkroom], labels[v1alpha1.LabelDarkroomUID] = darkroom.GetName(), string(darkroom.GetUID())
-	s.inherited.Set(labels, darkroom)
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       darkroom.GetNamespace(),

@@ -40,8 +40,6 @@ type Store struct {
 	own     client.Reader
 	others  client.Reader
 	clock   clock.PassiveClock
-	// inherited are the labels that Secrets of revisions get from their Darkroom.
-	inherited ownership.Inherited
 
 	mu   sync.Mutex
 	last map[types.NamespacedName]*known
@@ -64,13 +62,9 @@ type known struct {
 
 // New returns a store that writes by secrets and reads metadata from two caches: own has the
 // Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
-// others has the Secrets without the label, with the index Index. The Secrets get inherited
-// labels from their Darkroom.
-func New(secrets corev1client.SecretsGetter, own, others client.Reader, clock clock.PassiveClock, inherited ownership.Inherited) *Store {
-	return &Store{
-		secrets: secrets, own: own, others: others, clock: clock, inherited: inherited,
-		last: map[types.NamespacedName]*known{},
-	}
+// others has the Secrets without the label, with the index Index.
+func New(secrets corev1client.SecretsGetter, own, others client.Reader, clock clock.PassiveClock) *Store {
+	return &Store{secrets: secrets, own: own, others: others, clock: clock, last: map[types.NamespacedName]*known{}}
 }
 
 // Index is the name of the index of Secrets by the Helm release that they are a revision
@@ -92,7 +86,7 @@ func (s *Store) Create(ctx context.Context, darkroom client.Object, release *hel
 	if err != nil {
 		return err
 	}
-	secret, err := s.secretOf(darkroom, release)
+	secret, err := secretOf(darkroom, release)
 	if err != nil {
 		return err
 	}
@@ -121,14 +115,14 @@ func (s *Store) Deployed(ctx context.Context, darkroom client.Object, release *h
 	if err != nil {
 		return err
 	}
-	secret, err := s.secretOf(darkroom, release)
+	secret, err := secretOf(darkroom, release)
 	if err != nil {
 		return err
 	}
 	secret.Labels[labelModified] = s.timestamp()
 	uid := uids.of(release.Version)
 	if uid == "" {
-		return s.wrote(darkroom, release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, ErrUnknownRevision))
+		return s.wrote(darkroom, release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision))
 	}
 	patch, err := patchOf(secret, uid, record)
 	if err != nil {
@@ -319,8 +313,8 @@ func secretName(release *helmrelease.Release) string {
 	return fmt.Sprintf("%s.%s.v%d", helmstorage.HelmStorageType, release.Name, release.Version)
 }
 
-// VersionOf returns the number of a revision from the labels of its Secret; 0 if they have none.
-func VersionOf(secret metav1.Object) int {
+// versionOf returns the number of a revision from the labels of its Secret; 0 if they have none.
+func versionOf(secret metav1.Object) int {
 	version, err := strconv.Atoi(secret.GetLabels()[labelVersion])
 	if err != nil {
 		return 0

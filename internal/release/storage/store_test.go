@@ -79,7 +79,7 @@ type lagging struct{ client.Reader }
 func (lagging) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
 func newStore() *storage.Store {
-	return storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}, clock, nil)
+	return storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}, clock)
 }
 
 // darkroom returns one in a namespace of its own.
@@ -189,7 +189,7 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 // Caches lag: the user may have installed the release a moment ago.
 func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	d := darkroom(t)
-	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock, nil)
+	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock)
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	before := secretsOf(t, d)[0]
 	if _, err := store.Last(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
@@ -206,7 +206,7 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 // Adopted Secrets leave one cache before they appear in the other.
 func TestAnAdoptedReleaseThatNoCacheShowsIsFound(t *testing.T) {
 	d := darkroom(t)
-	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock, nil)
+	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock)
 	byHand(t, revisionOf(d, 7, helmrelease.StatusDeployed)) // its first revisions were pruned
 	if err := store.Adopt(t.Context(), d); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestAnAdoptedReleaseThatNoCacheShowsIsFound(t *testing.T) {
 func TestTheNewestRevisionIsReadByName(t *testing.T) {
 	d := darkroom(t)
 	caches := func(own client.Reader, lists *int) *storage.Store {
-		return storage.New(countedLists{typed.CoreV1(), lists}, own, uncached{kube, false}, clock, nil)
+		return storage.New(countedLists{typed.CoreV1(), lists}, own, uncached{kube, false}, clock)
 	}
 	lists := 0
 	first := caches(uncached{kube, true}, &lists)
@@ -249,7 +249,7 @@ func TestTheNewestRevisionIsReadByName(t *testing.T) {
 func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
 	d := darkroom(t)
 	lists := 0
-	store := storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock, nil)
+	store := storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock)
 	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusSuperseded))
 	mustCreate(t, store, d, revisionOf(d, 2, helmrelease.StatusDeployed))
 	mustCreate(t, store, d, revisionOf(d, 3, helmrelease.StatusFailed))
@@ -514,7 +514,7 @@ func TestAfterARestartTheCachedRevisionIsRead(t *testing.T) {
 		"not shown": {outdated{uncached{kube, true}}, []string{"0", ""}},
 	} {
 		var versions []string
-		restarted := storage.New(versionedGets{typed.CoreV1(), &versions}, test.cache, uncached{kube, false}, clock, nil)
+		restarted := storage.New(versionedGets{typed.CoreV1(), &versions}, test.cache, uncached{kube, false}, clock)
 		if last, err := restarted.Last(t.Context(), d); err != nil || last.Version != 1 || !slices.Equal(versions, test.want) {
 			t.Errorf("%s: %+v, %v with reads of the versions %q, want %q", name, last, err, versions, test.want)
 		}

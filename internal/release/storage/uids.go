@@ -44,7 +44,7 @@ func knownUIDs(indexed []metav1.PartialObjectMetadata, last *known) revisionUIDs
 	var out revisionUIDs
 	newest := -1
 	for i := range indexed {
-		newest = VersionOf(&indexed[i])
+		newest = versionOf(&indexed[i])
 		out = out.with(newest, indexed[i].UID)
 	}
 	if last == nil {
@@ -61,7 +61,7 @@ func knownUIDs(indexed []metav1.PartialObjectMetadata, last *known) revisionUIDs
 func uidsOf(secrets []corev1.Secret) revisionUIDs {
 	var out revisionUIDs
 	for i := range secrets {
-		out = out.with(VersionOf(&secrets[i]), secrets[i].UID)
+		out = out.with(versionOf(&secrets[i]), secrets[i].UID)
 	}
 	return out
 }
