@@ -105,20 +105,6 @@ func TestPodStopsAfterRoutersHaveNoticed(t *testing.T) {
 	}
 }
 
-func TestProbesAskForPing(t *testing.T) {
-	container := containerOf(t, "")
-	for name, probe := range map[string]*corev1.Probe{
-		"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe,
-	} {
-		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != "/ping" || probe.HTTPGet.Port.StrVal != "http" {
-			t.Errorf("%s probe: %v", name, probe)
-		}
-	}
-	if probe := containerOf(t, `{startupProbe: null}`).StartupProbe; probe != nil {
-		t.Errorf("want no startup probe for null, got %v", probe)
-	}
-}
-
 func TestMemoryIsLimitedByDefault(t *testing.T) {
 	if limits := containerOf(t, "").Resources.Limits; limits.Memory().IsZero() {
 		t.Error("an image of 9999x9999 needs 1.4 GB; without a limit it can exhaust the memory of the node")

@@ -45,6 +45,11 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		"monitor of no metrics":        {`{metrics: {serviceMonitor: {enabled: true}}}`, []string{"requires metrics.enabled: true"}},
 		"name no Service may have":     {`{fullnameOverride: 2026-photos}`, []string{"'/fullnameOverride'"}},
 		"budget that blocks drains":    {`{podDisruptionBudget: {maxUnavailable: 0}}`, []string{"'/podDisruptionBudget/maxUnavailable'"}},
+		"relative path of an image":    {`{probe: {path: cat.jpg}}`, []string{"'/probe/path'", "for example /photos/cat.jpg"}},
+		"path with a query":            {`{probe: {path: "/cat.jpg?w=32"}}`, []string{"'/probe/path'", "without query"}},
+		"path that leaves the source":  {`{probe: {path: /a/../b}}`, []string{"'/probe/path'"}},
+		"path with a line break":       {`{probe: {path: "/a\nb"}}`, []string{"'/probe/path'"}},
+		"path that is no image":        {`{probe: {path: /ping}}`, []string{"'/probe/path'"}},
 		"parameter that ends the list": {`{defaultParams: {w: "1;h=2"}}`, []string{"'/defaultParams/w'"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,6 +21,7 @@ func TestPodsAreReplacedOnlyWhenTheyWouldDiffer(t *testing.T) {
 		"the operator's annotation":   {"", `{podAnnotations: {deployments.example.com/credentials: "2"}}`, true},
 		"number of pods":              {"", `{replicaCount: 3}`, false},
 		"hosts":                       {"", `{hosts: [a.example.com]}`, false},
+		"image of the startup probe":  {"", `{probe: {path: /cat.jpg}}`, true},
 		"labels":                      {"", `{commonLabels: {team: a}}`, false},
 		"ServiceMonitor":              {`{metrics: {enabled: true}}`, `{metrics: {enabled: true, serviceMonitor: {enabled: true}}}`, false},
 		"Service":                     {"", `{service: {port: 8080}}`, false},

@@ -118,7 +118,8 @@ type DarkroomSpec struct {
 	Metrics *Metrics `json:"metrics,omitempty"`
 
 	// Probe is a request for an image that the operator sends to the Darkroom at
-	// intervals. The Darkroom is ready only while the image is served. Without a probe
+	// intervals. The Darkroom is ready only while the image is served, and a new pod
+	// receives requests only after it has served the image. Without a probe
 	// only /ping of each pod is checked, which succeeds even if the source cannot be
 	// read. A failed probe does not restart or remove pods.
 	// +optional

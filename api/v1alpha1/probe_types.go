@@ -1,15 +1,25 @@
 package v1alpha1
 
-// Probe is a request for an image that the operator sends to the Darkroom at
-// intervals, to check that it serves images. The health check of Darkroom itself
-// succeeds even if the source cannot be read.
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Probe is a request for an image, to check that a Darkroom serves images. The operator
+// sends it to the Darkroom at intervals, and the kubelet to each new pod until the image
+// is served. The health check of Darkroom itself succeeds even if the source cannot be
+// read.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) || !has(self.periodSeconds) || self.timeoutSeconds <= self.periodSeconds",fieldPath=".timeoutSeconds",message="must not exceed periodSeconds"
 type Probe struct {
-	// Path is the path of an image in the source, for example /photos/cat.jpg. The
-	// operator requests it from the Service of the Darkroom with the parameter w=16.
-	// Choose a small image, at most 16 times as wide as it is high. The operator
-	// escapes special characters, so write spaces as spaces.
+	// Path is the path of an image in the source, for example /photos/cat.jpg. It is
+	// requested with the parameter w=16: by the operator from the Service of the
+	// Darkroom, and by the kubelet from each new pod. New pods do not start while the
+	// image cannot be served, so choose an image that stays. It must be small, at most
+	// 16 times as wide as it is high. Special characters are escaped, so write spaces
+	// as spaces. A change of the path replaces the pods.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="must start with '/', for example /photos/cat.jpg"
@@ -27,7 +37,8 @@ type Probe struct {
 	// +kubebuilder:validation:Maximum=86400
 	PeriodSeconds *int32 `json:"periodSeconds,omitempty"`
 
-	// TimeoutSeconds is the timeout of a probe. It must not exceed periodSeconds.
+	// TimeoutSeconds is the timeout of a probe. It must not exceed periodSeconds. A
+	// change replaces the pods.
 	// +optional
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=1
@@ -41,4 +52,24 @@ type Probe struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	FailureThreshold *int32 `json:"failureThreshold,omitempty"`
+}
+
+var forbiddenInProbePath = regexp.MustCompile(`[?#[:cntrl:]]|//|/[.][.]?(/|$)`)
+
+// ValidateProbePath reports why a path cannot be probed; nil if it can. The rules are
+// those of the CRD. They are repeated here because a resource may be older than a rule,
+// and a path with ".." would leave the Service behind the proxy of the Kubernetes API
+// server.
+func ValidateProbePath(path string) error {
+	switch {
+	case !strings.HasPrefix(path, "/"):
+		return errors.New("must start with '/'")
+	case len(path) > 1024:
+		return errors.New("must be no longer than 1024 bytes")
+	case forbiddenInProbePath.MatchString(path):
+		return errors.New("must have no '?', '#', control characters, and no empty, '.' or '..' segments")
+	case path == "/ping", path == "/metrics":
+		return fmt.Errorf("must be the path of an image, not %s", path)
+	}
+	return nil
 }

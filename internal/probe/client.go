@@ -121,7 +121,7 @@ func (c *Client) ProbePod(ctx context.Context, pod *corev1.Pod, target Target) O
 
 // newRequest returns the request of a probe.
 func newRequest(ctx context.Context, address, path string) (*http.Request, error) {
-	if err := checkPath(path); err != nil {
+	if err := v1alpha1.ValidateProbePath(path); err != nil {
 		return nil, fmt.Errorf("the path %w", err)
 	}
 	base, err := url.Parse(address)

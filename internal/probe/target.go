@@ -1,9 +1,6 @@
 package probe
 
 import (
-	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -112,23 +109,4 @@ func sizeOf(spec *v1alpha1.DarkroomSpec) Size {
 		return SizeEither
 	}
 	return SizeWidth
-}
-
-var forbiddenInPath = regexp.MustCompile(`[?#[:cntrl:]]|//|/[.][.]?(/|$)`)
-
-// checkPath reports whether a path may be requested. The rules are those of the CRD;
-// they are repeated because a path with ".." would leave the Service behind the proxy
-// of the Kubernetes API server.
-func checkPath(path string) error {
-	switch {
-	case !strings.HasPrefix(path, "/"):
-		return errors.New("must start with '/'")
-	case len(path) > 1024:
-		return errors.New("must be no longer than 1024 bytes")
-	case forbiddenInPath.MatchString(path):
-		return errors.New("must have no '?', '#', control characters, and no empty, '.' or '..' segments")
-	case path == "/ping", path == "/metrics":
-		return fmt.Errorf("must be the path of an image, not %s", path)
-	}
-	return nil
 }

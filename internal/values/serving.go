@@ -55,6 +55,25 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
+// probe writes the image that new pods must serve. Period and threshold are those of the
+// operator's requests.
+func (b *builder) probe(probe *v1alpha1.Probe) {
+	if probe == nil {
+		return
+	}
+	path := specPath.Child("probe")
+	if err := v1alpha1.ValidateProbePath(probe.Path); err != nil {
+		b.invalid(path.Child("path"), probe.Path, err.Error())
+	}
+	b.set(probe.Path, "probe", "path")
+	if timeout := probe.TimeoutSeconds; timeout != nil {
+		if *timeout < 1 {
+			b.invalid(path.Child("timeoutSeconds"), *timeout, "must be at least 1")
+		}
+		b.set(int64(*timeout), "probe", "timeoutSeconds")
+	}
+}
+
 // proxy is that of the operator. The chart puts it where extraEnvFrom and extraEnv of the
 // Darkroom replace it.
 func (b *builder) proxy(proxy Proxy) {

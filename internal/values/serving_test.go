@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -53,6 +54,14 @@ func TestServing(t *testing.T) {
 			"extraEnv",
 			[]any{table{"name": "HTTPS_PROXY", "value": "http://proxy:3128"}, table{"name": "EMPTY"}},
 		},
+		"image of the probe; period and threshold are the operator's": {
+			serving(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Probe = &v1alpha1.Probe{Path: "/black cat.jpg", TimeoutSeconds: ptr.To[int32](5), PeriodSeconds: ptr.To[int32](20), FailureThreshold: ptr.To[int32](2)}
+			}),
+			"probe",
+			table{"path": "/black cat.jpg", "timeoutSeconds": int64(5)},
+		},
+		"no probe": {photos(), "probe", nil},
 		"DEBUG as a part of a name": {
 			photos().Env("MY_DEBUG", "true"),
 			"extraEnv",
@@ -113,6 +122,16 @@ func TestSettingsThatBreakServingAreRefused(t *testing.T) {
 		"a monitor of no metrics": {
 			serving(func(spec *v1alpha1.DarkroomSpec) { spec.Metrics = &v1alpha1.Metrics{ServiceMonitor: true} }),
 			map[string]string{"spec.metrics.serviceMonitor": "requires metrics.enabled: true"},
+		},
+		"a probe of a path that leaves the Service": {
+			serving(func(spec *v1alpha1.DarkroomSpec) { spec.Probe = &v1alpha1.Probe{Path: "/a/../b"} }),
+			map[string]string{"spec.probe.path": "no empty, '.' or '..' segments"},
+		},
+		"a probe that never succeeds": {
+			serving(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", TimeoutSeconds: ptr.To[int32](0)}
+			}),
+			map[string]string{"spec.probe.timeoutSeconds": "must be at least 1"},
 		},
 		"DEBUG":              {photos().Env("A", "1").Env("DEBUG", "true"), map[string]string{"spec.extraEnv[1].name": debug}},
 		"DEBUG switched off": {photos().Env("DEBUG", "false"), map[string]string{"spec.extraEnv[0].name": debug}},

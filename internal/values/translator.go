@@ -54,6 +54,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources)
 	b.serving(&darkroom.Spec)
+	b.probe(darkroom.Spec.Probe)
 	b.routing(&darkroom.Spec, t.options, t.allowed)
 	b.podTemplate(&darkroom.Spec, state.CredentialsVersion)
 	b.environment(&darkroom.Spec)

@@ -209,3 +209,16 @@ httpGet:
   port: http
 {{ toYaml . }}
 {{- end -}}
+
+{{/*
+A startup probe by an image. The kubelet never gives up (2147483647 is the maximum): a
+restart does not fix a source that fails.
+*/}}
+{{- define "darkroom.imageProbe" -}}
+httpGet:
+  path: {{ urlJoin (dict "path" .path "query" "w=16") | quote }}
+  port: http
+periodSeconds: 2
+timeoutSeconds: {{ .timeoutSeconds | int64 }}
+failureThreshold: 2147483647
+{{- end -}}
