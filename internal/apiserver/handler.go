@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,7 +20,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err := s.registerPlain(mux, api); err != nil {
 		return nil, err
 	}
-	handler := middleware.LimitBody(middleware.Compress(middleware.UnknownRoute(mux)))
+	handler := middleware.LimitBody(middleware.Compress(middleware.UnknownRoute(mux), isPiecewise))
 	handler, err := middleware.ClientAddress(s.options.TrustedProxies, handler)
 	if err != nil {
 		return nil, err
@@ -32,6 +33,12 @@ func (s *Server) newHandler() (http.Handler, error) {
 	}
 	handler = middleware.RecoverPanic(s.log, middleware.SecurityHeaders(handler))
 	return middleware.Observe(s.log, s.metrics.requests, middleware.Routes{Stream: streamRoute, Ready: readyRoute}, handler), nil
+}
+
+// isPiecewise reports whether the response to a request is sent piece by piece: live events
+// and the log of a pod.
+func isPiecewise(r *http.Request) bool {
+	return r.URL.Path == streamPath || strings.HasSuffix(r.URL.Path, "/log")
 }
 
 // registerPlain adds the routes that are not part of the API.

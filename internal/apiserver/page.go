@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/gzipped"
+	"golang.org/x/net/http/httpguts"
 )
 
 // pagePolicy is the content security policy of the web page: its own files, and
@@ -46,7 +46,7 @@ type page struct {
 	files map[string]*pageFile
 }
 
-// pageFile is a file, ready to be sent.
+// pageFile is a file, ready to be sent. Package middleware adds the header Vary.
 type pageFile struct {
 	contentType, cacheControl, etag string
 
@@ -140,13 +140,12 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", f.cacheControl)
 	header.Set("ETag", f.etag)
-	header.Add("Vary", "Accept-Encoding")
 	if match := r.Header.Get("If-None-Match"); match != "" && strings.Contains(match, f.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	body := f.plain
-	if gzipped.Accepted(r.Header) {
+	if httpguts.HeaderValuesContainsToken(r.Header.Values("Accept-Encoding"), "gzip") {
 		if packed := f.packed(); packed != nil {
 			header.Set("Content-Encoding", "gzip")
 			body = packed

@@ -18,7 +18,7 @@ import (
 
 // Patterns of routes that are counted or logged otherwise than the rest.
 const (
-	streamRoute = "GET /events/stream"
+	streamRoute = "GET " + streamPath
 	readyRoute  = "GET /readyz"
 )
 
@@ -83,6 +83,7 @@ var (
 const (
 	onePath     = "/darkrooms/{namespace}/{name}"
 	sessionPath = "/session"
+	streamPath  = "/events/stream"
 )
 
 // maxToken is the largest body with a token, in bytes. It is small because the caller,
@@ -192,7 +193,7 @@ func (s *Server) registerRelated(api huma.API) {
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
-		OperationID: "streamEvents", Method: http.MethodGet, Path: "/events/stream", Tags: []string{"Live events"},
+		OperationID: "streamEvents", Method: http.MethodGet, Path: streamPath, Tags: []string{"Live events"},
 		Summary: "Watch Darkrooms", Errors: ofOne, Metadata: map[string]any{streaming: true},
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",

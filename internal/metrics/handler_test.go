@@ -47,7 +47,7 @@ func TestMetricsOfDarkroomsFollowThoseOfTheProcess(t *testing.T) {
 		{name: "as Prometheus asks", darkrooms: photos, process: ok, encoding: "gzip", zipped: true, code: 200, start: process, has: "\ndarkroom_info{"},
 		{name: "with a weight", darkrooms: photos, process: ok, encoding: "br, gzip;q=0.5", zipped: true, code: 200, start: process, has: "\ndarkroom_info{"},
 		{name: "with a weight of zero", darkrooms: photos, process: ok, encoding: "gzip; q=0.0", code: 200, start: process, has: "\ndarkroom_info{"},
-		{name: "of a manager that is not set up", darkrooms: &Darkrooms{}, process: ok, encoding: "gzip", zipped: true, code: 200, start: process},
+		{name: "of a manager that is not set up", darkrooms: &Darkrooms{}, process: ok, encoding: "gzip", code: 200, start: process},
 		{name: "of a failing process", darkrooms: photos, process: failing, encoding: "gzip", code: 500, start: "failed"},
 		{name: "of a request for the header", darkrooms: photos, process: ok, method: http.MethodHead, code: 200, start: process},
 	} {

@@ -5,68 +5,56 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/utils/lru"
 )
 
-// maxCallers bounds how many callers Rates remembers. The one that was inactive for
-// longest is forgotten first, and starts with a full burst.
+// maxCallers bounds how many callers Rates tracks. The one that was inactive for longest is
+// dropped first, and starts with a full burst.
 const maxCallers = 4096
 
 // Rates is a token bucket for each caller.
 type Rates struct {
-	perSecond float64
-	burst     float64
-	now       func() time.Time
+	limit rate.Limit
+	burst int
+	now   func() time.Time
 
 	mu      sync.Mutex
-	buckets *lru.Cache
-}
-
-// bucket is negative while callers wait for tokens that are still to come.
-type bucket struct {
-	tokens float64
-	filled time.Time
+	callers *lru.Cache
 }
 
 // NewRates returns buckets that hold burst tokens and gain perSecond tokens a second.
 func NewRates(perSecond float64, burst int) *Rates {
-	return &Rates{perSecond: perSecond, burst: float64(burst), now: time.Now, buckets: lru.New(maxCallers)}
+	return &Rates{limit: rate.Limit(perSecond), burst: burst, now: time.Now, callers: lru.New(maxCallers)}
 }
 
-// reserve takes n tokens of a caller, and returns how long to wait for them. It takes none
-// if that is longer than timeout.
-func (r *Rates) reserve(who string, n float64, timeout time.Duration) (wait time.Duration, ok bool) {
+// reserve takes a token of a caller, and returns how long to wait for it. It takes none if
+// that is longer than timeout.
+func (r *Rates) reserve(who string, timeout time.Duration) (wait time.Duration, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	b := r.bucket(who, now)
-	if short := n - b.tokens; short > 0 {
-		wait = time.Duration(short / r.perSecond * float64(time.Second))
-	}
-	if wait > timeout {
+	reservation := r.of(who).ReserveN(now, 1)
+	if wait = reservation.DelayFrom(now); wait > timeout {
+		reservation.CancelAt(now)
 		return wait, false
 	}
-	b.tokens -= n
 	return wait, true
 }
 
-// bucket needs the lock.
-func (r *Rates) bucket(who string, now time.Time) *bucket {
-	found, ok := r.buckets.Get(who)
-	if !ok {
-		b := &bucket{tokens: r.burst, filled: now}
-		r.buckets.Add(who, b)
-		return b
+// of returns the bucket of a caller. It needs the lock.
+func (r *Rates) of(who string) *rate.Limiter {
+	if found, ok := r.callers.Get(who); ok {
+		return found.(*rate.Limiter)
 	}
-	b := found.(*bucket)
-	b.tokens = min(r.burst, b.tokens+now.Sub(b.filled).Seconds()*r.perSecond)
-	b.filled = now
-	return b
+	limiter := rate.NewLimiter(r.limit, r.burst)
+	r.callers.Add(who, limiter)
+	return limiter
 }
 
 // Take takes a token of a caller, or returns *Exceeded.
 func (r *Rates) Take(who string) error {
-	if wait, ok := r.reserve(who, 1, 0); !ok {
+	if wait, ok := r.reserve(who, 0); !ok {
 		return &Exceeded{RetryAfter: wait}
 	}
 	return nil
@@ -78,7 +66,7 @@ func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) err
 	if deadline, ok := ctx.Deadline(); ok {
 		timeout = max(min(timeout, time.Until(deadline)), 0)
 	}
-	wait, ok := r.reserve(who, 1, timeout)
+	wait, ok := r.reserve(who, timeout)
 	if !ok {
 		return &Exceeded{RetryAfter: wait}
 	}
@@ -96,10 +84,10 @@ func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) err
 	}
 }
 
-// Return gives back a token that turned out not to be needed.
+// Return gives back a token that turned out not to be needed. A reservation cannot be
+// canceled once its time has come, but taking a negative number of tokens adds them.
 func (r *Rates) Return(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.bucket(who, r.now())
-	b.tokens = min(r.burst, b.tokens+1)
+	r.of(who).AllowN(r.now(), -1)
 }

@@ -86,13 +86,13 @@ func TestWhoStopsWaitingTakesNothing(t *testing.T) {
 	take(t, rates, "a", 1)
 }
 
-func TestRatesRememberSoManyCallers(t *testing.T) {
+func TestRatesTrackABoundedNumberOfCallers(t *testing.T) {
 	t.Parallel()
 	rates, _ := newTestRates(1, 1)
 	for i := range 3 * maxCallers {
 		take(t, rates, fmt.Sprint(i), 1)
 	}
-	if got := rates.buckets.Len(); got > maxCallers {
-		t.Errorf("%d callers are remembered", got)
+	if got := rates.callers.Len(); got > maxCallers {
+		t.Errorf("%d callers are tracked", got)
 	}
 }
