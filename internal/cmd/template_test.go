@@ -133,43 +133,31 @@ func samples(t *testing.T) map[string]string {
 	return found
 }
 
-func TestGoldenOutputOfTheSamples(t *testing.T) {
-	dir := filepath.Join("testdata", "template")
-	for name, sample := range samples(t) {
-		for golden, args := range map[string][]string{
-			name + ".yaml":        {"-f", sample},
-			name + ".values.yaml": {"-f", sample, "--values"},
-		} {
-			t.Run(golden, func(t *testing.T) {
-				got := printed(t, "", args...)
-				golden := filepath.Join(dir, golden)
-				if *update {
-					if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-						t.Fatal(err)
-					}
+// TestGoldenOutput covers the command and the sample with all fields. Values and manifests of
+// other Darkrooms have golden files in internal/values and helm-charts.
+func TestGoldenOutput(t *testing.T) {
+	const name = "darkroom-full"
+	sample := samples(t)[name]
+	for golden, args := range map[string][]string{
+		name + ".yaml":        {"-f", sample},
+		name + ".values.yaml": {"-f", sample, "--values"},
+	} {
+		t.Run(golden, func(t *testing.T) {
+			got := printed(t, "", args...)
+			golden := filepath.Join("testdata", "template", golden)
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
 				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatalf("%v (go test ./internal/cmd -update writes it)", err)
-				}
-				if diff := cmp.Diff(string(want), got); diff != "" {
-					t.Errorf("differs from %s; if intended, go test ./internal/cmd -update (-want +got):\n%s", golden, diff)
-				}
-			})
-		}
-	}
-}
-
-func TestNoGoldenFileIsLeftOver(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "template", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".values")
-		if samples(t)[name] == "" {
-			t.Errorf("%s belongs to no sample", file)
-		}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatalf("%v (go test ./internal/cmd -update writes it)", err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("differs from %s; if intended, go test ./internal/cmd -update (-want +got):\n%s", golden, diff)
+			}
+		})
 	}
 }
 
