@@ -5,24 +5,63 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// Environment variables that set the defaults of flags.
+// Environment variables other than those of flags.
 const (
+	// envWatchNamespace is set by OLM: the namespaces of the OperatorGroup.
 	envWatchNamespace = "WATCH_NAMESPACE"
-	envBaseDomain     = "BASE_DOMAIN"
-	envIngressClass   = "INGRESS_CLASS"
-	// envIngressAnnotations is a comma-separated list.
-	envIngressAnnotations = "INGRESS_ANNOTATIONS"
-	envPassProxy          = "PASS_PROXY"
-	// envImagePullSecrets is a comma-separated list of names.
-	envImagePullSecrets = "IMAGE_PULL_SECRETS" //nolint:gosec // The name of a variable, not a credential.
 	// envImage is set by OLM bundles, so that mirrors can replace the image.
 	envImage = "RELATED_IMAGE_DARKROOM"
 )
+
+// environmentOf returns the environment variable of a flag: DARKROOM_BASE_DOMAIN of
+// --base-domain.
+func environmentOf(flag *pflag.Flag) string {
+	return "DARKROOM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+}
+
+// nameEnvironment adds the name of its environment variable to the usage of each flag.
+func nameEnvironment(flags *pflag.FlagSet) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		flag.Usage += " (environment: " + environmentOf(flag) + ")"
+	})
+}
+
+// setFromEnvironment sets the flags that the arguments leave out and the environment has. An
+// empty variable counts as unset.
+func setFromEnvironment(flags *pflag.FlagSet) error {
+	var failure error
+	flags.VisitAll(func(flag *pflag.Flag) {
+		value := os.Getenv(environmentOf(flag))
+		if flag.Changed || value == "" || failure != nil {
+			return
+		}
+		set := value
+		if _, list := flag.Value.(pflag.SliceValue); list {
+			set = strings.Join(split(value), ",")
+		}
+		if err := flags.Set(flag.Name, set); err != nil {
+			failure = fmt.Errorf("%s=%s: %w", environmentOf(flag), value, err)
+		}
+	})
+	return failure
+}
+
+// split splits a comma-separated list, leaving out what is empty.
+func split(text string) []string {
+	var list []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
 
 // namespaceFile has the namespace of a pod with a ServiceAccount.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
@@ -34,24 +73,6 @@ func defaultInstallation() string {
 		return controller.DefaultInstallation
 	}
 	return strings.TrimSpace(string(namespace))
-}
-
-func envOr(name, otherwise string) string {
-	if value, found := os.LookupEnv(name); found && value != "" {
-		return value
-	}
-	return otherwise
-}
-
-// envList splits a comma-separated variable, leaving out what is empty.
-func envList(name string) []string {
-	var list []string
-	for part := range strings.SplitSeq(os.Getenv(name), ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
 }
 
 // checkNamespaces returns an error for an invalid name among the namespaces to watch.

@@ -18,8 +18,8 @@ type logging struct {
 }
 
 func (l *logging) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&l.format, "log-format", envOr("LOG_FORMAT", "json"), "log format: json or console (environment: LOG_FORMAT)")
-	flags.StringVar(&l.level, "log-level", envOr("LOG_LEVEL", "info"), "minimum severity of log messages: debug, info or error (environment: LOG_LEVEL)")
+	flags.StringVar(&l.format, "log-format", "json", "log format: json or console")
+	flags.StringVar(&l.level, "log-level", "info", "minimum severity of log messages: debug, info or error")
 }
 
 // setUp configures all loggers of the process.

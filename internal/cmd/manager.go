@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -94,8 +95,8 @@ func newManager() *cobra.Command {
 func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml", "path of the watches file, which maps the kind Darkroom to its chart")
-	flags.StringSliceVar(&o.watchNamespaces, "watch-namespaces", envList(envWatchNamespace),
-		"namespaces to watch, comma-separated; empty means all (environment: "+envWatchNamespace+")")
+	flags.StringSliceVar(&o.watchNamespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
+		"namespaces to watch, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms to reconcile, for sharding; empty means all")
 	flags.StringVar(&o.installation, "installation", defaultInstallation(),
 		"name of this installation, shared by its shards; each Darkroom is reconciled by one installation (default: the operator's namespace, or local outside of a cluster)")

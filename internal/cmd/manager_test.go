@@ -10,14 +10,14 @@ import (
 func TestTheManagerRefusesBadFlags(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Chdir(filepath.Join("..", "..")) // where watches.yaml and the chart are
-	for _, name := range []string{envBaseDomain, envIngressClass, envIngressAnnotations, envImage, envWatchNamespace} {
+	for _, name := range []string{"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS", envImage, envWatchNamespace} {
 		t.Setenv(name, "")
 	}
 	for flag, want := range map[string]string{
 		"--base-domain=my_domain":            `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
 		"--ingress-class=Public!":            `ingress class "Public!": must be the name of an IngressClass`,
-		"--ingress-annotations=a b":          `ingress annotation "a b": must be the key of an annotation`,
-		"--ingress-annotations=helm.sh/hook": `ingress annotation "helm.sh/hook": cannot be allowed`,
+		"--ingress-annotations=a b":          `allowed annotation "a b": must be the key of an annotation`,
+		"--ingress-annotations=helm.sh/hook": `allowed annotation "helm.sh/hook": cannot be allowed`,
 		"--log-level=loud":                   "--log-level=loud: must be debug, info or error",
 		"--max-concurrent-reconciles=0":      "--max-concurrent-reconciles=0: must be at least 1",
 		"--max-history=-1":                   "--max-history=-1: must not be negative; 0 keeps all",

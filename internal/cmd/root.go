@@ -35,8 +35,14 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version(),
 		Args:          cobra.NoArgs,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
+			return setFromEnvironment(command.Flags())
+		},
 	}
 	root.SetContext(context.Background())
 	root.AddCommand(newManager(), newTemplate(), newAPIServer())
+	for _, command := range root.Commands() {
+		nameEnvironment(command.Flags())
+	}
 	return root
 }

@@ -67,7 +67,7 @@ The manifests contain the inline credentials of a Darkroom.`,
 	flags.StringVar(&options.kubeVersion, "kube-version", defaultKubeVersion, "Kubernetes version to render for")
 	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "additional API versions of the cluster")
 	options.translation.addFlags(flags)
-	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image (environment: "+envImage+")")
+	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
 	return command
 }
 

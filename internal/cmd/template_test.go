@@ -32,7 +32,7 @@ const (
 // template runs the command with nothing in the environment.
 func template(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
-	for _, name := range []string{envBaseDomain, envIngressClass, envIngressAnnotations, envImage} {
+	for _, name := range []string{"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS", envImage} {
 		t.Setenv(name, "")
 	}
 	return templateIn(t, stdin, args...)
@@ -350,8 +350,8 @@ func TestFlagsOfTheOperator(t *testing.T) {
 		wantAll(t, want, out)
 	})
 	t.Run("from the environment, as the operator's Deployment has it", func(t *testing.T) {
-		t.Setenv(envBaseDomain, "img.example.net")
-		t.Setenv(envIngressClass, "traefik")
+		t.Setenv("DARKROOM_BASE_DOMAIN", "img.example.net")
+		t.Setenv("DARKROOM_INGRESS_CLASS", "traefik")
 		t.Setenv(envImage, "mirror.example.com/darkroom:v9")
 		out, err := templateIn(t, photos, "-f", "-", "--values")
 		if err != nil {
@@ -360,7 +360,7 @@ func TestFlagsOfTheOperator(t *testing.T) {
 		wantAll(t, want, out)
 	})
 	t.Run("a flag wins over the environment", func(t *testing.T) {
-		t.Setenv(envBaseDomain, "environment.example.net")
+		t.Setenv("DARKROOM_BASE_DOMAIN", "environment.example.net")
 		out, err := templateIn(t, photos, "-f", "-", "--values", "--base-domain", "flag.example.net")
 		if err != nil {
 			t.Fatal(err)
@@ -471,7 +471,7 @@ func TestAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
 		"the flag wins":               {own, []string{"--ingress-annotations=" + alias}, []string{alias}, []string{own}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Setenv(envIngressAnnotations, test.environment)
+			t.Setenv("DARKROOM_INGRESS_ANNOTATIONS", test.environment)
 			args := append([]string{"-f", "-"}, test.args...)
 			for router, with := range with {
 				for _, key := range test.allowed {
@@ -492,6 +492,7 @@ func TestAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
 func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	wanted := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&translation{}).addFlags(wanted)
+	nameEnvironment(wanted)
 	for _, command := range newRoot().Commands() {
 		wanted.VisitAll(func(flag *pflag.Flag) {
 			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {

@@ -17,23 +17,18 @@ type translation struct {
 
 func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.Image = os.Getenv(envImage)
-	flags.StringVar(&t.options.BaseDomain, "base-domain", envOr(envBaseDomain, values.DefaultBaseDomain),
-		"domain that is appended to each sub-domain (environment: "+envBaseDomain+")")
-	flags.StringVar(&t.options.IngressClassName, "ingress-class", os.Getenv(envIngressClass),
-		"default IngressClass of Darkrooms; empty means the default of the cluster (environment: "+envIngressClass+")")
-	allowed := envList(envIngressAnnotations)
-	if len(allowed) == 0 {
-		allowed = []string{values.DefaultAnnotations}
-	}
-	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", allowed,
+	flags.StringVar(&t.options.BaseDomain, "base-domain", values.DefaultBaseDomain,
+		"domain that is appended to each sub-domain")
+	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",
+		"default IngressClass of Darkrooms; empty means the default of the cluster")
+	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},
 		"annotations that Darkrooms may set on their Ingress and HTTPRoute, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
-			" for the list in docs/security.md; empty allows none (environment: "+envIngressAnnotations+")")
-	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", envList(envImagePullSecrets),
-		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom "+
-			"(environment: "+envImagePullSecrets+")")
-	flags.BoolVar(&t.passProxy, "pass-proxy", os.Getenv(envPassProxy) == "true",
+			" for the list in docs/security.md; an empty flag allows none")
+	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
+		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom")
+	flags.BoolVar(&t.passProxy, "pass-proxy", false,
 		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except URLs with credentials; "+
-			"a Darkroom overrides them by extraEnv or extraEnvFrom (environment: "+envPassProxy+")")
+			"a Darkroom overrides them by extraEnv or extraEnvFrom")
 }
 
 // resolve completes the options when the flags have been parsed. It returns the names of

@@ -38,7 +38,7 @@ func subscribe(t *testing.T, namespace, csv string) {
 		Spec: &operatorsv1alpha1.SubscriptionSpec{
 			CatalogSource: catalogSource, CatalogSourceNamespace: lifecycleNamespace, Package: packageName, Channel: "alpha",
 			InstallPlanApproval: operatorsv1alpha1.ApprovalAutomatic,
-			Config:              &operatorsv1alpha1.SubscriptionConfig{Env: []corev1.EnvVar{{Name: "BASE_DOMAIN", Value: baseDomain}}},
+			Config:              &operatorsv1alpha1.SubscriptionConfig{Env: []corev1.EnvVar{{Name: "DARKROOM_BASE_DOMAIN", Value: baseDomain}}},
 		},
 	})
 	waitSucceeded(t, namespace, csv)
