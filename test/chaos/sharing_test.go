@@ -10,19 +10,16 @@ import (
 	"testing"
 	"time"
 
-	"helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 const (
@@ -30,13 +27,10 @@ const (
 	fightPeriod = time.Minute
 	// fightWrites is the number of writes to a contested object that count as a few.
 	fightWrites = 10
-	// sharedWrites is the number of writes to an object whose shared fields are not the
-	// operator's.
-	sharedWrites = 3
 )
 
-// TestSharing has the conflicts that other users of a cluster have with a Helm operator,
-// each in a namespace of its own.
+// TestSharing has conflicts that need controllers and pods, each in its own namespace. The
+// tests of internal/controller have the others, and the crowd a mixture of all.
 func TestSharing(t *testing.T) {
 	witness := newWitness(t, mustAdministrator(t))
 	o := launchAs(t, witness.kubeconfig, "sharing").waitReady(t)
@@ -49,36 +43,8 @@ func TestSharing(t *testing.T) {
 				run(t)
 			})
 		}
-		for _, row := range []struct {
-			name    string
-			install func(context.Context, helmUser, client.ObjectKey) error
-		}{
-			{"01 a Helm release of the name is deployed", installedAs(release.StatusDeployed)},
-			{"01 a Helm release of the name has failed", installedAs(release.StatusFailed)},
-			{"01 a Helm release of the name is being installed", installedAs(release.StatusPendingInstall)},
-			{"01 a Helm release of the name is being upgraded", installedAs(release.StatusPendingUpgrade)},
-			{"01 a Helm release of the name was uninstalled, and its history kept", installedAs(release.StatusUninstalled)},
-			{"02 a Helm release of the name has pruned its first revision", func(ctx context.Context, helm helmUser, key client.ObjectKey) error {
-				err := installedAs(release.StatusDeployed)(ctx, helm, key)
-				for range history {
-					err = errors.Join(err, helm.upgrade(ctx, key))
-				}
-				return err
-			}},
-		} {
-			scenario(row.name, func(t *testing.T) { foreignReleaseIsRefused(t, witness, row.install) })
-		}
-		scenario("01 a Darkroom gets its name once the Helm release is uninstalled", nameIsFreed)
-		scenario("04 a paused Darkroom is deleted", pausedIsDeleted)
-		scenario("04 a namespace with a paused Darkroom is deleted", func(t *testing.T) {
-			darkroom := readyPhotos(t)
-			pause(t, darkroom)
-			vacate(t, darkroom.Namespace)
-		})
-		scenario("07 another controller owns fields of the ServiceAccount", func(t *testing.T) { sharedAccount(t, witness) })
-		scenario("07 another controller contests a field of the Service", func(t *testing.T) { contestedService(t, witness) })
-		scenario("11 a ServiceAccount of the user has the name of the Darkroom", accountOfTheUser)
-		scenario("11 the ServiceAccount of a stuck roll-out", accountOfAStuckRollout)
+		scenario("another controller contests a field of the Service", func(t *testing.T) { contestedService(t, witness) })
+		scenario("the ServiceAccount of a stuck rollout", accountOfAStuckRollout)
 		scenario("a node of another architecture", anotherArchitecture)
 	})
 	if err := o.alive(); err != nil {
@@ -146,147 +112,6 @@ func remove(t *testing.T, object client.Object) {
 	}
 }
 
-func installedAs(status release.Status) func(context.Context, helmUser, client.ObjectKey) error {
-	return func(ctx context.Context, helm helmUser, key client.ObjectKey) error {
-		return helm.install(ctx, key, status)
-	}
-}
-
-// foreignReleaseIsRefused has a release of any chart run, creates a Darkroom of its
-// name, and deletes it.
-func foreignReleaseIsRefused(t *testing.T, w *witness, install func(context.Context, helmUser, client.ObjectKey) error) {
-	started := time.Now()
-	ledger := newLedger()
-	key := client.ObjectKey{Namespace: newNamespace(t), Name: "photos"}
-	if err := install(t.Context(), helmUser{ledger}, key); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the namespace has settled", func(ctx context.Context) error { return namespaceSettled(ctx, key.Namespace) })
-	before := contents(t, key.Namespace)
-
-	darkroom := crowdDarkroom(key)
-	create(t, darkroom)
-	waitVerdict(t, darkroom, "is refused", refused)
-	change(t, darkroom, `{"spec":{"replicas":2}}`)
-	waitVerdict(t, darkroom, "is still refused after a change", refused)
-	mustEqual(t, "the refusal", before, contents(t, key.Namespace))
-
-	remove(t, darkroom)
-	eventually(t, "the Darkroom is gone", func(ctx context.Context) error { return gone(ctx, darkroom) })
-	mustEqual(t, "the deletion of the Darkroom", before, contents(t, key.Namespace))
-	for _, write := range w.since(started) {
-		resource, in := write.resource()
-		if in == key.Namespace && resource != "darkrooms" && resource != "events" {
-			t.Errorf("a refused Darkroom is refused before anything is written: %s", write)
-		}
-	}
-}
-
-// namespaceSettled returns an error unless kube-controller-manager has put into a new
-// namespace what it puts into each.
-func namespaceSettled(ctx context.Context, name string) error {
-	return errors.Join(
-		kube.Get(ctx, client.ObjectKey{Namespace: name, Name: "kube-root-ca.crt"}, &corev1.ConfigMap{}),
-		kube.Get(ctx, client.ObjectKey{Namespace: name, Name: "default"}, &corev1.ServiceAccount{}))
-}
-
-// contents are all objects of a namespace that the operator could reach, as JSON.
-func contents(t *testing.T, namespace string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	for _, kind := range darkrooms.Belongings() {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
-		for i := range list.Items {
-			object := &list.Items[i]
-			out[thing{kind, client.ObjectKeyFromObject(object)}.String()] = contentOf(object)
-		}
-	}
-	return out
-}
-
-func mustEqual(t *testing.T, what string, before, after map[string]string) {
-	t.Helper()
-	for name, content := range before {
-		if after[name] == "" {
-			t.Errorf("%s: %s is gone", what, name)
-		} else if after[name] != content {
-			t.Errorf("%s: %s was\n%s\nand is\n%s", what, name, content, after[name])
-		}
-	}
-	for name := range after {
-		if before[name] == "" {
-			t.Errorf("%s: %s is new", what, name)
-		}
-	}
-}
-
-func nameIsFreed(t *testing.T) {
-	helm := helmUser{newLedger()}
-	key := client.ObjectKey{Namespace: newNamespace(t), Name: "photos"}
-	if err := helm.install(t.Context(), key, release.StatusDeployed); err != nil {
-		t.Fatal(err)
-	}
-	darkroom := crowdDarkroom(key)
-	create(t, darkroom)
-	waitVerdict(t, darkroom, "is refused", refused)
-	if err := helm.uninstall(t.Context(), key); err != nil {
-		t.Fatal(err)
-	}
-	waitVerdict(t, darkroom, "is ready", notReady)
-	vacate(t, key.Namespace)
-}
-
-func pause(t *testing.T, darkroom *v1alpha1.Darkroom) {
-	t.Helper()
-	change(t, darkroom, `{"metadata":{"annotations":{%q:"true"}}}`, v1alpha1.AnnotationPaused)
-	waitVerdict(t, darkroom, "is paused", func(d *v1alpha1.Darkroom) error {
-		if d.Status.Phase != v1alpha1.PhasePaused {
-			return fmt.Errorf("the phase is %s", d.Status.Phase)
-		}
-		return nil
-	})
-}
-
-func pausedIsDeleted(t *testing.T) {
-	darkroom := readyPhotos(t)
-	pause(t, darkroom)
-	remove(t, darkroom)
-	eventually(t, "the Darkroom is gone", func(ctx context.Context) error { return gone(ctx, darkroom) })
-	eventually(t, "nothing is left of it", func(ctx context.Context) error {
-		return census{
-			namespace: darkroom.Namespace, verdict: notReady,
-			foreign: func(string, client.ObjectKey) bool { return false },
-		}.wrong(ctx)
-	})
-	vacate(t, darkroom.Namespace)
-}
-
-// sharedAccount has another controller put a pull secret and a token into the
-// ServiceAccount of a Darkroom, and put them back at once whenever they are missing.
-func sharedAccount(t *testing.T, w *witness) {
-	darkroom := readyPhotos(t)
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: darkroom.Name}}
-	started := time.Now()
-	others := react(t, account, func(live *corev1.ServiceAccount) client.Patch {
-		if hasPullSecret(live) {
-			return nil
-		}
-		return pullSecretApply(live)
-	})
-	// The operator has reasons to look at the account: a change of its own, and a verification.
-	change(t, darkroom, `{"spec":{"logLevel":"warn"}}`)
-	waitVerdict(t, darkroom, "is ready", notReady)
-	countChanges(t, w, account, started, others, sharedWrites)
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil || !hasPullSecret(account) {
-		t.Errorf("the account has lost what the other controller put there: %+v: %v", account, err)
-	}
-	vacate(t, darkroom.Namespace)
-}
-
 // contestedService has another controller change a field that the chart sets, and do so
 // again at once whenever it is put right.
 func contestedService(t *testing.T, w *witness) {
@@ -339,29 +164,6 @@ func namesWriter(ctx context.Context, darkroom *v1alpha1.Darkroom, manager strin
 		}
 	}
 	return fmt.Errorf("no condition and none of %d events names %s", len(list.Items), manager)
-}
-
-func accountOfTheUser(t *testing.T) {
-	ledger := newLedger()
-	key := client.ObjectKey{Namespace: newNamespace(t), Name: "photos"}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
-		Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{"example.com/role": "precious"},
-	}}
-	if err := ledger.create(t.Context(), account); err != nil {
-		t.Fatal(err)
-	}
-	darkroom := crowdDarkroom(key)
-	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: key.Name}
-	create(t, darkroom)
-	waitVerdict(t, darkroom, "is ready", notReady)
-	change(t, darkroom, `{"spec":{"cacheTTLSeconds":60}}`)
-	waitVerdict(t, darkroom, "is ready after a change", notReady)
-	remove(t, darkroom)
-	eventually(t, "the Darkroom is gone", func(ctx context.Context) error { return gone(ctx, darkroom) })
-	if err := ledger.differences(t.Context()); err != nil {
-		t.Error(err)
-	}
-	vacate(t, key.Namespace)
 }
 
 // accountOfAStuckRollout changes to a ServiceAccount that does not exist. The old pods

@@ -94,13 +94,3 @@ func TestKubectlWaitsShowsAndScales(t *testing.T) {
 	kubectl(t, namespace, "wait", "--for=jsonpath={.spec.replicas}=3", "deployment/shown", "--timeout="+waitTimeout.String())
 	kubectl(t, namespace, "delete", "dr/shown", "--timeout="+waitTimeout.String())
 }
-
-func TestABadDarkroomIsRefusedWithARemedy(t *testing.T) {
-	t.Parallel()
-	darkroom := newDarkroom(newNamespace(t), "refused").Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: bucket, Region: region}).Obj()
-	err := kube.Create(t.Context(), darkroom)
-	if err == nil {
-		t.Fatal("it was accepted")
-	}
-	mustMention(t, err.Error(), "spec.source.credentialsSecretRef", "S3 needs credentials")
-}

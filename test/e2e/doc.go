@@ -14,11 +14,10 @@
 //
 // main_test.go contains the setup that all tests share; operator_test.go starts, stops and
 // kills the operator; each other file contains the tests of one concern. Tests that need the
-// machine for themselves (load, kills, idleness) run one after the other, before those that
+// machine for themselves run one after the other, before those that
 // run in parallel.
 //
 // Environment: KUBECONFIG and INGRESS_URL as `cluster exec` sets them, or those of an
 // existing cluster; LOAD, the command that loads the archive of an image into its nodes, by
-// default `cluster load`; BIN_DIR, the folder of the binaries. E2E_IDLE is the length of the
-// idle window (default 1m; a release is tested with 10m), E2E_SEED the seed of the kills.
+// default `cluster load`; BIN_DIR, the folder of the binaries.
 package e2e

@@ -140,6 +140,9 @@ func TestAnUpgradeOfOperatorAndChartKeepsThePods(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for _, darkroom := range all {
+		waitServing(t, darkroom) // without an operator
+	}
 	if err := theOperator.start(t.Context(), "--watches-file", chartOfVersion(t, nextVersion)); err != nil {
 		t.Fatal(err)
 	}

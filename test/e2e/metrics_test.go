@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -81,43 +80,6 @@ var scraperToken = sync.OnceValues(func() (string, error) {
 	})
 })
 
-// metrics are those of the operator's metrics that tests look at.
-type metrics struct {
-	// helmReconciles is how often the Helm controller looked at a Darkroom.
-	helmReconciles float64
-	// writes is the number of PUT, PATCH and DELETE requests. POST is left out: the
-	// reviews of who reads the metrics are such.
-	writes float64
-}
-
-func readMetrics(t *testing.T) metrics {
-	t.Helper()
-	token, err := scraperToken()
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, body, err := scrape(t.Context(), theOperator.metricsURL, token)
-	if err != nil || status != http.StatusOK {
-		t.Fatalf("read metrics: status %d: %v", status, err)
-	}
-	var m metrics
-	for line := range strings.Lines(body) {
-		name, text, _ := strings.Cut(strings.TrimSpace(line), "} ")
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			continue
-		}
-		switch {
-		case strings.HasPrefix(name, "controller_runtime_reconcile_total{") && strings.Contains(name, `controller="darkroom-helm"`):
-			m.helmReconciles += value
-		case strings.HasPrefix(name, "rest_client_requests_total{") &&
-			(strings.Contains(name, `method="PUT"`) || strings.Contains(name, `method="PATCH"`) || strings.Contains(name, `method="DELETE"`)):
-			m.writes += value
-		}
-	}
-	return m
-}
-
 func TestMetricsAreForThoseWhomKubernetesAuthorises(t *testing.T) {
 	t.Parallel()
 	stranger, err := newAccount(t.Context(), "e2e-stranger")
@@ -153,15 +115,5 @@ func TestMetricsAreForThoseWhomKubernetesAuthorises(t *testing.T) {
 	plain := strings.Replace(theOperator.metricsURL, "https:", "http:", 1)
 	if status, body, err := scrape(t.Context(), plain, authorised); err == nil && (status == http.StatusOK || strings.Contains(body, "reconcile")) {
 		t.Errorf("without TLS the answer is %d: %.200q", status, body)
-	}
-}
-
-func TestTheOperatorIsHealthyAndReady(t *testing.T) {
-	t.Parallel()
-	for _, path := range []string{"/healthz", "/readyz"} {
-		status, body, err := theOperator.probe(t.Context(), path)
-		if err != nil || status != http.StatusOK {
-			t.Errorf("%s: status %d, body %q: %v", path, status, body, err)
-		}
 	}
 }

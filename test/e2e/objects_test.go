@@ -4,14 +4,11 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -92,15 +89,6 @@ func isBookkeeping(object found) bool {
 	return isRevision(object) || object.kind == "Secret" && object.Labels["app.kubernetes.io/component"] == "operator-state"
 }
 
-// nothingLeft returns an error if a namespace is not empty.
-func nothingLeft(ctx context.Context, namespace string) error {
-	objects, err := objectsIn(ctx, namespace)
-	if err == nil && len(objects) > 0 {
-		err = fmt.Errorf("left: %s", strings.Join(names(objects), ", "))
-	}
-	return err
-}
-
 // exactlyWhatTheTemplateSays compares the objects of a Darkroom with the output of
 // `darkroom-operator template`, and its Helm release with what a healthy one is.
 func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
@@ -154,56 +142,4 @@ func healthyRelease(revisions []found) error {
 		return fmt.Errorf("revisions are %v: the newest should be deployed", statuses)
 	}
 	return nil
-}
-
-// releaseStatuses counts the revisions in a namespace by their status.
-func releaseStatuses(t *testing.T, namespace string) map[string]int {
-	t.Helper()
-	list := &corev1.SecretList{}
-	err := kube.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[string]int{}
-	for _, secret := range list.Items {
-		counts[secret.Labels["status"]]++
-	}
-	return counts
-}
-
-// versionsOf returns the resourceVersions of all Darkrooms of a namespace and of
-// what they own, and a note on who wrote each last.
-func versionsOf(ctx context.Context, namespace string) (versions, writers map[string]string, err error) {
-	objects, err := objectsIn(ctx, namespace)
-	versions, writers = map[string]string{}, map[string]string{}
-	for _, object := range objects {
-		owner := metav1.GetControllerOf(&object)
-		if object.kind != v1alpha1.Kind && (owner == nil || owner.Kind != v1alpha1.Kind) {
-			continue
-		}
-		versions[object.String()] = object.ResourceVersion
-		if fields := object.ManagedFields; len(fields) > 0 {
-			last := slices.MaxFunc(fields, func(a, b metav1.ManagedFieldsEntry) int { return a.Time.Compare(b.Time.Time) })
-			writers[object.String()] = fmt.Sprintf("%s %s at %s", last.Manager, last.Subresource, last.Time.Format("15:04:05"))
-		}
-	}
-	return versions, writers, err
-}
-
-// differences reports which objects have come, gone or changed.
-func differences(before, after, writers map[string]string) error {
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if now, found := after[name]; !found {
-			errs = append(errs, fmt.Errorf("%s is gone", name))
-		} else if now != before[name] {
-			errs = append(errs, fmt.Errorf("%s was written: resourceVersion %s, now %s, last by %s", name, before[name], now, writers[name]))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		if _, found := before[name]; !found {
-			errs = append(errs, fmt.Errorf("%s is new", name))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -293,7 +293,9 @@ func TestAnOperatorKilledDuringAPreflightCheckAppliesNothing(t *testing.T) {
 		}
 		return nil
 	})
-	killAfter(t, 0)
+	if err := theOperator.kill(); err != nil {
+		t.Fatal(err)
+	}
 	if err := unchanged(t.Context(), darkroom, before); err != nil {
 		t.Error(err)
 	}

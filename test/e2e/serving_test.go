@@ -4,8 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -119,28 +117,6 @@ func TestS3IsServedWithTheKeysOfASecret(t *testing.T) {
 	waitStatus(t, hostOf(darkroom), http.StatusForbidden)
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.CredentialsSecretRef.Name = "right" })
-	waitReady(t, darkroom)
-	waitServing(t, darkroom)
-}
-
-func TestADarkroomWithoutItsSecretNamesTheMissingOne(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	darkroom := newDarkroom(namespace, "waiting").Source(theSources.s3Reference("album-keys")).Obj()
-	create(t, darkroom)
-	eventually(t, "the missing Secret is named", func(ctx context.Context) error {
-		if err := says(ctx, darkroom, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing); err != nil {
-			return err
-		}
-		if message := messageOfReady(darkroom); !bytes.Contains([]byte(message), []byte("album-keys")) {
-			return fmt.Errorf("the message is %q", message)
-		}
-		return nil
-	})
-	create(t, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "album-keys"},
-		StringData: map[string]string{"accessKey": accessKey, "secretKey": secretKey},
-	})
 	waitReady(t, darkroom)
 	waitServing(t, darkroom)
 }
