@@ -29,14 +29,15 @@ type bucketConfig struct {
 	credentialsJSON string
 }
 
-// hystrixConfig holds the two settings of the circuit breaker that the stand-in
-// obeys. The breaker itself is left out: it opens by statistics, and a test that
-// depends on statistics is a flaky test.
+// hystrixConfig holds the settings of the circuit breaker.
 type hystrixConfig struct {
 	// timeout of one request to the source. Zero: see newLimiter.
 	timeout time.Duration
 	// maxConcurrent requests to the source; the next one fails. Zero: see newLimiter.
 	maxConcurrent int
+	// volume, errorPercent and sleepWindow: see newBreaker.
+	volume, errorPercent int
+	sleepWindow          time.Duration
 }
 
 // readConfig never fails, because Darkroom's does not: a number that cannot be
@@ -63,6 +64,9 @@ func readConfig(lookup func(string) (string, bool)) config {
 		hystrix: hystrixConfig{
 			timeout:       time.Duration(number("SOURCE_HYSTRIX_TIMEOUT")) * time.Millisecond,
 			maxConcurrent: number("SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS"),
+			volume:        number("SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD"),
+			errorPercent:  number("SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD"),
+			sleepWindow:   time.Duration(number("SOURCE_HYSTRIX_SLEEPWINDOW")) * time.Millisecond,
 		},
 		cacheTime:     number("CACHE_TIME"),
 		defaultParams: parseDefaultParams(text("DEFAULTPARAMS")),

@@ -10,6 +10,6 @@
 // known to differ.
 //
 // The story is: config.go reads the environment, source.go and s3.go fetch the
-// original, params.go and process.go make the image that the URL asks for,
+// original within the bounds of limit.go and breaker.go, params.go and process.go make the image that the URL asks for,
 // handler.go puts the three behind HTTP, and server.go starts and drains it.
 package main

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// limiter gives a source the time-out and the bulkhead of Darkroom's hystrix
-// settings, but not its circuit breaker (see hystrixConfig).
+// limiter gives a source the timeout, the bulkhead and the circuit breaker of Darkroom's
+// hystrix settings.
 type limiter struct {
 	source  source
+	breaker *breaker
 	timeout time.Duration
 	places  chan struct{}
 }
@@ -18,7 +19,7 @@ type limiter struct {
 const (
 	hystrixConcurrency = 10               // what an unset maximum means
 	hystrixTimeout     = time.Second      // what an unset S3 time-out means
-	httpTimeout        = 30 * time.Second // cannot be raised for web sources
+	httpTimeout        = 30 * time.Second // upper bound for web sources
 )
 
 var errTooMany = errors.New("hystrix: max concurrency")
@@ -33,17 +34,23 @@ func newLimiter(s source, kind sourceKind, c hystrixConfig) *limiter {
 	case kind != kindS3 && (c.timeout <= 0 || c.timeout > httpTimeout):
 		c.timeout = httpTimeout
 	}
-	return &limiter{source: s, timeout: c.timeout, places: make(chan struct{}, c.maxConcurrent)}
+	return &limiter{source: s, breaker: newBreaker(c), timeout: c.timeout, places: make(chan struct{}, c.maxConcurrent)}
 }
 
 func (l *limiter) get(ctx context.Context, path string) ([]byte, error) {
+	if err := l.breaker.allow(time.Now()); err != nil {
+		return nil, fmt.Errorf("get %s: %w", path, err)
+	}
 	select {
 	case l.places <- struct{}{}:
 		defer func() { <-l.places }()
 	default:
+		l.breaker.done(time.Now(), true)
 		return nil, fmt.Errorf("get %s: %w", path, errTooMany)
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	return l.source.get(ctx, path)
+	body, err := l.source.get(ctx, path)
+	l.breaker.done(time.Now(), err != nil)
+	return body, err
 }

@@ -14,20 +14,10 @@ import (
 	"golang.org/x/image/math/f64"
 )
 
-// maxPixels bounds an image, original or made: 9999x9999 is the most that a URL
-// can ask for, and a test double need not take a gigabyte of memory for it.
-const maxPixels = 50_000_000
-
-// process makes of an original the image that params ask for. blur and auto
-// are accepted and do nothing.
+// process makes of an original the image that params ask for. auto is accepted and does
+// nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
+// its pixels, decoded and once more with four bytes each.
 func process(original []byte, params map[string]string) ([]byte, error) {
-	header, _, err := image.DecodeConfig(bytes.NewReader(original))
-	if err != nil {
-		return nil, fmt.Errorf("decode original: %w", err)
-	}
-	if header.Width*header.Height > maxPixels {
-		return nil, fmt.Errorf("original of %dx%d pixels is too large", header.Width, header.Height)
-	}
 	img, format, err := image.Decode(bytes.NewReader(original))
 	if err != nil {
 		return nil, fmt.Errorf("decode original: %w", err)
@@ -37,6 +27,9 @@ func process(original []byte, params map[string]string) ([]byte, error) {
 	}
 	if params["mono"] == "000000" {
 		img = grey(img)
+	}
+	if radius := cleanFloat(params["blur"], 1000); radius > 0 {
+		img = blur(img, radius)
 	}
 	img = flip(img, params["flip"])
 	if angle := cleanFloat(params["rot"], 360); angle > 0 {
@@ -90,12 +83,21 @@ func scale(img image.Image, size image.Point) (image.Image, error) {
 	if size.X <= 0 || size.Y <= 0 {
 		return nil, errEmpty
 	}
-	if size.X*size.Y > maxPixels {
-		return nil, fmt.Errorf("image of %dx%d pixels asked for", size.X, size.Y)
+	if size == img.Bounds().Size() {
+		return img, nil
 	}
 	scaled := image.NewRGBA(image.Rectangle{Max: size})
-	draw.ApproxBiLinear.Scale(scaled, scaled.Bounds(), img, img.Bounds(), draw.Src, nil)
+	draw.BiLinear.Scale(scaled, scaled.Bounds(), asRGBA(img), img.Bounds(), draw.Src, nil)
 	return scaled, nil
+}
+
+func asRGBA(img image.Image) *image.RGBA {
+	if known, ok := img.(*image.RGBA); ok {
+		return known
+	}
+	made := image.NewRGBA(img.Bounds())
+	draw.Copy(made, made.Rect.Min, img, img.Bounds(), draw.Src, nil)
+	return made
 }
 
 // crop cuts width x height out of the image: from the middle, or from the

@@ -136,5 +136,8 @@ func fetch(ctx context.Context, client *http.Client, url string) (body []byte, s
 	if err != nil {
 		return nil, 0, fmt.Errorf("read original %q: %w", url, err)
 	}
+	if response.StatusCode >= http.StatusInternalServerError {
+		return nil, response.StatusCode, fmt.Errorf("fetch original: status %d", response.StatusCode)
+	}
 	return body, response.StatusCode, nil
 }

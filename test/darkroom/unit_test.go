@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"image"
 	"io"
 	"maps"
 	"net/http"
@@ -35,12 +34,6 @@ func TestNumbersOfAURLAreBounded(t *testing.T) {
 		if got := cleanFloat(text, 360); got != want {
 			t.Errorf("%q: %g, want %g", text, got, want)
 		}
-	}
-}
-
-func TestAnImageThatWouldTakeTooMuchMemoryIsRefused(t *testing.T) {
-	if _, err := scale(twoColours(10, 10, 0xff), image.Pt(9999, 9999)); err == nil {
-		t.Error("scaled to 9999x9999")
 	}
 }
 

@@ -50,7 +50,7 @@ SOURCE_SECUREPROTOCOL: {{ $source.secureProtocol | toString | quote }}
 SOURCE_PATHPREFIX: {{ $source.pathPrefix | quote }}
 {{- end }}
 {{- if eq $source.type "S3" }}
-# Only the S3 source has a circuit breaker; it needs a name.
+# The circuit breaker of the S3 source needs a name.
 SOURCE_HYSTRIX_COMMANDNAME: s3
 {{- end }}
 SOURCE_HYSTRIX_TIMEOUT: {{ $breaker.timeoutMilliseconds | int64 | quote }}
