@@ -52,7 +52,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
-TEST_MODULES := test/prometheus
+TEST_MODULES := gate test/prometheus
 MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
@@ -164,10 +164,13 @@ audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm au
 FUZZTIME ?= 100s
 FUZZTIME_DECODERS ?= 15s
 
-fuzz: ## Fuzz translation, rendering (FUZZTIME) and the REST API's decoders (FUZZTIME_DECODERS).
+fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and gate (FUZZTIME_DECODERS).
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 	@for target in Decode MergePatch NewSecret ImagePath Continue; do \
 		go test ./internal/apiserver -run '^$$' -fuzz "^Fuzz$$target$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
+	done
+	@for target in request.Parse cache.Decode original.Inspect; do \
+		go -C gate test ./$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
 
 # ARCH=arm64 emulates the operator with qemu-user: five to ten times slower than this machine.

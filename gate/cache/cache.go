@@ -1,0 +1,149 @@
+package cache
+
+import (
+	"crypto/sha256"
+	"log/slog"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// entryOverhead is charged for each entry in memory: its key, headers and place.
+const entryOverhead = 1024
+
+// Options configure a Cache.
+type Options struct {
+	// Memory bounds the entries in memory, in bytes.
+	Memory int64
+	// Folder of the disk cache; empty disables it.
+	Folder string
+	// Disk bounds the files in Folder, in bytes.
+	Disk int64
+	// Evicted is called for each entry that is removed to make space, with its tier.
+	Evicted func(tier string)
+	// Failed is called for each file that could not be read or written.
+	Failed func()
+	Log    *slog.Logger
+}
+
+// Names of the tiers.
+const (
+	TierMemory = "memory"
+	TierDisk   = "disk"
+)
+
+// Cache has two tiers. Its methods are safe for concurrent use.
+type Cache struct {
+	options Options
+	memory  *otter.Cache[string, *Entry]
+	disk    *disk
+}
+
+// New opens the cache. A folder that cannot be used is logged and left out: a gate without
+// disk serves images, a gate that does not start serves none.
+func New(options Options) (*Cache, error) {
+	memory, err := otter.New(&otter.Options[string, *Entry]{
+		MaximumWeight: uint64(max(options.Memory, 1)),
+		Weigher:       func(key string, e *Entry) uint32 { return uint32(weight(key, e)) }, //nolint:gosec // see put
+		OnDeletion: func(e otter.DeletionEvent[string, *Entry]) {
+			if e.WasEvicted() {
+				options.Evicted(TierMemory)
+			}
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Cache{options: options, memory: memory}
+	if options.Folder != "" {
+		c.disk, err = openDisk(options.Folder, options.Disk, func() { options.Evicted(TierDisk) })
+		if err != nil {
+			c.failed("open", err)
+		}
+	}
+	return c, nil
+}
+
+func weight(key string, e *Entry) int64 {
+	return int64(len(key)+len(e.Body)) + entryOverhead
+}
+
+// Get returns an entry and the tier it was found in, or nil.
+func (c *Cache) Get(key string) (entry *Entry, tier string) {
+	if entry, ok := c.memory.GetIfPresent(key); ok {
+		return entry, TierMemory
+	}
+	if c.disk == nil {
+		return nil, ""
+	}
+	entry, err := c.disk.get(key)
+	if err != nil {
+		c.failed("read", err)
+	}
+	if entry == nil {
+		return nil, ""
+	}
+	c.remember(key, entry)
+	return entry, TierDisk
+}
+
+// Put stores an entry. The disk is written in the background.
+func (c *Cache) Put(key string, e *Entry) {
+	c.remember(key, e)
+	if c.disk == nil {
+		return
+	}
+	go func() {
+		if err := c.disk.put(key, e); err != nil {
+			c.failed("write", err)
+		}
+	}()
+}
+
+// Revalidate stores a new time of validation.
+func (c *Cache) Revalidate(key string, e *Entry, now time.Time) *Entry {
+	e = e.Revalidated(now)
+	c.remember(key, e)
+	if c.disk != nil {
+		if err := c.disk.touch(key, now); err != nil {
+			c.failed("touch", err)
+		}
+	}
+	return e
+}
+
+// Remove drops an entry.
+func (c *Cache) Remove(key string) {
+	c.memory.Invalidate(key)
+	if c.disk != nil {
+		c.disk.remove(digest(sha256.Sum256([]byte(key))))
+	}
+}
+
+// remember stores an entry in memory unless it would displace many others.
+func (c *Cache) remember(key string, e *Entry) {
+	if weight(key, e) <= c.options.Memory/8 {
+		c.memory.Set(key, e)
+	} else {
+		c.memory.Invalidate(key)
+	}
+}
+
+func (c *Cache) failed(operation string, err error) {
+	c.options.Failed()
+	c.options.Log.Warn("Disk cache failed", "operation", operation, "error", err)
+}
+
+// Usage returns the bytes and entries of a tier.
+func (c *Cache) Usage(tier string) (bytes int64, entries int) {
+	switch {
+	case tier == TierMemory:
+		return int64(c.memory.WeightedSize()), c.memory.EstimatedSize() //nolint:gosec // bounded by Memory
+	case c.disk != nil:
+		return c.disk.usage()
+	}
+	return 0, 0
+}
+
+// Disk reports whether there is a disk tier.
+func (c *Cache) Disk() bool { return c.disk != nil }

@@ -1,0 +1,183 @@
+package cache
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+)
+
+func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
+	t.Helper()
+	failures := new(int)
+	c, err := New(Options{
+		Memory: memory, Folder: folder, Disk: disk, Evicted: func(string) {}, Failed: func() { *failures++ },
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, failures
+}
+
+func entry(size int) *Entry {
+	return NewEntry(bytes.Repeat([]byte{7}, size), "image/jpeg", original.Validators{ETag: `"1"`}, time.Unix(1000, 0))
+}
+
+func TestEntriesSurviveARestart(t *testing.T) {
+	folder := t.TempDir()
+	first, _ := open(t, folder, 1<<20, 1<<20)
+	want := entry(100)
+	if err := first.disk.put("/a?", want); err != nil {
+		t.Fatal(err)
+	}
+	second, _ := open(t, folder, 1<<20, 1<<20)
+	got, tier := second.Get("/a?")
+	if tier != TierDisk || got == nil || !bytes.Equal(got.Body, want.Body) || got.ETag != want.ETag ||
+		got.Source != want.Source || !got.Validated.Equal(want.Validated) {
+		t.Fatalf("got %+v from %q", got, tier)
+	}
+	if _, tier := second.Get("/a?"); tier != TierMemory {
+		t.Errorf("read from %q the second time", tier)
+	}
+}
+
+func TestACorruptFileIsAMissAndIsRemoved(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"truncated":   func(b []byte) []byte { return b[:len(b)-1] },
+		"bit flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"empty":       func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			first, _ := open(t, folder, 1<<20, 1<<20)
+			if err := first.disk.put("/a?", entry(100)); err != nil {
+				t.Fatal(err)
+			}
+			files, _ := filepath.Glob(filepath.Join(folder, "*"))
+			content, _ := os.ReadFile(files[0])
+			if err := os.WriteFile(files[0], damage(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			second, failures := open(t, folder, 1<<20, 1<<20)
+			if got, _ := second.Get("/a?"); got != nil || *failures != 1 {
+				t.Errorf("got %v, %d failures", got, *failures)
+			}
+			if files, _ := filepath.Glob(filepath.Join(folder, "*")); len(files) != 0 {
+				t.Errorf("files remain: %v", files)
+			}
+		})
+	}
+}
+
+func TestAFileOfAnotherKeyIsNotServed(t *testing.T) {
+	file, err := encode("/a?", entry(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decode("/b?", file); err == nil {
+		t.Errorf("decoded %v", got)
+	}
+}
+
+func TestBothTiersAreBounded(t *testing.T) {
+	folder := t.TempDir()
+	const memory, disk = 100 << 10, 200 << 10
+	c, _ := open(t, folder, memory, disk)
+	for i := range 1000 {
+		key := fmt.Sprintf("/%d?", i)
+		c.remember(key, entry(5000))
+		if err := c.disk.put(key, entry(5000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.memory.CleanUp()
+	for tier, bound := range map[string]int64{TierMemory: memory, TierDisk: disk} {
+		if used, entries := c.Usage(tier); used > bound || entries == 0 {
+			t.Errorf("%s: %d bytes in %d entries, want at most %d", tier, used, entries, bound)
+		}
+	}
+	var total int64
+	files, _ := os.ReadDir(folder)
+	for _, f := range files {
+		info, _ := f.Info()
+		total += info.Size()
+	}
+	if total > disk {
+		t.Errorf("%d bytes on disk", total)
+	}
+	if got, _ := c.Get("/999?"); got == nil {
+		t.Error("the newest entry is gone")
+	}
+}
+
+func TestADiskThatFailsIsAMissingTier(t *testing.T) {
+	folder := t.TempDir()
+	c, failures := open(t, folder, 1<<20, 1<<20)
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.disk.put("/a?", entry(10)); err == nil {
+		t.Error("written to a folder that is gone")
+	}
+	synctest.Test(t, func(*testing.T) {
+		c.Put("/a?", entry(10))
+		synctest.Wait()
+	})
+	if got, tier := c.Get("/a?"); got == nil || tier != TierMemory || *failures != 1 {
+		t.Errorf("got %v from %q, %d failures", got, tier, *failures)
+	}
+	if c, failures := open(t, filepath.Join(folder, "none"), 1<<20, 1<<20); c.Disk() || *failures != 1 {
+		t.Errorf("opened a folder that does not exist")
+	}
+}
+
+func TestARevalidatedEntryKeepsItsTimeOnDisk(t *testing.T) {
+	folder := t.TempDir()
+	c, _ := open(t, folder, 1<<20, 1<<20)
+	if err := c.disk.put("/a?", entry(10)); err != nil {
+		t.Fatal(err)
+	}
+	c.Revalidate("/a?", entry(10), time.Unix(2000, 0))
+	again, _ := open(t, folder, 1<<20, 1<<20)
+	if got, _ := again.Get("/a?"); got == nil || !got.Validated.Equal(time.Unix(2000, 0)) {
+		t.Errorf("got %+v", got)
+	}
+	c.Remove("/a?")
+	if got, _ := c.Get("/a?"); got != nil {
+		t.Error("still there after removal")
+	}
+}
+
+// No content of a file makes decode panic, and what encode writes is read back.
+func FuzzDecode(f *testing.F) {
+	valid, err := encode("/a?w=1", entry(20))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("/a?w=1", valid)
+	f.Add("/b", []byte(magic))
+	f.Fuzz(func(t *testing.T, key string, file []byte) {
+		if got, err := decode(key, file); err == nil {
+			again, err := encode(key, got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if same, err := decode(key, again); err != nil || !bytes.Equal(same.Body, got.Body) {
+				t.Fatalf("%v %v", same, err)
+			}
+		}
+		e := NewEntry(file, key, original.Validators{ETag: key}, time.Now())
+		if encoded, err := encode("k", e); err == nil {
+			if got, err := decode("k", encoded); err != nil || !bytes.Equal(got.Body, file) {
+				t.Fatalf("round trip: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,126 @@
+// Package darkroom uses a Darkroom as a transformer of images in memory. Darkroom is
+// configured as a web folder whose base URL is the inner face of the gate. A
+// transformation publishes the original there at an unguessable path for its duration, and
+// requests that path from Darkroom.
+package darkroom
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+const (
+	// timeout bounds a transformation. The limits of requests keep it far below.
+	timeout = 2 * time.Minute
+	// maxResult bounds a result, in bytes.
+	maxResult  = 256 << 20
+	retryAfter = 2 * time.Second
+)
+
+// Darkroom is a Darkroom with its inner face. Its methods are safe for concurrent use.
+type Darkroom struct {
+	base   *url.URL
+	client *http.Client
+
+	mu        sync.Mutex
+	published map[string]*publication
+}
+
+type publication struct {
+	original []byte
+	fetched  atomic.Bool
+}
+
+// New returns the Darkroom at a base URL.
+func New(base *url.URL) *Darkroom {
+	return &Darkroom{
+		base: base,
+		client: &http.Client{
+			Timeout:   timeout,
+			Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, DisableCompression: true},
+		},
+		published: map[string]*publication{},
+	}
+}
+
+// ServeHTTP is the inner face. It serves only what is being transformed.
+func (d *Darkroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	p, ok := d.published[r.URL.Path]
+	d.mu.Unlock()
+	if !ok || r.Method != http.MethodGet {
+		http.NotFound(w, r)
+		return
+	}
+	p.fetched.Store(true)
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.Itoa(len(p.original)))
+	_, _ = w.Write(p.original)
+}
+
+// Transform applies a query string of Darkroom to an original. It does not stop when the
+// client leaves, because Darkroom does not either, and its memory would be counted as
+// free while it is used. All errors are problems.
+func (d *Darkroom) Transform(ctx context.Context, original []byte, query string) ([]byte, error) {
+	p := &publication{original: original}
+	path := "/" + rand.Text()
+	d.mu.Lock()
+	d.published[path] = p
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(d.published, path)
+		d.mu.Unlock()
+	}()
+
+	status, body, err := d.get(context.WithoutCancel(ctx), &url.URL{Path: path, RawQuery: query})
+	switch {
+	case err != nil:
+		return nil, problem.New(http.StatusServiceUnavailable, "Darkroom is not available; retry later").Because(err).Retry(retryAfter)
+	case status == http.StatusOK:
+		return body, nil
+	case status == http.StatusUnprocessableEntity && p.fetched.Load():
+		return nil, problem.New(http.StatusUnsupportedMediaType, "Darkroom cannot transform this image")
+	}
+	return nil, problem.New(http.StatusBadGateway, "Darkroom responded with status %d", status).Retry(retryAfter)
+}
+
+// Ping reports whether Darkroom responds.
+func (d *Darkroom) Ping(ctx context.Context) error {
+	status, _, err := d.get(ctx, &url.URL{Path: "/ping"})
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("ping Darkroom: status %d", status)
+	}
+	return err
+}
+
+func (d *Darkroom) get(ctx context.Context, target *url.URL) (int, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base.ResolveReference(target).String(), nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResult+1))
+	if err != nil {
+		return 0, nil, fmt.Errorf("read response of Darkroom: %w", err)
+	}
+	if len(body) > maxResult {
+		return 0, nil, errors.New("response of Darkroom is too large")
+	}
+	return response.StatusCode, body, nil
+}

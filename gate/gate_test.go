@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestImagesAreTransformedByDarkroom(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	for target, want := range map[string]image.Point{
+		"/photo.jpg":                     {X: 600, Y: 400},
+		"/photo.jpg?w=150":               {X: 150, Y: 100},
+		"/photo.jpg?w=90&h=90&fit=crop":  {X: 90, Y: 90},
+		"/photo.jpg?w=90&h=10&fit=scale": {X: 90, Y: 10},
+		"/large.jpg?w=150":               {X: 150, Y: 100}, // shrunk first
+		"/large.jpg?w=90&h=90&fit=crop":  {X: 90, Y: 90},
+		"/clear.png?w=30":                {X: 30, Y: 20},
+	} {
+		got := g.expect(target, http.StatusOK)
+		config, _, err := image.DecodeConfig(bytes.NewReader(got.body))
+		if err != nil || image.Pt(config.Width, config.Height) != want {
+			t.Errorf("%s: %dx%d %v, want %v", target, config.Width, config.Height, err, want)
+		}
+		if !strings.HasPrefix(got.header.Get("Content-Type"), "image/") || got.header.Get("X-Content-Type-Options") != "nosniff" ||
+			got.header.Get("ETag") == "" || got.header.Get("Vary") != "" || got.header.Get("Cache-Control") != "public, max-age=31536000" {
+			t.Errorf("%s: header %v", target, got.header)
+		}
+	}
+}
+
+func TestFailuresAreProblemsThatAreNotStored(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	for target, status := range map[string]int{
+		"/none.jpg":                         404,
+		"/none.jpg?w=10":                    404,
+		"/page.jpg":                         415,
+		"/cut.jpg?w=10":                     415,
+		"/bomb.png?w=10":                    413,
+		"/photo.jpg?blur=999":               400,
+		"/photo.jpg?w=9999&h=9999&fit=crop": 400,
+		"/photo.jpg?w=4096":                 200,
+		"/photo.jpg?w=4000&h=1&fit=crop":    200,
+	} {
+		got := g.expect(target, status)
+		if status == 200 {
+			continue
+		}
+		var details struct {
+			Status int
+			Detail string
+		}
+		if err := json.Unmarshal(got.body, &details); err != nil || details.Status != status || details.Detail == "" {
+			t.Errorf("%s: %s %v", target, got.body, err)
+		}
+		if got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" ||
+			got.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: header %v", target, got.header)
+		}
+	}
+}
+
+func TestConditionalRequestsRangesAndHEAD(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	full := g.expect("/photo.jpg?w=100", http.StatusOK)
+	etag := full.header.Get("ETag")
+	for _, test := range []struct {
+		method string
+		header map[string]string
+		status int
+		body   []byte
+	}{
+		{http.MethodHead, nil, 200, nil},
+		{http.MethodGet, map[string]string{"If-None-Match": etag}, 304, nil},
+		{http.MethodGet, map[string]string{"Range": "bytes=2-5"}, 206, full.body[2:6]},
+		{http.MethodGet, map[string]string{"Range": "bytes=2-5", "If-Range": `"other"`}, 200, full.body},
+		{http.MethodGet, map[string]string{"Range": "bytes=9999999-"}, 416, nil},
+	} {
+		got := g.do(test.method, "/photo.jpg?w=100", test.header)
+		if got.status != test.status || (test.status != 416 && !bytes.Equal(got.body, test.body)) {
+			t.Errorf("%s %v: %d with %d bytes, want %d with %d", test.method, test.header, got.status, len(got.body), test.status, len(test.body))
+		}
+	}
+	if got := g.do(http.MethodPost, "/photo.jpg", nil); got.status != 405 || got.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: %d %v", got.status, got.header)
+	}
+	if got := g.do(http.MethodHead, "/none.jpg", nil); got.status != 404 {
+		t.Errorf("HEAD of a missing image: %d", got.status)
+	}
+}
+
+func TestTheSourceIsAskedOnceHoweverManyAsk(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, nil)
+	var wait sync.WaitGroup
+	for range 200 {
+		wait.Go(func() { g.expect("/photo.jpg?w=120", http.StatusOK) })
+	}
+	wait.Wait()
+	if got := o.asked("/photo.jpg"); got != 1 {
+		t.Errorf("the source was asked %d times", got)
+	}
+}
+
+func TestErrorsOfTheSourceDoNotAffectOtherImages(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, nil)
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	for i := range 40 {
+		if got := g.expect("/bad"+strings.Repeat("x", i)+".jpg", http.StatusBadGateway); got.header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+	}
+	o.respond(nil)
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+}
+
+func TestAnOutageOfTheSourceServesWhatIsKnown(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, map[string]string{"GATE_REVALIDATE_SECONDS": "0"})
+	want := g.expect("/photo.jpg?w=10", http.StatusOK)
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	if got := g.expect("/photo.jpg?w=10", http.StatusOK); !bytes.Equal(got.body, want.body) {
+		t.Error("another image")
+	}
+	asked := o.asked("/photo.jpg")
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+	if got := o.asked("/photo.jpg"); got != asked {
+		t.Error("the source that has just failed was asked again")
+	}
+	g.expect("/large.jpg?w=10", http.StatusBadGateway)
+}
+
+func TestAChangedImageIsServedOnceTheOldOneIsRevalidated(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, map[string]string{"GATE_REVALIDATE_SECONDS": "0"})
+	first := g.expect("/photo.jpg?w=10", http.StatusOK)
+	if same := g.expect("/photo.jpg?w=10", http.StatusOK); same.header.Get("ETag") != first.header.Get("ETag") {
+		t.Error("changed although the source did not")
+	}
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["clear.png"]) })
+	if changed := g.expect("/photo.jpg?w=10", http.StatusOK); changed.header.Get("ETag") == first.header.Get("ETag") {
+		t.Error("the old image was served")
+	}
+	o.respond(http.NotFound)
+	g.expect("/photo.jpg?w=10", http.StatusNotFound)
+}
+
+func TestCachedImagesAreServedWithoutDarkroom(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+	_ = g.darkroom.Process.Kill()
+	_ = g.darkroom.Wait()
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+	if got := g.expect("/photo.jpg?w=11", http.StatusServiceUnavailable); got.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	g.startDark()
+	g.waitUntil("Darkroom is used again", func() bool { return g.do(http.MethodGet, "/photo.jpg?w=11", nil).status == 200 })
+}
+
+func TestTheDiskCacheSurvivesARestart(t *testing.T) {
+	o := newOrigin(t)
+	folder := t.TempDir()
+	g := start(t, o.url, map[string]string{"GATE_CACHE_FOLDER": folder})
+	want := g.expect("/photo.jpg?w=10", http.StatusOK)
+	g.waitUntil("the file is written", func() bool { files, _ := filepath.Glob(folder + "/[0-9a-f]*"); return len(files) == 1 })
+	g.stop()
+	if err := <-g.stopped; err != nil {
+		t.Fatal(err)
+	}
+	o.respond(http.NotFound)
+	g.run()
+	if got := g.expect("/photo.jpg?w=10", http.StatusOK); !bytes.Equal(got.body, want.body) {
+		t.Error("another image")
+	}
+}
+
+func TestAReadOnlyOrMissingDiskIsOnlyAMissingCache(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "cache")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g := start(t, newOrigin(t).url, map[string]string{"GATE_CACHE_FOLDER": folder})
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+}
+
+func TestADrainFinishesRequestsThatAreUnderWay(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, nil)
+	asked, proceed := make(chan struct{}), make(chan struct{})
+	o.respond(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-proceed
+		_, _ = w.Write(images()["photo.jpg"])
+	})
+	status := make(chan int, 1)
+	go func() { status <- g.do(http.MethodGet, "/photo.jpg?w=10", nil).status }()
+	<-asked
+	g.stop()
+	g.waitUntil("no connection is accepted", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, g.url+"/ping", nil)
+		response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+		if err == nil {
+			response.Body.Close()
+		}
+		return err != nil
+	})
+	close(proceed)
+	if got := <-status; got != http.StatusOK {
+		t.Errorf("status %d", got)
+	}
+}
+
+func TestMetricsCountRequestsWithoutPaths(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+	g.expect("/photo.jpg?w=10", http.StatusOK)
+	g.expect("/none.jpg", http.StatusNotFound)
+	g.expect("/photo.jpg?w=0", http.StatusBadRequest)
+	g.url = g.metrics
+	metrics := string(g.expect("/metrics", http.StatusOK).body)
+	for _, line := range []string{
+		`darkroom_gate_requests_total{cache="miss",code="200"} 1`,
+		`darkroom_gate_requests_total{cache="hit",code="200"} 1`,
+		`darkroom_gate_requests_total{cache="miss",code="404"} 1`,
+		`darkroom_gate_requests_total{cache="none",code="400"} 1`,
+		`darkroom_gate_transform_duration_seconds_count{result="ok"} 1`,
+		`darkroom_gate_cache_entries{tier="memory"} 1`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("no %s", line)
+		}
+	}
+	if strings.Contains(metrics, "photo") {
+		t.Error("a path in the metrics")
+	}
+	g.expect("/healthz", http.StatusOK)
+}
+
+func TestInvalidSettingsAreNamed(t *testing.T) {
+	environ := map[string]string{"GATE_MAX_WIDTH": "wide", "GATE_PARAMETERS": "w,size", "LOG_LEVEL": "loud", "SOURCE_KIND": "ftp", "GATE_PRESETS": "{"}
+	err := run(t.Context(), func(name string) (string, bool) { v, ok := environ[name]; return v, ok })
+	for name := range environ {
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v does not name %s", err, name)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// Package original inspects images of the source without decoding their pixels.
+package original
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	_ "image/gif"  // format
+	_ "image/jpeg" // format
+	_ "image/png"  // format
+	"net/http"
+	"strings"
+
+	_ "golang.org/x/image/webp" // format
+
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+)
+
+// Validators identify a version of an original for its source, as the source returned them.
+type Validators struct {
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"lastModified,omitempty"`
+}
+
+// Info describes an image by its header.
+type Info struct {
+	// Format is jpeg, png, gif or webp; empty for other images, which can be served but
+	// not transformed.
+	Format string
+	// ContentType is the media type, derived from the content.
+	ContentType string
+	// Size is in pixels; zero if Format is empty.
+	Size request.Size
+	// BytesPerPixel is what a decoder needs for each pixel.
+	BytesPerPixel float64
+	// JPEG is set for the format jpeg.
+	JPEG JPEG
+}
+
+// Inspect reads the header of an image. Content that is not an image is a problem: error
+// pages and scripts of the source are never passed on.
+func Inspect(body []byte) (Info, error) {
+	config, format, err := image.DecodeConfig(bytes.NewReader(body))
+	if err == nil && config.Width > 0 && config.Height > 0 {
+		info := Info{
+			Format: format, ContentType: "image/" + format,
+			Size:          request.Size{Width: config.Width, Height: config.Height},
+			BytesPerPixel: bytesPerPixel(config.ColorModel),
+		}
+		if format == "jpeg" {
+			info.JPEG = scanJPEG(body)
+			info.JPEG.CMYK = config.ColorModel == color.CMYKModel
+			if info.JPEG.Progressive {
+				// The decoder keeps all coefficients, of four bytes each.
+				info.BytesPerPixel *= 5
+			}
+		}
+		return info, nil
+	}
+	if contentType := sniff(body); contentType != "" {
+		return Info{ContentType: contentType}, nil
+	}
+	return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
+}
+
+func bytesPerPixel(model color.Model) float64 {
+	if _, ok := model.(color.Palette); ok {
+		return 1
+	}
+	switch model {
+	case color.GrayModel:
+		return 1
+	case color.Gray16Model:
+		return 2
+	case color.YCbCrModel:
+		return 3
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8
+	}
+	return 4
+}
+
+// sniff returns the media type of images that have no decoder here. It does not include SVG,
+// which may contain scripts.
+func sniff(body []byte) string {
+	if len(body) >= 12 && string(body[4:8]) == "ftyp" {
+		switch string(body[8:12]) {
+		case "avif", "avis":
+			return "image/avif"
+		}
+		return ""
+	}
+	switch contentType := http.DetectContentType(body); contentType {
+	case "image/bmp", "image/x-icon":
+		return contentType
+	}
+	return ""
+}
+
+// ResultType returns the media type of a transformed image, or an empty string if it is not
+// an image.
+func ResultType(body []byte) string {
+	if contentType := http.DetectContentType(body); strings.HasPrefix(contentType, "image/") {
+		return contentType
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+// Package request parses the URL of an image into its canonical form, which is the key of
+// the cache, and refuses what exceeds the limits before any work is done.
+package request
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+// MaxURL is the maximum length of a path and of a query string, in bytes.
+const MaxURL = 2048
+
+// Rules are the settings that requests are checked against.
+type Rules struct {
+	// MaxWidth and MaxHeight bound the result, in pixels.
+	MaxWidth, MaxHeight int
+	// Parameters are the names of Darkroom's parameters that may be used; nil allows all.
+	Parameters []string
+	// Defaults are parameters of every request. A parameter of the request replaces the
+	// default of the same name, except for auto, whose values are combined.
+	Defaults map[string]string
+	// Presets are named sets of parameters in the form of a query string.
+	Presets map[string]string
+	// OnlyPresets refuses all parameters except preset.
+	OnlyPresets bool
+	// PathPrefix restricts paths; others are not found. It is not stripped.
+	PathPrefix string
+}
+
+// Request is an image request in canonical form: two requests for the same image with the
+// same transformation are equal.
+type Request struct {
+	// Path is unescaped, clean, and starts with a slash.
+	Path string
+	// Transform is the requested transformation; zero means the original.
+	Transform Transform
+}
+
+// Key identifies the response. The path is escaped, so that a question mark in it cannot
+// be taken for the start of the query.
+func (r Request) Key() string {
+	return (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query()
+}
+
+// Parse returns the canonical form of a URL. All errors are problems.
+func (r Rules) Parse(u *url.URL) (Request, error) {
+	clean, err := r.cleanPath(u)
+	if err != nil {
+		return Request{}, err
+	}
+	if len(u.RawQuery) > MaxURL {
+		return Request{}, problem.New(http.StatusRequestURITooLong, "the query string exceeds %d bytes", MaxURL)
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return Request{}, problem.New(http.StatusBadRequest, "the query string is malformed").Because(err)
+	}
+	params, err := r.combine(values)
+	if err != nil {
+		return Request{}, err
+	}
+	transform, err := r.parseTransform(params)
+	return Request{Path: clean, Transform: transform}, err
+}
+
+func (r Rules) cleanPath(u *url.URL) (string, error) {
+	if len(u.Path) > MaxURL {
+		return "", problem.New(http.StatusRequestURITooLong, "the path exceeds %d bytes", MaxURL)
+	}
+	if !utf8.ValidString(u.Path) || strings.ContainsFunc(u.Path, unicode.IsControl) {
+		return "", problem.New(http.StatusBadRequest, "the path contains control characters or is not valid UTF-8")
+	}
+	clean := path.Clean("/" + u.Path)
+	if clean == "/" || !strings.HasPrefix(clean, r.PathPrefix) {
+		return "", problem.New(http.StatusNotFound, "no image has this path")
+	}
+	return clean, nil
+}
+
+// combine merges defaults, preset and the parameters of the request. Parameters that
+// Darkroom does not know, such as ?v=2, are ignored.
+func (r Rules) combine(values url.Values) (map[string]string, error) {
+	params := map[string]string{}
+	merge := func(name, value string) {
+		if name == "auto" && params[name] != "" {
+			value = params[name] + "," + value
+		}
+		params[name] = value
+	}
+	for name, value := range r.Defaults {
+		merge(name, value)
+	}
+	if preset := values.Get("preset"); preset != "" {
+		query, ok := r.Presets[preset]
+		if !ok {
+			return nil, problem.New(http.StatusBadRequest, "preset %q does not exist", abbreviate(preset))
+		}
+		expanded, err := url.ParseQuery(query)
+		if err != nil {
+			return nil, problem.New(http.StatusInternalServerError, "preset %q is malformed", preset).Because(err)
+		}
+		for name := range expanded {
+			merge(name, expanded.Get(name))
+		}
+	}
+	for name, given := range values {
+		if name == "preset" || !slices.Contains(Parameters, name) || given[0] == "" {
+			continue
+		}
+		switch {
+		case r.OnlyPresets:
+			return nil, problem.New(http.StatusBadRequest, "parameter %s is not allowed; use preset", name)
+		case r.Parameters != nil && !slices.Contains(r.Parameters, name):
+			return nil, problem.New(http.StatusBadRequest, "parameter %s is not allowed", name)
+		case len(given) > 1:
+			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
+		}
+		merge(name, given[0])
+	}
+	return params, nil
+}
+
+// abbreviate shortens text of a client for a message.
+func abbreviate(text string) string {
+	const most = 32
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

@@ -1,0 +1,190 @@
+package request
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+var rules = Rules{MaxWidth: 4096, MaxHeight: 4096}
+
+func parse(t *testing.T, r Rules, target string) (Request, error) {
+	t.Helper()
+	u, err := url.ParseRequestURI(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Parse(u)
+}
+
+func TestEqualRequestsHaveOneKey(t *testing.T) {
+	for target, want := range map[string]string{
+		"/a.jpg":                                "/a.jpg?",
+		"/a.jpg?":                               "/a.jpg?",
+		"/a.jpg?v=2&utm_source=mail":            "/a.jpg?",
+		"/a.jpg?w=":                             "/a.jpg?",
+		"//x/../a.jpg":                          "/a.jpg?",
+		"/../../a.jpg":                          "/a.jpg?",
+		"/%61.jpg?h=2&w=1":                      "/a.jpg?h=2&w=1",
+		"/a.jpg?w=0300":                         "/a.jpg?w=300",
+		"/a.jpg?blur=0":                         "/a.jpg?",
+		"/a.jpg?blur=1.0000":                    "/a.jpg?blur=1",
+		"/a.jpg?rot=360":                        "/a.jpg?",
+		"/a.jpg?flip=VH":                        "/a.jpg?flip=hv",
+		"/a.jpg?auto=format,compress,format":    "/a.jpg?auto=compress%2Cformat",
+		"/a.jpg?w=1&h=2&fit=crop&crop=top,left": "/a.jpg?crop=top%2Cleft&fit=crop&h=2&w=1",
+		"/a.jpg?w=1&crop=top":                   "/a.jpg?w=1",
+		"/a.jpg?w=1&fit=crop":                   "/a.jpg?w=1",
+		"/a%3Fw=1":                              "/a%3Fw=1?",
+		"/a%253F":                               "/a%253F?",
+		"/%C3%A9 b.jpg":                         "/%C3%A9%20b.jpg?",
+		"/a.jpg?mono=000000":                    "/a.jpg?mono=000000",
+	} {
+		target = strings.ReplaceAll(target, " ", "%20")
+		r, err := parse(t, rules, target)
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+		} else if got := r.Key(); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
+}
+
+func TestRefusalsNameParameterAndBound(t *testing.T) {
+	limited := Rules{MaxWidth: 100, MaxHeight: 200, Parameters: []string{"w", "h", "fit"}}
+	presets := Rules{MaxWidth: 100, MaxHeight: 100, Presets: map[string]string{"thumb": "w=50"}, OnlyPresets: true}
+	for _, test := range []struct {
+		rules  Rules
+		target string
+		status int
+		detail string
+	}{
+		{rules, "/a?w=9999&h=9999&fit=crop", 400, " must be an integer from 1 to 4096"},
+		{rules, "/a?w=10300", 400, "parameter w must be an integer from 1 to 4096"},
+		{rules, "/a?w=-1", 400, "parameter w must be an integer from 1 to 4096"},
+		{rules, "/a?w=1&w=2", 400, "parameter w is given 2 times"},
+		{rules, "/a?blur=999", 400, "parameter blur must be a number from 0 to 100"},
+		{rules, "/a?blur=NaN", 400, "parameter blur must be a number from 0 to 100"},
+		{rules, "/a?rot=361", 400, "parameter rot must be a number from 0 to 360"},
+		{rules, "/a?fit=contain", 400, "parameter fit must be one of: crop; scale"},
+		{rules, "/a?fit=scale&w=1", 400, "parameter fit=scale requires w and h"},
+		{rules, "/a?mono=ff0000", 400, "parameter mono must be one of: 000000"},
+		{rules, "/a?auto=webp", 400, "parameter auto must be one of: compress; format"},
+		{rules, "/a?w=%zz", 400, "the query string is malformed"},
+		{rules, "/a%00b", 400, "the path contains control characters"},
+		{rules, "/a%ff", 400, "the path contains control characters or is not valid UTF-8"},
+		{rules, "/" + strings.Repeat("a", 2050), 414, "the path exceeds 2048 bytes"},
+		{rules, "/a?" + strings.Repeat("a", 2050), 414, "the query string exceeds 2048 bytes"},
+		{rules, "/", 404, "no image has this path"},
+		{Rules{PathPrefix: "/images/"}, "/images/../b", 404, "no image has this path"},
+		{limited, "/a?h=201", 400, "parameter h must be an integer from 1 to 200"},
+		{limited, "/a?mono=000000", 400, "parameter mono is not allowed"},
+		{presets, "/a?w=50", 400, "parameter w is not allowed; use preset"},
+		{presets, "/a?preset=huge", 400, `preset "huge" does not exist`},
+	} {
+		_, err := parse(t, test.rules, test.target)
+		if err == nil {
+			t.Errorf("%s: no error", test.target)
+			continue
+		}
+		if p := problem.Of(err); p.Status != test.status || !strings.Contains(p.Detail, test.detail) {
+			t.Errorf("%s: %d %q, want %d %q", test.target, p.Status, p.Detail, test.status, test.detail)
+		}
+	}
+}
+
+func TestDefaultsAndPresetsAreReplacedByTheRequest(t *testing.T) {
+	r := Rules{
+		MaxWidth: 100, MaxHeight: 100, Defaults: map[string]string{"auto": "compress", "w": "10"},
+		Presets: map[string]string{"thumb": "w=50&h=50&fit=crop"},
+	}
+	for target, want := range map[string]string{
+		"/a":                   "/a?auto=compress&w=10",
+		"/a?w=20":              "/a?auto=compress&w=20",
+		"/a?auto=format":       "/a?auto=compress%2Cformat&w=10",
+		"/a?preset=thumb":      "/a?auto=compress&fit=crop&h=50&w=50",
+		"/a?preset=thumb&w=20": "/a?auto=compress&fit=crop&h=50&w=20",
+	} {
+		if got, err := parse(t, r, target); err != nil || got.Key() != want {
+			t.Errorf("%s: %s %v, want %s", target, got.Key(), err, want)
+		}
+	}
+}
+
+// The sizes are those of Darkroom v0.4.2.
+func TestScaledSizes(t *testing.T) {
+	original := Size{1200, 800}
+	for query, want := range map[string]Size{
+		"":                      {1200, 800},
+		"?w=300":                {300, 200},
+		"?h=100":                {150, 100},
+		"?w=300&h=300":          {300, 200},
+		"?w=300&h=100":          {150, 100},
+		"?w=300&h=300&fit=crop": {450, 300},
+		"?w=300&h=100&fit=crop": {300, 200},
+		"?w=7&h=9&fit=scale":    {7, 9},
+	} {
+		r, err := parse(t, rules, "/a"+query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Transform.Scaled(original); got != want {
+			t.Errorf("%q: %v, want %v", query, got, want)
+		}
+	}
+}
+
+func TestResultsThatTheOriginalMakesTooLargeAreRefused(t *testing.T) {
+	for _, test := range []struct {
+		query    string
+		original Size
+		refused  bool
+	}{
+		{"w=4096", Size{4096, 4096}, false},
+		{"w=4096", Size{100, 101}, true},
+		{"w=4000&h=10&fit=crop", Size{10, 10000}, true},
+		{"w=1", Size{1000, 10}, true},
+		{"blur=100", Size{1000, 1000}, false},
+		{"blur=100", Size{4000, 3000}, true},
+		{"blur=100&w=300", Size{4000, 3000}, false},
+		{"rot=90", Size{8000, 6000}, false},
+	} {
+		r, err := parse(t, rules, "/a?"+test.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.Check(r.Transform, test.original, 50_000_000); (err != nil) != test.refused {
+			t.Errorf("%s of %v: %v", test.query, test.original, err)
+		}
+	}
+}
+
+// The canonical form of a canonical form is itself, and it never exceeds the limits.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"/a.jpg?w=300&h=2&fit=crop&crop=top,left", "/a%3Fw=1", "/../%2e%2e/x?blur=1e1&rot=.5", "/%C3%A9?auto=format&preset=x", "//?w=1;h=2"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		u, err := url.ParseRequestURI(target)
+		if err != nil || u.Path == "" {
+			return
+		}
+		first, err := rules.Parse(u)
+		if err != nil {
+			return
+		}
+		if tr := first.Transform; tr.Width > 4096 || tr.Height > 4096 || tr.Blur > MaxBlur || tr.Width < 0 || tr.Height < 0 {
+			t.Fatalf("%q exceeds the limits: %+v", target, tr)
+		}
+		key, err := url.ParseRequestURI(first.Key())
+		if err != nil {
+			t.Fatalf("%q: key %q is not a URL: %v", target, first.Key(), err)
+		}
+		second, err := rules.Parse(key)
+		if err != nil || second != first {
+			t.Fatalf("%q: %+v, again %+v, %v", target, first, second, err)
+		}
+	})
+}

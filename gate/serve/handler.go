@@ -1,0 +1,159 @@
+package serve
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+// Handler is the public face.
+type Handler struct {
+	Pipeline *Pipeline
+	// CacheTTL is the time for which browsers and CDNs may keep an image.
+	CacheTTL time.Duration
+	// AccessLog receives a record for each request; nil disables it.
+	AccessLog *slog.Logger
+	Log       *slog.Logger
+
+	sending ledger
+}
+
+// statusClientClosed is recorded for clients that left before the response.
+const statusClientClosed = 499
+
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	recorder := &recorder{ResponseWriter: w}
+	state := h.serve(recorder, r)
+	took := time.Since(start)
+	code := recorder.code
+	if code == 0 {
+		code = statusClientClosed
+	}
+	h.Pipeline.Metrics.responded(code, state, recorder.sent, took)
+	if h.AccessLog != nil {
+		h.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
+			slog.Int("status", code), slog.Int64("bytes", recorder.sent), slog.String("cache", string(state)),
+			slog.Duration("duration", took), slog.String("client", clientOf(r)))
+	}
+}
+
+// serve responds and returns the state of the cache; empty if it was not asked.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) State {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported").Write(w, r)
+		return ""
+	}
+	if r.URL.Path == "/ping" {
+		_, _ = w.Write([]byte("pong"))
+		return ""
+	}
+	parsed, err := h.Pipeline.Rules.Parse(r.URL)
+	if err != nil {
+		h.fail(w, r, err)
+		return ""
+	}
+	entry, state, err := h.Pipeline.Get(r.Context(), clientOf(r), parsed)
+	if err != nil {
+		h.fail(w, r, err)
+		return state
+	}
+	release, err := h.sending.hold(entry, h.Pipeline.Budget.Responses)
+	if err != nil {
+		h.fail(w, r, err)
+		return state
+	}
+	defer release()
+	h.send(w, r, entry)
+	return state
+}
+
+// minRate is the slowest reader that is waited for, in bytes per second.
+const minRate = 16 << 10
+
+// send serves ranges, conditional requests and HEAD.
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, entry *cache.Entry) {
+	header := w.Header()
+	header.Set("Content-Type", entry.ContentType)
+	header.Set("ETag", entry.ETag)
+	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(h.CacheTTL/time.Second)))
+	header.Set("X-Content-Type-Options", "nosniff")
+	deadline := time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second)
+	_ = http.NewResponseController(w).SetWriteDeadline(deadline) // not supported by test recorders
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body))
+}
+
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // the client has left
+	}
+	p := problem.Of(err)
+	if p.Status >= http.StatusInternalServerError {
+		h.Log.Warn("Request failed", "path", r.URL.Path, "status", p.Status, "error", p)
+	}
+	p.Write(w, r)
+}
+
+// clientOf returns the address that a request came from, for fairness and the access log.
+// In a cluster connections come from the ingress controller, which appends the client's
+// address to X-Forwarded-For. An IPv6 client counts by its network, of which it has all
+// addresses.
+func clientOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	peer, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if forwarded := r.Header.Values("X-Forwarded-For"); len(forwarded) > 0 && (peer.IsPrivate() || peer.IsLoopback()) {
+		list := strings.Split(forwarded[len(forwarded)-1], ",")
+		if client, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
+			peer = client
+		}
+	}
+	peer = peer.Unmap()
+	if peer.Is6() {
+		if network, err := peer.WithZone("").Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return peer.String()
+}
+
+// recorder notes the status and the length of a response.
+type recorder struct {
+	http.ResponseWriter
+	code int
+	sent int64
+}
+
+func (r *recorder) WriteHeader(code int) {
+	if r.code == 0 {
+		r.code = code
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(p)
+	r.sent += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

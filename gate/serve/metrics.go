@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+// Metrics of the gate. No label contains a path or anything else that clients choose.
+type Metrics struct {
+	Registry *prometheus.Registry
+
+	requests   *prometheus.CounterVec
+	duration   *prometheus.HistogramVec
+	bytes      prometheus.Counter
+	fetches    *prometheus.HistogramVec
+	transforms *prometheus.HistogramVec
+	waits      *prometheus.HistogramVec
+	evictions  *prometheus.CounterVec
+	diskErrors prometheus.Counter
+}
+
+const namespace = "darkroom_gate"
+
+var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// NewMetrics registers the metrics.
+func NewMetrics(version string) *Metrics {
+	registry := prometheus.NewRegistry()
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+		registry.MustRegister(c)
+		return c
+	}
+	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+		registry.MustRegister(h)
+		return h
+	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	info := counter("build_info", "Always 1, with the version as a label.", "version")
+	info.WithLabelValues(version).Inc()
+	return &Metrics{
+		Registry:   registry,
+		requests:   counter("requests_total", "Number of requests by status code and cache state (hit, miss, revalidated, stale, none).", "code", "cache"),
+		duration:   histogram("request_duration_seconds", "Time until a response is sent, by cache state.", "cache"),
+		bytes:      counter("response_bytes_total", "Bytes of response bodies.").WithLabelValues(),
+		fetches:    histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
+		transforms: histogram("transform_duration_seconds", "Time of transformations by Darkroom, by result (ok, error).", "result"),
+		waits:      histogram("queue_duration_seconds", "Time that requests wait for admission, by queue.", "queue"),
+		evictions:  counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
+		diskErrors: counter("cache_disk_errors_total", "Number of failed operations of the disk cache.").WithLabelValues(),
+	}
+}
+
+// Evicted counts an evicted entry.
+func (m *Metrics) Evicted(tier string) { m.evictions.WithLabelValues(tier).Inc() }
+
+// DiskFailed counts a failed operation of the disk cache.
+func (m *Metrics) DiskFailed() { m.diskErrors.Inc() }
+
+// Observe registers gauges of the parts of a pipeline.
+func (m *Metrics) Observe(p *Pipeline) {
+	gauge := func(name, help, label, value string, get func() float64) {
+		m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Namespace: namespace, Name: name, Help: help, ConstLabels: prometheus.Labels{label: value},
+		}, get))
+	}
+	for _, tier := range []string{cache.TierMemory, cache.TierDisk} {
+		gauge("cache_bytes", "Bytes of a cache tier.", "tier", tier, func() float64 { n, _ := p.Cache.Usage(tier); return float64(n) })
+		gauge("cache_entries", "Entries of a cache tier.", "tier", tier, func() float64 { _, n := p.Cache.Usage(tier); return float64(n) })
+	}
+	for name, q := range map[string]*admission.Queue{
+		"fetch": p.Queues.Fetches, "memory": p.Queues.Originals, "shrink": p.Queues.Shrink,
+		"transform": p.Queues.Transforms, "processor": p.Queues.Processors,
+	} {
+		gauge("queue_length", "Requests that wait for admission.", "queue", name, func() float64 { _, n := q.Load(); return float64(n) })
+		gauge("queue_admitted", "Admitted weight: requests (fetch, processor) or bytes.", "queue", name, func() float64 { n, _ := q.Load(); return float64(n) })
+	}
+}
+
+// waiting measures the time of an admission.
+func (m *Metrics) waiting(queue string, acquire func() (func(), error)) (func(), error) {
+	start := time.Now()
+	release, err := acquire()
+	m.waits.WithLabelValues(queue).Observe(time.Since(start).Seconds())
+	return release, err
+}
+
+func (m *Metrics) fetched(took time.Duration, err error) {
+	m.fetches.WithLabelValues(outcome(err)).Observe(took.Seconds())
+}
+
+func (m *Metrics) transformed(took time.Duration, err error) {
+	m.transforms.WithLabelValues(outcome(err)).Observe(took.Seconds())
+}
+
+// outcome counts a missing image as a success of the source.
+func outcome(err error) string {
+	if err != nil && problem.Of(err).Status >= http.StatusInternalServerError {
+		return "error"
+	}
+	return "ok"
+}
+
+func (m *Metrics) responded(code int, state State, sent int64, took time.Duration) {
+	label := string(state)
+	if state == "" {
+		label = "none"
+	}
+	m.requests.WithLabelValues(strconv.Itoa(code), label).Inc()
+	m.duration.WithLabelValues(label).Observe(took.Seconds())
+	m.bytes.Add(float64(sent))
+}

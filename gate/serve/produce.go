@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/shrink"
+)
+
+// produce asks the source and makes an entry of what it returns.
+func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (*cache.Entry, State, error) {
+	var validators original.Validators
+	if known != nil {
+		validators = known.Source
+	}
+	fetched, err := p.fetch(ctx, client, r.Path, validators)
+	if err != nil {
+		return nil, Miss, err
+	}
+	if fetched.unchanged {
+		return p.Cache.Revalidate(key, known, time.Now()), Revalidated, nil
+	}
+	defer fetched.release()
+	made, contentType, err := p.transform(ctx, client, fetched.body, r)
+	if err != nil {
+		return nil, Miss, err
+	}
+	entry := cache.NewEntry(made, contentType, fetched.validators, time.Now())
+	p.Cache.Put(key, entry)
+	return entry, Miss, nil
+}
+
+type fetched struct {
+	unchanged  bool
+	body       []byte
+	validators original.Validators
+	// release returns the memory of the body.
+	release func()
+}
+
+// fetch reads an original within the limits of the gate's memory.
+func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (fetched, error) {
+	leave, err := p.Metrics.waiting("fetch", func() (func(), error) { return p.Queues.Fetches.Acquire(ctx, client, 1) })
+	if err != nil {
+		return fetched{}, err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	start := time.Now()
+	response, err := p.Source.Open(ctx, path, known)
+	defer func() { p.Metrics.fetched(time.Since(start), err) }()
+	if err != nil {
+		return fetched{}, err
+	}
+	defer response.Body.Close()
+	if response.Unchanged {
+		return fetched{unchanged: true}, nil
+	}
+	size := response.Length
+	if size < 0 || size > p.MaxSourceBytes {
+		size = p.MaxSourceBytes
+	}
+	release, err := p.Metrics.waiting("memory", func() (func(), error) { return p.Queues.Originals.Acquire(ctx, client, size) })
+	if err != nil {
+		return fetched{}, err
+	}
+	body, err := response.Read(ctx, cancel, p.MaxSourceBytes)
+	if err != nil {
+		release()
+		return fetched{}, err
+	}
+	return fetched{body: body, validators: response.Validators, release: release}, nil
+}
+
+// transform checks an original and applies the transformation of a request.
+func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r request.Request) (made []byte, contentType string, err error) {
+	info, err := original.Inspect(body)
+	if err != nil {
+		return nil, "", err
+	}
+	if info.Size.Pixels() > p.MaxSourcePixels {
+		return nil, "", problem.New(http.StatusRequestEntityTooLarge,
+			"the original has %dx%d pixels; the maximum is %d pixels", info.Size.Width, info.Size.Height, p.MaxSourcePixels)
+	}
+	t := r.Transform
+	if t == (request.Transform{}) {
+		return body, info.ContentType, nil
+	}
+	if info.Format == "" || info.Format == "gif" {
+		return nil, "", problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
+	}
+	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
+		return nil, "", err
+	}
+	if factor := shrink.Factor(info, t); p.ShrinkFirst && factor > 1 && shrink.Weight(info) <= p.Budget.Shrink {
+		smaller, err := p.shrink(ctx, client, body, factor, info, t.Scaled(info.Size))
+		if err != nil {
+			return nil, "", err
+		}
+		if smaller != nil {
+			t = shrink.Exact(t, info.Size)
+			body = smaller
+			if info, err = original.Inspect(body); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	return p.ask(ctx, client, body, info, t)
+}
+
+// shrink returns nil if the image must be left alone.
+func (p *Pipeline) shrink(ctx context.Context, client string, body []byte, factor int, info original.Info, result request.Size) ([]byte, error) {
+	release, err := p.Metrics.waiting("shrink", func() (func(), error) {
+		return p.Queues.Shrink.Acquire(ctx, client, shrink.Weight(info))
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return shrink.JPEG(body, factor, info, result), nil
+}
+
+// ask lets Darkroom transform an image when it has the memory for it.
+func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, string, error) {
+	weight := original.Weight(info, int64(len(body)), t)
+	if weight > heaviest(p.DarkroomMemory) {
+		return nil, "", problem.New(http.StatusRequestEntityTooLarge,
+			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
+	}
+	free, err := p.Metrics.waiting("transform", func() (func(), error) { return p.Queues.Transforms.Acquire(ctx, client, weight) })
+	if err != nil {
+		return nil, "", err
+	}
+	defer free()
+	leave, err := p.Metrics.waiting("processor", func() (func(), error) { return p.Queues.Processors.Acquire(ctx, client, 1) })
+	if err != nil {
+		return nil, "", err
+	}
+	defer leave()
+	start := time.Now()
+	made, err := p.Transformer.Transform(ctx, body, t.Query())
+	p.Metrics.transformed(time.Since(start), err)
+	if err != nil {
+		return nil, "", err
+	}
+	contentType := original.ResultType(made)
+	if contentType == "" {
+		return nil, "", problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
+	}
+	return made, contentType, nil
+}

@@ -1,0 +1,92 @@
+// Package shrink reduces large JPEG files before Darkroom decodes them. Darkroom needs about
+// six bytes of memory for each pixel and resamples all of them, which dominates the cost
+// of a thumbnail. Here pixels are averaged over blocks in the JPEG's own color space, such
+// that at least twice the width and height of the result remain.
+package shrink
+
+import (
+	"bytes"
+	"image"
+	"image/jpeg"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+)
+
+const (
+	// minPixels is the size from which shrinking costs less than Darkroom saves by it.
+	minPixels = 1 << 20
+	// quality of the intermediate file. Darkroom encodes the result with quality 75.
+	quality = 95
+)
+
+// Factor returns the number by which width and height can be divided, or 1 if the image must
+// be left alone.
+func Factor(info original.Info, t request.Transform) int {
+	if info.Format != "jpeg" || info.JPEG.CMYK || info.Size.Pixels() < minPixels {
+		return 1
+	}
+	scaled := t.Scaled(info.Size)
+	if scaled.Width < 1 || scaled.Height < 1 {
+		return 1
+	}
+	return max(1, min(info.Size.Width/scaled.Width, info.Size.Height/scaled.Height)/2)
+}
+
+// Weight returns the memory for shrinking an image, in bytes.
+func Weight(info original.Info) int64 {
+	return int64(float64(info.Size.Pixels()) * info.BytesPerPixel)
+}
+
+// JPEG decodes a JPEG file and encodes it with its width and height divided by factor. It
+// returns nil if the image must be left alone: the file cannot be decoded, or has so
+// fine lines that its result, of the given size, would differ visibly.
+func JPEG(body []byte, factor int, info original.Info, result request.Size) []byte {
+	decoded, err := jpeg.Decode(bytes.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	var reduced image.Image
+	var luma plane
+	switch img := decoded.(type) {
+	case *image.YCbCr:
+		small := average(img, factor)
+		reduced, luma = small, plane{small.Y, small.YStride, small.Rect.Dx(), small.Rect.Dy()}
+	case *image.Gray:
+		small := averageGray(img, factor)
+		reduced, luma = small, plane{small.Pix, small.Stride, small.Rect.Dx(), small.Rect.Dy()}
+	default:
+		return nil
+	}
+	if luma.roughness(result) > maxRoughness {
+		return nil
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, reduced, &jpeg.Options{Quality: quality}); err != nil {
+		return nil
+	}
+	return withOrientation(out.Bytes(), info.JPEG.Orientation)
+}
+
+// Exact returns a transformation of the shrunk image with the result's size of the original
+// image: Darkroom derives a missing side from the image that it decodes, whose shape is
+// slightly different.
+func Exact(t request.Transform, size request.Size) request.Transform {
+	if t.Fit == "" {
+		scaled := t.Scaled(size)
+		t.Fit, t.Width, t.Height = request.FitScale, scaled.Width, scaled.Height
+	}
+	return t
+}
+
+// withOrientation inserts an Exif segment with nothing but the orientation.
+func withOrientation(file []byte, orientation int) []byte {
+	if orientation < 2 || orientation > 8 {
+		return file
+	}
+	segment := []byte("\xff\xe1\x00\x22Exif\x00\x00" + // APP1, 34 bytes
+		"MM\x00\x2a\x00\x00\x00\x08" + // TIFF, big endian, the directory follows
+		"\x00\x01" + "\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(rune(orientation)) + "\x00\x00" + // one entry
+		"\x00\x00\x00\x00") // the last directory
+	return append(append(file[:2:2], segment...), file[2:]...)
+}

@@ -1,0 +1,114 @@
+package source
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+func TestS3(t *testing.T) {
+	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=key/"):
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.EscapedPath() != "/my_photos/dir/%C3%A9.jpg":
+			w.WriteHeader(http.StatusNotFound)
+		case r.Header.Get("If-None-Match") == `"1"`:
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			w.Header().Set("ETag", `"1"`)
+			w.Header().Set("Last-Modified", "Mon, 23 Nov 2026 20:00:00 GMT")
+			_, _ = w.Write([]byte("image"))
+		}
+	})
+	s, err := NewS3(S3{Bucket: "my_photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret", Endpoint: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, response, err := read(t, s, "/dir/é.jpg", original.Validators{}, 100)
+	if err != nil || string(body) != "image" || response.Length != 5 || response.Validators.ETag != `"1"` {
+		t.Fatalf("%q %+v %v", body, response, err)
+	}
+	if _, again, err := read(t, s, "/dir/é.jpg", response.Validators, 100); err != nil || !again.Unchanged {
+		t.Errorf("%+v %v", again, err)
+	}
+	if _, _, err := read(t, s, "/none.jpg", original.Validators{}, 100); problem.Of(err).Status != 404 {
+		t.Errorf("missing: %v", err)
+	}
+	denied, _ := NewS3(S3{Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other", SecretKey: "secret", Endpoint: server.URL})
+	if _, _, err := read(t, denied, "/dir/é.jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
+		t.Errorf("wrong key: %v", err)
+	}
+	server.Close()
+	if _, _, err := read(t, s, "/dir/é.jpg", original.Validators{}, 100); problem.Of(err).Status != 502 {
+		t.Errorf("down: %v", err)
+	}
+}
+
+func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
+	tokens := 0
+	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/token":
+			tokens++
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"access_token":"t","token_type":"Bearer","expires_in":3600}`))
+		case r.Header.Get("Authorization") != "Bearer t":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path != "/photos/a.jpg":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			_, _ = w.Write([]byte("image"))
+		}
+	})
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, _ := x509.MarshalPKCS8PrivateKey(key)
+	account, _ := json.Marshal(map[string]string{
+		"client_email": "a@example.com", "token_uri": server.URL + "/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+	})
+	s, err := NewGCS(GCS{Bucket: "photos", CredentialsJSON: string(account), Endpoint: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if body, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); err != nil || string(body) != "image" {
+			t.Errorf("%q %v", body, err)
+		}
+	}
+	if tokens != 1 {
+		t.Errorf("%d tokens for two requests", tokens)
+	}
+	public, _ := NewGCS(GCS{Bucket: "photos", Endpoint: server.URL})
+	if _, _, err := read(t, public, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
+		t.Errorf("without credentials: %v", err)
+	}
+}
+
+func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
+	for name, make := range map[string]func() (Source, error){
+		"no scheme": func() (Source, error) { return NewWebFolder("example.com/images") },
+		"no URL":    func() (Source, error) { return NewWebFolder("") },
+		"no host":   func() (Source, error) { return NewCloudFront("", true) },
+		"no bucket": func() (Source, error) { return NewS3(S3{Region: "x"}) },
+		"no region": func() (Source, error) { return NewS3(S3{Bucket: "x"}) },
+		"no GCS":    func() (Source, error) { return NewGCS(GCS{}) },
+		"not JSON":  func() (Source, error) { return NewGCS(GCS{Bucket: "x", CredentialsJSON: "{"}) },
+		"not a key": func() (Source, error) { return NewGCS(GCS{Bucket: "x", CredentialsJSON: "{}"}) },
+	} {
+		if _, err := make(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"syscall"
+)
+
+// forbidden are networks that are never connected to: those of metadata services, which
+// hand out the credentials of the node, and addresses that belong to no host. The
+// NetworkPolicy of the chart has the metadata services too.
+var forbidden = parsePrefixes(
+	"0.0.0.0/8",          // this network
+	"169.254.0.0/16",     // link-local; metadata of AWS, Google Cloud, Azure and others
+	"168.63.129.16/32",   // host of virtual machines on Azure
+	"100.100.100.200/32", // metadata of Alibaba Cloud
+	"192.0.0.0/24",       // protocol assignments; metadata of Oracle Cloud
+	"224.0.0.0/3",        // multicast, reserved, broadcast
+	"::/128",             // unspecified
+	"fe80::/10",          // link-local
+	"fec0::/10",          // site-local, deprecated
+	"ff00::/8",           // multicast
+	"fd00:ec2::/32",      // metadata of AWS
+	"fd20:ce::254/128",   // metadata of Google Cloud
+	"fd00:c1::/32",       // metadata of Oracle Cloud
+	"fd00:42::/32",       // metadata of Scaleway
+)
+
+var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
+
+// embedding are networks whose addresses contain an IPv4 address, with its position.
+var embedding = []struct {
+	network netip.Prefix
+	at      int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},    // NAT64
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},  // NAT64, local use
+	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4
+	{netip.MustParsePrefix("::/96"), 12},           // IPv4-compatible, deprecated
+	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // IPv4-translated
+}
+
+func parsePrefixes(networks ...string) []netip.Prefix {
+	out := make([]netip.Prefix, len(networks))
+	for i, network := range networks {
+		out[i] = netip.MustParsePrefix(network)
+	}
+	return out
+}
+
+var errForbidden = errors.New("address is not allowed")
+
+// guard checks addresses when a connection is made, after names are resolved, so that it
+// also covers redirects and names that change. Private addresses are allowed, because
+// sources are often in the same cluster.
+type guard struct {
+	// loopback is allowed for sources that are configured with such an address.
+	loopback bool
+}
+
+func newGuard(trusted *url.URL) guard {
+	if trusted == nil {
+		return guard{}
+	}
+	address, err := netip.ParseAddr(trusted.Hostname())
+	return guard{loopback: err == nil && address.IsLoopback()}
+}
+
+func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	host, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", address, err)
+	}
+	if g.refuses(host.Addr()) {
+		return fmt.Errorf("connect to %s: %w", address, errForbidden)
+	}
+	return nil
+}
+
+func (g guard) refuses(address netip.Addr) bool {
+	address = address.Unmap().WithZone("")
+	contains := func(network netip.Prefix) bool { return network.Contains(address) }
+	if slices.ContainsFunc(forbidden, contains) {
+		return true
+	}
+	if slices.ContainsFunc(loopback, contains) {
+		return !g.loopback
+	}
+	for _, e := range embedding {
+		if e.network.Contains(address) {
+			raw := address.As16()
+			return guard{}.refuses(netip.AddrFrom4([4]byte(raw[e.at : e.at+4])))
+		}
+	}
+	return false
+}
