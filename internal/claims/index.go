@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,9 +26,8 @@ type Cache struct {
 	Reader client.Reader
 	// BaseDomain is appended to each sub-domain.
 	BaseDomain string
-	// Routes reports whether HTTPRoutes are cached and indexed, which may change; nil
-	// means never.
-	Routes func() bool
+	// Routes is set if HTTPRoutes are cached.
+	Routes bool
 }
 
 // Index adds the indexes to the caches. Call it before they start.
@@ -37,22 +35,21 @@ func (c Cache) Index(ctx context.Context, indexer client.FieldIndexer) error {
 	index := func(object client.Object) error {
 		return indexer.IndexField(ctx, object, indexHost, c.Hosts)
 	}
-	if err := errors.Join(index(&v1alpha1.Darkroom{}), index(&networkingv1.Ingress{})); err != nil {
-		return fmt.Errorf("index hosts: %w", err)
+	for _, object := range append(c.Carriers(), &v1alpha1.Darkroom{}) {
+		if err := index(object); err != nil {
+			return fmt.Errorf("index hosts: %w", err)
+		}
 	}
 	return nil
 }
 
-// IndexRoutes adds the index of HTTPRoutes. Call it whenever the caches begin to contain
-// them.
-func (c Cache) IndexRoutes(ctx context.Context, indexer client.FieldIndexer) error {
-	if err := indexer.IndexField(ctx, &gatewayv1.HTTPRoute{}, indexHost, c.Hosts); err != nil {
-		return fmt.Errorf("index hosts of HTTPRoutes: %w", err)
+// Carriers returns an empty object of each kind that routes hosts.
+func (c Cache) Carriers() []client.Object {
+	if c.Routes {
+		return []client.Object{&networkingv1.Ingress{}, &gatewayv1.HTTPRoute{}}
 	}
-	return nil
+	return []client.Object{&networkingv1.Ingress{}}
 }
-
-func (c Cache) hasRoutes() bool { return c.Routes != nil && c.Routes() }
 
 // Hosts returns the hosts that a Darkroom claims, or that an Ingress or HTTPRoute has.
 func (c Cache) Hosts(object client.Object) []string {
@@ -100,7 +97,7 @@ func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
 		return nil, fmt.Errorf("look for Ingresses with %s: %w", host, err)
 	}
 	routes := &gatewayv1.HTTPRouteList{}
-	if c.hasRoutes() {
+	if c.Routes {
 		if err := c.list(ctx, routes, host); err != nil {
 			return nil, fmt.Errorf("look for HTTPRoutes with %s: %w", host, err)
 		}

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -140,13 +138,9 @@ func (l *Ledger) free(ctx context.Context, darkroom types.NamespacedName, hosts 
 
 // routed returns the hosts that are routed to a Darkroom according to the API server.
 func (l *Ledger) routed(ctx context.Context, darkroom types.NamespacedName) ([]string, error) {
-	objects := []client.Object{&networkingv1.Ingress{}}
-	if l.hasRoutes() {
-		objects = append(objects, &gatewayv1.HTTPRoute{})
-	}
 	var hosts []string
 	var errs []error
-	for _, object := range objects {
+	for _, object := range l.Carriers() {
 		switch err := l.Live.Get(ctx, darkroom, object); {
 		case err == nil:
 			hosts = append(hosts, l.Hosts(object)...)

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -155,7 +156,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		settings.Probe, settings.ProbePod = prober.ProbeService, prober.ProbePod
 	}
 
-	mgr, err := o.newManager(kubeconfig, darkrooms, settings.Darkrooms)
+	mgr, err := o.newManager(ctx, kubeconfig, darkrooms, &settings)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
 		"baseDomain", o.translation.options.BaseDomain, "namespaces", o.watchNamespaces, "selector", darkrooms.String())
-	if err := mgr.Start(ctx); err != nil {
+	if err := mgr.Start(ctx); err != nil && !errors.Is(err, controller.ErrClusterChanged) {
 		return fmt.Errorf("run manager: %w", err)
 	}
 	log.Info("Stopped")
@@ -260,16 +261,24 @@ func leaderElectionID(darkrooms labels.Selector) string {
 	return "shard-" + hex.EncodeToString(sum[:4]) + "." + id
 }
 
-func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Selector, each *metrics.Darkrooms) (manager.Manager, error) {
+// newManager discovers the cluster and returns a manager for it.
+func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config, darkrooms labels.Selector, settings *controller.Options) (manager.Manager, error) {
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
+	}
+	api, err := discovery.NewDiscoveryClientForConfigAndClient(kubeconfig, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make discovery client: %w", err)
+	}
+	if settings.Cluster, err = controller.Discover(ctx, api); err != nil {
+		return nil, err
 	}
 	mapper, err := controller.NewMapper(kubeconfig, httpClient)
 	if err != nil {
 		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
 	}
-	caches, err := controller.CacheOptions(mapper, o.watchNamespaces, darkrooms)
+	caches, err := controller.CacheOptions(settings.Cluster, mapper, o.watchNamespaces, darkrooms)
 	if err != nil {
 		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
 	}
@@ -282,7 +291,7 @@ func (o *managerOptions) newManager(kubeconfig *rest.Config, darkrooms labels.Se
 		LeaderElectionID:              leaderElectionID(darkrooms),
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       o.metrics(each),
+		Metrics:                       o.metrics(settings.Darkrooms),
 		HealthProbeBindAddress:        o.healthAddress,
 		PprofBindAddress:              o.pprofAddress,
 		GracefulShutdownTimeout:       &o.gracefulTimeout,

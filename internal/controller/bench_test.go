@@ -58,10 +58,12 @@ func unchanged(tb testing.TB) func() {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	mgr := newManager(tb, cluster, []string{namespace}, labels.Everything())
+	served := discovered(tb, cluster)
+	mgr := newManager(tb, served, cluster, []string{namespace}, labels.Everything())
 	ctx, stop := context.WithCancel(context.Background())
 	reconciler, err := controller.NewHelmReconciler(ctx, mgr, controller.Options{
-		Chart: chrt, Values: values.Options{BaseDomain: baseDomain}, Namespaces: []string{namespace}, MaxHistory: 3,
+		Cluster: served,
+		Chart:   chrt, Values: values.Options{BaseDomain: baseDomain}, Namespaces: []string{namespace}, MaxHistory: 3,
 	})
 	if err != nil {
 		tb.Fatal(err)

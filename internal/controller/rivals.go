@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,29 +20,22 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
-func newLedger(ctx context.Context, mgr manager.Manager, kinds *kinds, baseDomain string) (*claims.Ledger, error) {
+func newLedger(ctx context.Context, mgr manager.Manager, cluster *Cluster, baseDomain string) (*claims.Ledger, error) {
 	cached := claims.Cache{
 		Reader:     mgr.GetClient(),
 		BaseDomain: baseDomain,
-		Routes:     func() bool { return kinds.has(httpRoute) },
+		Routes:     cluster.has(httpRoute),
 	}
 	if err := cached.Index(ctx, indexOfAll(mgr.GetCache())); err != nil {
 		return nil, err
-	}
-	kinds.index = func(ctx context.Context, kind *optional) error {
-		err := indexOwner(ctx, mgr.GetCache(), kind.watched)
-		if err == nil && kind.kind == httpRoute {
-			err = cached.IndexRoutes(ctx, indexOfAll(mgr.GetCache()))
-		}
-		return err
 	}
 	return &claims.Ledger{Cache: cached, Live: mgr.GetAPIReader()}, nil
 }
 
 // watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or
-// an Ingress with the host, is added or removed.
+// an Ingress or HTTPRoute with the host, is added or removed.
 func watchRivals(controller *ctrl.Builder, cached claims.Cache) {
-	for _, object := range []client.Object{&v1alpha1.Darkroom{}, &networkingv1.Ingress{}} {
+	for _, object := range append(cached.Carriers(), &v1alpha1.Darkroom{}) {
 		controller.Watches(object, rivals(cached), builder.WithPredicates(hostsChanged(cached)))
 	}
 }
@@ -57,22 +49,6 @@ func rivals(cached claims.Cache) handler.EventHandler {
 		}
 		return requestsFor(keys)
 	})
-}
-
-// feedOptional enqueues the owners of objects of the optional kinds that a controller
-// reads, and the rivals of HTTPRoutes.
-func feedOptional(mgr manager.Manager, controller *ctrl.Builder, kinds *kinds, cached claims.Cache, reads func(*optional) bool, owned ...predicate.Predicate) {
-	owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.Darkroom{}, handler.OnlyControllerOwner())
-	controller.WatchesRawSource(kinds.feed(func(kind *optional) []source.Source {
-		var sources []source.Source
-		if reads(kind) {
-			sources = append(sources, source.Kind(mgr.GetCache(), kind.object(), owner, owned...))
-		}
-		if kind.kind == httpRoute {
-			sources = append(sources, source.Kind(mgr.GetCache(), kind.object(), rivals(cached), hostsChanged(cached)))
-		}
-		return sources
-	}))
 }
 
 // hostsChanged passes objects that gain or lose a host.

@@ -104,7 +104,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Gateway = &v1alpha1.Gateway{
 			ParentRefs:  []v1alpha1.ParentRef{{Name: "public"}},
-			Annotations: map[string]string{"example.com/team": "images"},
+			Annotations: map[string]string{"external-dns.alpha.kubernetes.io/ttl": "60"},
 			Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
 		}
 	})
@@ -118,7 +118,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready by both", served("https://"+host, host))
 	mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
 	route := mustGet(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
-	if route.Annotations["example.com/team"] != "images" {
+	if route.Annotations["external-dns.alpha.kubernetes.io/ttl"] != "60" {
 		t.Errorf("the annotations of the HTTPRoute are %v", route.Annotations)
 	}
 	if limits := route.Spec.Rules[len(route.Spec.Rules)-1].Timeouts; limits == nil || *limits.Request != "30s" {

@@ -64,8 +64,9 @@ type Options struct {
 	// MaxHistory is the maximum number of revisions stored for each release; 0 means no
 	// limit.
 	MaxHistory int
-	// DiscoveryPeriod is the interval at which optional kinds are discovered; 0 means a
-	// minute.
+	// Cluster is what the cluster serves.
+	Cluster *Cluster
+	// DiscoveryPeriod is the interval at which a change of it is looked for; 0 means 20 s.
 	DiscoveryPeriod time.Duration
 	// Probe requests the image of a target from the Service of a Darkroom; nil turns
 	// probes off.
@@ -124,7 +125,7 @@ type parts struct {
 	helm       *helmReconciler
 	translator *translator
 	recorder   *recorder
-	kinds      *kinds
+	cluster    *Cluster
 }
 
 // assemble creates the parts and sets the defaults of the options.
@@ -143,23 +144,17 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
-	capabilities, err := render.NewCapabilities(clientset.Discovery())
-	if err != nil {
+	cluster := options.Cluster
+	watch := &clusterWatch{known: cluster, api: clientset.DiscoveryClient, period: cmp.Or(options.DiscoveryPeriod, discoveryPeriod)}
+	if err := mgr.Add(watch); err != nil {
 		return nil, err
 	}
-	if err := mgr.Add(capabilities); err != nil {
-		return nil, err
-	}
-	kinds := newKinds(mgr.GetCache(), mgr.GetClient(), clientset.DiscoveryClient, options.DiscoveryPeriod)
-	if err := mgr.Add(kinds); err != nil {
-		return nil, err
-	}
-	for _, kind := range watchedKinds() {
+	for _, kind := range cluster.kinds() {
 		if err := indexOwner(ctx, mgr.GetCache(), kind); err != nil {
 			return nil, err
 		}
 	}
-	ledger, err := newLedger(ctx, mgr, kinds, options.Values.BaseDomain)
+	ledger, err := newLedger(ctx, mgr, cluster, options.Values.BaseDomain)
 	if err != nil {
 		return nil, err
 	}
@@ -182,12 +177,12 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 
 	releases := release.New(release.Config{
 		Chart:        options.Chart,
-		Client:       applier{mgr.GetClient()},
+		Client:       mgr.GetClient(),
 		Reader:       mgr.GetAPIReader(),
-		Live:         liveLookup(mgr.GetClient(), kinds),
-		Owned:        ownedLookup(mgr.GetClient(), kinds),
+		Live:         liveLookup(mgr.GetClient(), cluster),
+		Owned:        ownedLookup(mgr.GetClient(), cluster),
 		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
-		Renderer:     render.NewRenderer(capabilities.Get),
+		Renderer:     render.NewRenderer(cluster.capabilities()),
 		Preflight:    newPreflight(ctx, mgr, *options),
 		Recorder:     countedEvents{recorder, counters},
 		Clock:        clock.RealClock{},
@@ -197,7 +192,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
 	translator := &translator{values: pure, claims: ledger, credentials: credentials}
 	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
-	return &parts{helm: helm, translator: translator, recorder: recorder, kinds: kinds}, nil
+	return &parts{helm: helm, translator: translator, recorder: recorder, cluster: cluster}, nil
 }
 
 // indexOwner adds the index of objects by the Darkroom that they belong to.
@@ -244,12 +239,11 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
 		}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
-	for _, kind := range watchedKinds() {
+	for _, kind := range parts.cluster.kinds() {
 		controller.Owns(kind.object(), builder.WithPredicates(touched))
 	}
 	claims := reconciler.translator.claims
 	watchRivals(controller, claims.Cache)
-	feedOptional(mgr, controller, parts.kinds, claims.Cache, func(*optional) bool { return true }, touched)
 	reconciler.translator.credentials.watch(controller, mgr.GetCache())
 	watchFreedNames(controller, reconciler.translator.credentials.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&claims.Wake))
@@ -283,7 +277,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
-	for _, kind := range watchedKinds() {
+	for _, kind := range parts.cluster.kinds() {
 		if kind.typed != nil {
 			controller.Owns(kind.object(), builder.WithPredicates(shown))
 		}
@@ -293,7 +287,6 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		return nil
 	}))
 	watchRivals(controller, claims)
-	feedOptional(mgr, controller, parts.kinds, claims, func(kind *optional) bool { return kind.typed != nil }, shown)
 	credentials.watch(controller, mgr.GetCache())
 	if err := addProber(mgr, controller, reconciler, options); err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -127,7 +128,7 @@ func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, 
 		Namespaces:              namespaces,
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,
-		// Tests count requests; those of optional kinds ask more often.
+		// Tests count requests; those of optional resources ask more often.
 		DiscoveryPeriod: time.Hour,
 	}
 	o := &operator{t: t, ended: make(chan error, 1), requests: &requestCounter{}}
@@ -136,7 +137,8 @@ func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, 
 	for _, option := range options {
 		option(&settings, kubeconfig)
 	}
-	mgr := newManager(t, kubeconfig, namespaces, darkrooms, adjust)
+	settings.Cluster = discovered(t, kubeconfig)
+	mgr := newManager(t, settings.Cluster, kubeconfig, namespaces, darkrooms, adjust)
 	o.manager = mgr
 	ctx, cancel := context.WithCancel(context.Background())
 	o.stop = cancel
@@ -151,8 +153,22 @@ func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, 
 	return o
 }
 
+// discovered is what the API server serves.
+func discovered(t testing.TB, kubeconfig *rest.Config) *controller.Cluster {
+	t.Helper()
+	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := controller.Discover(t.Context(), api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // newManager makes a manager whose caches are limited as an operator's are.
-func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector, adjust ...func(*manager.Options)) manager.Manager {
+func newManager(t testing.TB, served *controller.Cluster, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector, adjust ...func(*manager.Options)) manager.Manager {
 	t.Helper()
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
@@ -162,7 +178,7 @@ func newManager(t testing.TB, kubeconfig *rest.Config, namespaces []string, dark
 	if err != nil {
 		t.Fatal(err)
 	}
-	caches, err := controller.CacheOptions(mapper, namespaces, darkrooms)
+	caches, err := controller.CacheOptions(served, mapper, namespaces, darkrooms)
 	if err != nil {
 		t.Fatal(err)
 	}

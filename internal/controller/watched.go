@@ -67,8 +67,7 @@ func (w watched) list() client.ObjectList {
 }
 
 // watchedKinds returns the kinds of managed objects that every cluster serves. Kinds that a
-// cluster may lack are in optionalKinds; while they are not cached, their objects are
-// verified by applying them.
+// cluster may lack are in optionalKinds.
 func watchedKinds() []watched {
 	return []watched{
 		{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), typed: &appsv1.Deployment{}},
@@ -88,24 +87,20 @@ func watchedKinds() []watched {
 // of all Darkrooms, so that one whose labels change finds its objects in the caches of the
 // operator that handles it next. Managed fields are dropped where nothing reads them.
 // Only watched kinds can be read: a read of another kind fails and does not start a watch.
-func CacheOptions(mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
-	kinds := watchedKinds()
-	for _, kind := range optionalKinds {
-		kinds = append(kinds, kind.watched)
-	}
+func CacheOptions(cluster *Cluster, mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
 	belongs, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, err
 	}
 	objects := labels.NewSelector().Add(*belongs)
 	options := cache.Options{
-		Mapper:           newScopes(mapper),
+		Mapper:           mapper,
 		DefaultTransform: withoutManagedFields,
-		// A read of an optional kind that was just removed would otherwise block forever.
+		// A read of a kind that is not watched would otherwise start a watch.
 		ReaderFailOnMissingInformer: true,
 		ByObject:                    map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
 	}
-	for _, kind := range kinds {
+	for _, kind := range cluster.kinds() {
 		limits := cache.ByObject{Label: objects}
 		switch kind.typed.(type) {
 		case nil:
@@ -257,19 +252,15 @@ func namespaceConfigs(namespaces []string) map[string]cache.Config {
 	return configs
 }
 
-// liveLookup finds objects of the watched kinds, and of the cached optional kinds, without
-// copying them.
-func liveLookup(caches client.Reader, kinds *kinds) release.LiveLookup {
+// liveLookup finds objects of the watched kinds, without copying them.
+func liveLookup(caches client.Reader, cluster *Cluster) release.LiveLookup {
 	prototypes := map[schema.GroupKind]watched{}
-	for _, kind := range watchedKinds() {
+	for _, kind := range cluster.kinds() {
 		prototypes[kind.kind.GroupKind()] = kind
-	}
-	for _, kind := range optionalKinds {
-		prototypes[kind.kind.GroupKind()] = kind.watched
 	}
 	return func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
 		prototype, found := prototypes[kind]
-		if !found || isOptional(prototype.kind) && !kinds.has(prototype.kind) {
+		if !found {
 			return nil, nil //nolint:nilnil // the contract of LiveLookup for kinds that are not cached
 		}
 		object := prototype.object()
@@ -283,10 +274,10 @@ func liveLookup(caches client.Reader, kinds *kinds) release.LiveLookup {
 // ownedLookup lists the objects of the watched kinds that have a Darkroom's key in the index
 // ownership.Index, without copying them. The state of its credentials is not part of the
 // release.
-func ownedLookup(caches client.Reader, kinds *kinds) release.OwnedLookup {
+func ownedLookup(caches client.Reader, cluster *Cluster) release.OwnedLookup {
 	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
 		found := map[schema.GroupVersionKind][]metav1.Object{}
-		for _, kind := range kinds.cached() {
+		for _, kind := range cluster.kinds() {
 			list := kind.list()
 			err := caches.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
 				client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)

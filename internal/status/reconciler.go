@@ -87,8 +87,8 @@ type Reconciler struct {
 	BaseDomain string
 	// Reports are those of the Helm controller.
 	Reports *Reports
-	// Routes reports whether HTTPRoutes are cached, which may change; nil means never.
-	Routes func() bool
+	// Routes is set if HTTPRoutes are cached.
+	Routes bool
 	// Clock sets the time of transitions.
 	Clock clock.PassiveClock
 
@@ -240,7 +240,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	if o.Ingress, err = get(ctx, r.Client, darkroom, &networkingv1.Ingress{}); err != nil {
 		return o, err
 	}
-	if r.Routes != nil && r.Routes() {
+	if r.Routes {
 		o.Route, err = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
 	}
 	return o, err

@@ -222,7 +222,7 @@ var oldestKubernetes = &chartutil.Capabilities{
 var (
 	darkroomChart = sync.OnceValues(charts.Darkroom)
 	// renderer reads the schema of a chart once.
-	renderer      = releaserender.NewRenderer(func() *chartutil.Capabilities { return oldestKubernetes })
+	renderer      = releaserender.NewRenderer(oldestKubernetes)
 	strictDecoder = sync.OnceValue(func() runtime.Decoder {
 		scheme := runtime.NewScheme()
 		for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, gatewayv1.Install} {

@@ -61,7 +61,7 @@ func rendererOf(tb testing.TB) (*render.Renderer, *chart.Chart) {
 		tb.Fatal(err)
 	}
 	capabilities := kubernetes("v1.36.3")
-	return render.NewRenderer(func() *chartutil.Capabilities { return capabilities }), chrt
+	return render.NewRenderer(capabilities), chrt
 }
 
 // kubernetes are the capabilities of a cluster of some version.

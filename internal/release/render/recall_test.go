@@ -35,7 +35,7 @@ func TestARecordedRenderingIsUsedWhileItsSourceIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		capabilities.KubeVersion = *parsed
-		return NewRenderer(func() *chartutil.Capabilities { return capabilities })
+		return NewRenderer(capabilities)
 	}
 	first := rendererFor("v1.36.3")
 	rendered, err := first.Render(chrt(), key, values())

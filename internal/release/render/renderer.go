@@ -16,14 +16,13 @@ import (
 
 // Renderer renders releases and caches the last result of each.
 type Renderer struct {
-	capabilities func() *chartutil.Capabilities
+	capabilities *chartutil.Capabilities
+	// cluster is the digest of the capabilities.
+	cluster digest.Digest
 
 	mu     sync.Mutex
 	last   map[types.NamespacedName]rendering
 	charts map[*chart.Chart]chartFacts
-	// digested are the capabilities whose digest was computed last.
-	digested       *chartutil.Capabilities
-	digestedDigest digest.Digest
 }
 
 // rendering is a release with the digest of its inputs.
@@ -43,11 +42,11 @@ type chartFacts struct {
 	digest digest.Digest
 }
 
-// NewRenderer returns a renderer for the cluster whose capabilities the function
-// returns. The function returns the same pointer while nothing has changed.
-func NewRenderer(capabilities func() *chartutil.Capabilities) *Renderer {
+// NewRenderer returns a renderer for a cluster.
+func NewRenderer(capabilities *chartutil.Capabilities) *Renderer {
 	return &Renderer{
 		capabilities: capabilities,
+		cluster:      digest.Of(capabilities),
 		last:         map[types.NamespacedName]rendering{},
 		charts:       map[*chart.Chart]chartFacts{},
 	}
@@ -88,8 +87,7 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 	if err != nil {
 		return rendering{}, err
 	}
-	capabilities := r.capabilities()
-	source := r.sourceOf(facts, capabilities, raw)
+	source := r.sourceOf(facts, raw)
 
 	r.mu.Lock()
 	have, found := r.last[key]
@@ -98,7 +96,7 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 		return have, nil
 	}
 
-	rendered, err := render(chrt, facts.schema, key, values, capabilities)
+	rendered, err := render(chrt, facts.schema, key, values, r.capabilities)
 	if err != nil {
 		return rendering{}, err
 	}
@@ -111,14 +109,8 @@ func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values ma
 
 // sourceOf returns a digest of the inputs of a rendering: chart, capabilities, values, and
 // this program, whose functions the templates call.
-func (r *Renderer) sourceOf(facts chartFacts, capabilities *chartutil.Capabilities, values []byte) digest.Digest {
-	r.mu.Lock()
-	if r.digested != capabilities {
-		r.digested, r.digestedDigest = capabilities, digest.Of(capabilities)
-	}
-	cluster := r.digestedDigest
-	r.mu.Unlock()
-	return digest.Sum([]byte(buildID()), facts.digest[:], cluster[:], values)
+func (r *Renderer) sourceOf(facts chartFacts, values []byte) digest.Digest {
+	return digest.Sum([]byte(buildID()), facts.digest[:], r.cluster[:], values)
 }
 
 func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {

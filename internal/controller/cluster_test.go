@@ -9,21 +9,18 @@ import (
 	"testing"
 	"time"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -96,10 +93,7 @@ func uninstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinitio
 	if err := definitions(t).Delete(context.Background(), definition.DeepCopy()); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
-	asked, err := discovery.NewDiscoveryClientForConfig(cluster)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asked := discoveryClient(t)
 	version := definition.Spec.Group + "/" + definition.Spec.Versions[0].Name
 	eventually(t, "the kind is gone", func(context.Context) error {
 		list, err := asked.ServerResourcesForGroupVersion(version)
@@ -113,37 +107,8 @@ func uninstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinitio
 	})
 }
 
-// withoutRoutes takes HTTPRoutes away until the test ends.
-func withoutRoutes(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
-	t.Helper()
-	definition := routeDefinition(t)
-	uninstall(t, definition)
-	t.Cleanup(func() { install(t, definition) })
-	return definition
-}
-
 func withDiscovery(period time.Duration) operatorOption {
 	return func(o *controller.Options, _ *rest.Config) { o.DiscoveryPeriod = period }
-}
-
-// isCached returns an error unless an operator caches objects of a kind, or caches none.
-func isCached(o *operator, list client.ObjectList, want bool) func(context.Context) error {
-	return func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		err := o.manager.GetCache().List(ctx, list)
-		var missing *cache.ErrResourceNotCached
-		if got := err == nil; got != want || !got && !errors.As(err, &missing) {
-			return fmt.Errorf("read from the cache: %w", err)
-		}
-		return nil
-	}
-}
-
-func monitors() client.ObjectList {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(monitorKind.GroupVersion().WithKind(monitorKind.Kind + "List"))
-	return list
 }
 
 func routed(namespace, name string) *v1alpha1.Darkroom {
@@ -195,17 +160,19 @@ func comesBack(t *testing.T, kind schema.GroupVersionKind, namespace, name strin
 	})
 }
 
+// An optional kind is used by the process that starts when the cluster serves it. It ends by
+// itself when the kind comes or goes.
+//
 //nolint:paralleltest // takes kinds away
-func TestAKindIsFollowedAsItComesAndGoes(t *testing.T) {
+func TestAnOperatorEndsWhenAKindComesOrGoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		definition *apiextensionsv1.CustomResourceDefinition
 		kind       schema.GroupVersionKind
 		darkroom   func(namespace, name string) *v1alpha1.Darkroom
-		list       client.ObjectList
 		restore    bool
 	}{
-		"HTTPRoute":      {routeDefinition(t), routeKind, routed, &gatewayv1.HTTPRouteList{}, true},
-		"ServiceMonitor": {monitorDefinition(), monitorKind, monitored, monitors(), false},
+		"HTTPRoute":      {routeDefinition(t), routeKind, routed, true},
+		"ServiceMonitor": {monitorDefinition(), monitorKind, monitored, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			uninstall(t, c.definition)
@@ -217,77 +184,162 @@ func TestAKindIsFollowedAsItComesAndGoes(t *testing.T) {
 				uninstall(t, c.definition)
 			})
 			namespace := newNamespace(t)
-			o := startOperator(t, namespace, withDiscovery(100*time.Millisecond))
+			o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 			darkroom := c.darkroom(namespace, "photos")
 			create(t, darkroom)
 			eventuallyStatus(t, darkroom, "the kind is named", lacks(name))
-			if err := isCached(o, c.list, false)(t.Context()); err != nil {
-				t.Errorf("a kind that is not served: %v", err)
+
+			install(t, c.definition)
+			o.endsByItself()
+			o = startOperator(t, namespace, withDiscovery(50*time.Millisecond))
+			eventually(t, "the release", installed(namespace, "photos"))
+			comesBack(t, c.kind, namespace, "photos")
+			if c.kind == routeKind {
+				accept(t, namespace, "photos", 1)
+				eventuallyStatus(t, darkroom, "the host of the route", hasDomains(hostIn("photos")))
 			}
 
-			for range 2 {
-				install(t, c.definition)
-				eventually(t, "the release", installed(namespace, "photos"))
-				comesBack(t, c.kind, namespace, "photos")
-				if c.kind == routeKind {
-					accept(t, namespace, "photos", 1)
-					eventuallyStatus(t, darkroom, "the host of the route", func(status v1alpha1.DarkroomStatus) error {
-						if !slices.Equal(status.Domains, []string{hostIn("photos")}) {
-							return fmt.Errorf("domains are %v", status.Domains)
-						}
-						return nil
-					})
-				}
-
-				uninstall(t, c.definition)
-				eventuallyStatus(t, darkroom, "the kind is named again", lacks(name))
-				eventuallyStatus(t, darkroom, "nothing is routed", func(status v1alpha1.DarkroomStatus) error {
-					if c.kind == routeKind && len(status.Domains) > 0 {
-						return fmt.Errorf("domains are %v", status.Domains)
-					}
-					return nil
-				})
-				eventually(t, "it is cached no more", isCached(o, c.list, false))
+			uninstall(t, c.definition)
+			o.endsByItself()
+			startOperator(t, namespace)
+			eventuallyStatus(t, darkroom, "the kind is named again", lacks(name))
+			if c.kind == routeKind {
+				eventuallyStatus(t, darkroom, "nothing is routed", hasDomains())
 			}
-
-			// Darkrooms that do not need the kind are handled as ever.
 			other := webFolder(namespace, "other")
 			create(t, other)
-			eventually(t, "the release", installed(namespace, "other"))
-			if c.kind == routeKind {
-				change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Gateway = nil })
-			} else {
-				change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Metrics = nil })
-			}
-			eventually(t, "the release without the kind", installed(namespace, "photos"))
+			eventually(t, "a Darkroom that does not need the kind", installed(namespace, "other"))
 		})
 	}
 }
 
-// A manager that stands by is ready to take over the kinds of today.
-//
-//nolint:paralleltest // takes kinds away
-func TestAManagerThatStandsByFollowsKinds(t *testing.T) {
-	definition := withoutRoutes(t)
-	namespace := newNamespace(t)
-	election := func(o *manager.Options) {
-		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "darkroom", namespace
-		o.LeaderElectionReleaseOnCancel = true
-		o.LeaseDuration, o.RenewDeadline, o.RetryPeriod = ptr.To(15*time.Second), ptr.To(10*time.Second), ptr.To(200*time.Millisecond)
+func hasDomains(want ...string) func(v1alpha1.DarkroomStatus) error {
+	return func(status v1alpha1.DarkroomStatus) error {
+		if !slices.Equal(status.Domains, want) {
+			return fmt.Errorf("domains are %v", status.Domains)
+		}
+		return nil
 	}
-	leads := startManager(t, []string{namespace}, labels.Everything(), election, withDiscovery(100*time.Millisecond))
-	darkroom := routed(namespace, "photos")
-	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "the kind is named", lacks("HTTPRoute"))
-	standby := startManager(t, []string{namespace}, labels.Everything(), election, withDiscovery(100*time.Millisecond))
+}
 
-	install(t, definition)
-	eventually(t, "the one that stands by caches the kind", isCached(standby, &gatewayv1.HTTPRouteList{}, true))
-	eventually(t, "the release", installed(namespace, "photos"))
-	leads.kill()
-	// The first may come back because the new leader reconciles all Darkrooms, the second
-	// only because it watches the kind.
-	for range 2 {
-		comesBack(t, routeKind, namespace, "photos")
+// endsByItself waits until the operator has ended because the cluster has changed.
+func (o *operator) endsByItself() {
+	o.t.Helper()
+	select {
+	case err := <-o.ended:
+		if !errors.Is(err, controller.ErrClusterChanged) {
+			o.t.Fatalf("the operator ended with %v", err)
+		}
+		o.ended <- nil
+	case <-time.After(waitTimeout):
+		o.t.Fatal("the operator did not end")
 	}
+}
+
+// An aggregated API of which no server is reachable answers neither yes nor no, as
+// openshift-apiserver does while its certificates are rotated.
+//
+//nolint:paralleltest // the API server is shared
+func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
+	namespace := newNamespace(t)
+	routes := openshiftRoutes()
+	install(t, routes)
+	t.Cleanup(func() { uninstall(t, routes) })
+	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
+	create(t, webFolder(namespace, "photos"))
+	eventually(t, "the release", installed(namespace, "photos"))
+	before := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+	if got := blockedPathType(before); got != networkingv1.PathTypePrefix {
+		t.Fatalf("/metrics is kept from the public by a path of type %s", got)
+	}
+
+	service := breakAPI(t, routes.Spec.Group)
+	api := discoveryClient(t)
+	eventually(t, "the API is down", func(context.Context) error {
+		if _, err := api.ServerResourcesForGroupVersion(routes.Spec.Group + "/v1"); !apierrors.IsServiceUnavailable(err) {
+			return fmt.Errorf("the answer is %w", err)
+		}
+		return nil
+	})
+	asked := o.requests.count.Load()
+	eventually(t, "the operator has asked several times", func(context.Context) error {
+		if now := o.requests.count.Load(); now < asked+50 {
+			return fmt.Errorf("%d requests", now-asked)
+		}
+		return nil
+	})
+	select {
+	case err := <-o.ended:
+		t.Fatalf("the operator took the API for gone: %v", err)
+	default:
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if found, err := controller.Discover(ctx, api); err == nil {
+		t.Errorf("an operator that starts now takes the API for gone: %+v", found)
+	}
+	change(t, mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), func(d *v1alpha1.Darkroom) { d.Spec.CacheTTLSeconds = ptr.To[int64](60) })
+	eventually(t, "the next revision", installed(namespace, "photos"))
+	if after := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); after.Generation != before.Generation {
+		t.Errorf("the Ingress was changed: %+v", after.Spec)
+	}
+
+	// The API server registers the definition again.
+	if err := kube.Delete(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	uninstall(t, routes)
+	o.endsByItself()
+}
+
+// blockedPathType is the type of the path that keeps /metrics from the public.
+func blockedPathType(ingress *networkingv1.Ingress) networkingv1.PathType {
+	for _, path := range ingress.Spec.Rules[0].HTTP.Paths {
+		if path.Path == "/metrics" {
+			return *path.PathType
+		}
+	}
+	return ""
+}
+
+func discoveryClient(t testing.TB) *discovery.DiscoveryClient {
+	t.Helper()
+	api, err := discovery.NewDiscoveryClientForConfig(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
+}
+
+// openshiftRoutes is a CustomResourceDefinition that makes the API server look like OpenShift.
+func openshiftRoutes() *apiextensionsv1.CustomResourceDefinition {
+	definition := monitorDefinition()
+	definition.Name = "routes.route.openshift.io"
+	definition.Spec.Group = "route.openshift.io"
+	definition.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Route", ListKind: "RouteList", Plural: "routes", Singular: "route"}
+	return definition
+}
+
+// breakAPI makes an API of the API server one of another server, which does not exist.
+func breakAPI(t testing.TB, group string) *unstructured.Unstructured {
+	t.Helper()
+	service := &unstructured.Unstructured{}
+	service.SetAPIVersion("apiregistration.k8s.io/v1")
+	service.SetKind("APIService")
+	if err := kube.Get(t.Context(), client.ObjectKey{Name: "v1." + group}, service); err != nil {
+		t.Fatal(err)
+	}
+	service.SetLabels(nil) // it is no longer managed by the API server
+	spec, _ := service.Object["spec"].(map[string]any)
+	spec["insecureSkipTLSVerify"] = true
+	spec["service"] = map[string]any{"namespace": "default", "name": "openshift-apiserver", "port": int64(443)}
+	if err := kube.Update(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.IgnoreNotFound(kube.Delete(context.Background(), service)); err != nil {
+			t.Error(err)
+		}
+	})
+	return service
 }

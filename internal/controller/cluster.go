@@ -1,0 +1,195 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/version"
+	ctrl "sigs.k8s.io/controller-runtime"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+const (
+	// discoveryPeriod is the interval at which the API server is asked which of the optional
+	// resources it serves, with one small request for each.
+	discoveryPeriod = 20 * time.Second
+	// discoveryRetry and discoveryTimeout limit the attempts at the start.
+	discoveryRetry, discoveryTimeout = 2 * time.Second, time.Minute
+	// settledAfter is the number of consecutive answers after which a change counts. A kind whose
+	// CustomResourceDefinition is replaced is gone for seconds.
+	settledAfter = 3
+)
+
+// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource. The
+// next process starts with what the cluster serves then.
+var ErrClusterChanged = errors.New("the resources that the cluster serves have changed")
+
+// optionalKinds are the kinds of managed objects that a cluster may lack.
+var optionalKinds = []optional{
+	{watched{kind: httpRoute, typed: &gatewayv1.HTTPRoute{}}, "httproutes"},
+	{watched{kind: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}}, "servicemonitors"},
+}
+
+var httpRoute = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
+
+// optional is a kind that a cluster may lack.
+type optional struct {
+	watched
+	resource string
+}
+
+// chartResources are the other resources that the chart asks for, by their API versions
+// (.Capabilities.APIVersions).
+var chartResources = []schema.GroupVersionResource{
+	{Group: "route.openshift.io", Version: "v1", Resource: "routes"},
+	{Group: "security.openshift.io", Version: "v1", Resource: "securitycontextconstraints"},
+}
+
+// Cluster is the part of a cluster's API that clusters differ in. It does not change while a
+// process runs.
+type Cluster struct {
+	version *version.Info
+	// served has an entry for each optional resource.
+	served map[schema.GroupVersionResource]bool
+}
+
+// Discovery is the part of a discovery client that Discover needs.
+type Discovery interface {
+	ServerVersion() (*version.Info, error)
+	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
+}
+
+// Discover returns what a cluster serves. An answer that is incomplete, such as one without an
+// aggregated API that is down, is not used: it tries again for a minute, and fails then.
+func Discover(ctx context.Context, api Discovery) (*Cluster, error) {
+	var cluster *Cluster
+	var cause error
+	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, discoveryTimeout, true, func(ctx context.Context) (bool, error) {
+		if cluster, cause = discover(ctx, api); cause != nil {
+			ctrl.LoggerFrom(ctx).Info("Failed to discover the API of the cluster; retrying", "cause", cause.Error())
+		}
+		return cause == nil, nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, cause)
+	}
+	return cluster, nil
+}
+
+func discover(ctx context.Context, api Discovery) (*Cluster, error) {
+	cluster := &Cluster{served: map[schema.GroupVersionResource]bool{}}
+	var err error
+	if cluster.version, err = api.ServerVersion(); err != nil {
+		return nil, fmt.Errorf("discover the version of the cluster: %w", err)
+	}
+	for _, resource := range optionalResources() {
+		list, err := api.ServerResourcesForGroupVersionWithContext(ctx, resource.GroupVersion().String())
+		switch {
+		case apierrors.IsNotFound(err):
+			cluster.served[resource] = false
+		case err != nil:
+			return nil, fmt.Errorf("discover %s: %w", resource.GroupVersion(), err)
+		default:
+			cluster.served[resource] = slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+		}
+	}
+	return cluster, nil
+}
+
+func optionalResources() []schema.GroupVersionResource {
+	resources := slices.Clone(chartResources)
+	for _, kind := range optionalKinds {
+		resources = append(resources, kind.kind.GroupVersion().WithResource(kind.resource))
+	}
+	return resources
+}
+
+// kinds returns the kinds of managed objects that the cluster serves.
+func (c *Cluster) kinds() []watched {
+	kinds := watchedKinds()
+	for _, kind := range optionalKinds {
+		if c.served[kind.kind.GroupVersion().WithResource(kind.resource)] {
+			kinds = append(kinds, kind.watched)
+		}
+	}
+	return kinds
+}
+
+// has reports whether the cluster serves a kind of managed objects.
+func (c *Cluster) has(kind schema.GroupVersionKind) bool {
+	return slices.ContainsFunc(c.kinds(), func(w watched) bool { return w.kind == kind })
+}
+
+// capabilities are those that the chart is rendered with.
+func (c *Cluster) capabilities() *chartutil.Capabilities {
+	capabilities := &chartutil.Capabilities{
+		KubeVersion: chartutil.KubeVersion{Version: c.version.GitVersion, Major: c.version.Major, Minor: c.version.Minor},
+		HelmVersion: chartutil.DefaultCapabilities.HelmVersion,
+	}
+	for _, resource := range chartResources {
+		if c.served[resource] {
+			capabilities.APIVersions = append(capabilities.APIVersions, resource.GroupVersion().String())
+		}
+	}
+	return capabilities
+}
+
+// clusterWatch ends the manager when the cluster has changed for good.
+type clusterWatch struct {
+	known  *Cluster
+	api    Discovery
+	period time.Duration
+	// differing is the number of consecutive answers that differ from what is known.
+	differing int
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: managers that stand by end too.
+func (*clusterWatch) NeedLeaderElection() bool { return false }
+
+// Start implements manager.Runnable.
+func (w *clusterWatch) Start(ctx context.Context) error {
+	ticker := time.NewTicker(w.period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := w.check(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// check asks once. An incomplete answer changes nothing.
+func (w *clusterWatch) check(ctx context.Context) error {
+	now, err := discover(ctx, w.api)
+	switch {
+	case err != nil:
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to discover the API of the cluster; it counts as unchanged")
+		return nil
+	case maps.Equal(now.served, w.known.served):
+		w.differing = 0
+		return nil
+	}
+	w.differing++
+	if w.differing < settledAfter {
+		return nil
+	}
+	for resource, served := range now.served {
+		if served != w.known.served[resource] {
+			ctrl.LoggerFrom(ctx).Info("The cluster has changed: stopping, to start with what it serves now", "resource", resource.String(), "served", served)
+		}
+	}
+	return ErrClusterChanged
+}
