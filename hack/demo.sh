@@ -116,7 +116,6 @@ choose_node() {
 
 this_up() {
   local manager packages answer
-  # Without --free, which fails for a node that runs already.
   if ! "$cluster" doctor > /dev/null 2>&1 && read -r manager packages <<< "$("$cluster" doctor --missing 2> /dev/null)" && [[ $packages ]]; then
     say "Installing with $manager: $packages"
     # shellcheck disable=SC2086 # several words

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,47 +13,6 @@ import (
 
 // programs is where the real go.mod is.
 const programs = "../../programs"
-
-func TestSelect(t *testing.T) {
-	assets := []string{"kube-apiserver", "etcd", "kubectl"}
-	simulated := append(slices.Clone(assets), "kube-controller-manager", "kube-scheduler", "kwok", "skipper")
-	tests := []struct {
-		name  string
-		names []string
-		want  []string
-	}{
-		{"what envtest needs", []string{GroupAssets}, assets},
-		{"nothing named means simulated nodes", nil, simulated},
-		{"one component", []string{"kubelet"}, []string{"kubelet"}},
-		{"each once, in build order", []string{"kwok", "etcd", GroupAssets}, append(slices.Clone(assets), "kwok")},
-		{"no simulation on a real node", []string{GroupReal}, []string{
-			"kube-apiserver", "etcd", "kubectl", "kube-controller-manager", "kube-scheduler", "skipper", "kubelet", "kube-proxy", "coredns", "pause",
-		}},
-		{"no cluster starts a lifecycle manager by itself", []string{GroupOLM}, []string{"opm", "olm", "catalog", "cpb", "grpc-health-probe", "operator-controller", "catalogd"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			selected, err := Select(test.names...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, c := range selected {
-				got = append(got, c.Name)
-			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
-func TestSelectNamesWhatThereIs(t *testing.T) {
-	_, err := Select("kubelt")
-	if err == nil || !strings.Contains(err.Error(), `"kubelt"`) || !strings.Contains(err.Error(), "kubelet") {
-		t.Errorf("got %v", err)
-	}
-}
 
 func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 	for _, c := range components {
@@ -119,37 +77,6 @@ func versions(t *testing.T, path string) map[string]string {
 		versions[replace.Old.Path] = replace.New.Version
 	}
 	return versions
-}
-
-func TestKubernetesIsBuiltWithItsVersion(t *testing.T) {
-	vars := kubernetesVersionVars("v1.36.3")
-	for name, want := range map[string]string{
-		"k8s.io/component-base/version.gitVersion": "v1.36.3",
-		"k8s.io/component-base/version.gitMinor":   "36",
-		"k8s.io/client-go/pkg/version.gitMajor":    "1",
-	} {
-		if vars[name] != want {
-			t.Errorf("%s is %q, want %q", name, vars[name], want)
-		}
-	}
-}
-
-func TestCompileLogDistinguishesPackagesFromErrors(t *testing.T) {
-	const output = `k8s.io/api/core/v1
-golang.org/x/net/http2
-# k8s.io/kubernetes/cmd/kubelet
-cmd/kubelet/kubelet.go:12:3: undefined: x
-go: downloading k8s.io/api v0.36.3
-main
-`
-	log := &compileLog{}
-	log.read(strings.NewReader(output))
-	if got := log.packages.Load(); got != 3 {
-		t.Errorf("counted %d packages, want 3", got)
-	}
-	if got := log.complaint(); !strings.Contains(got, "undefined: x") || strings.Contains(got, "http2") {
-		t.Errorf("the complaint is %q", got)
-	}
 }
 
 func TestABinaryIsBuiltOnlyWhenItsInputsChange(t *testing.T) {

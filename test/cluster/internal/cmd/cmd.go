@@ -26,7 +26,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		buildCommand(), assetsCommand(), upCommand(), downCommand(), execCommand(),
-		loadCommand(), pullCommand(), imageCommand(), statusCommand(), logsCommand(), doctorCommand(),
+		loadCommand(), pullCommand(), imageCommand(), doctorCommand(),
 	}
 }
 

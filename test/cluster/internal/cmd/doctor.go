@@ -17,7 +17,6 @@ func doctorCommand() command {
 		name:    "doctor",
 		summary: "Check whether this machine can run a real node, and list what is missing",
 		run: func(_ context.Context, flags *flag.FlagSet, args []string) error {
-			free := flags.Bool("free", false, "also fail if a real node runs on this machine already")
 			missing := flags.Bool("missing", false, "only print the package manager (apt, dnf or apk) and the packages to install with it, "+
 				"on one line; fail if a real node cannot run with them either")
 			if err := parse(flags, args); err != nil {
@@ -31,11 +30,6 @@ func doctorCommand() command {
 			}
 			if err := cluster.CheckMachine(); err != nil {
 				return err
-			}
-			if *free {
-				if err := cluster.CheckMachineFree(); err != nil {
-					return err
-				}
 			}
 			fmt.Println("this machine can run a real node")
 			return nil

@@ -16,9 +16,9 @@ import (
 
 // imageFlags describe an image to pack.
 type imageFlags struct {
-	user, workdir, path, entrypoint, command, arch string
+	user, workdir, path, entrypoint, command string
 
-	files, trees, labels pairFlag
+	files, trees pairFlag
 }
 
 func (f *imageFlags) add(flags *flag.FlagSet) {
@@ -27,10 +27,8 @@ func (f *imageFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&f.path, "path", "", "where the program is in the image (default: its name, in the working directory)")
 	flags.StringVar(&f.entrypoint, "entrypoint", "", "words of the entrypoint, separated by spaces (default: the program)")
 	flags.StringVar(&f.command, "command", "", "words of the arguments that a container gets unless it names others")
-	flags.StringVar(&f.arch, "arch", "", "processor of the image, such as amd64 or arm64 (default: this machine's)")
 	flags.Var(&f.files, "file", "another file, as PATH-IN-IMAGE=FILE (can be repeated)")
 	flags.Var(&f.trees, "tree", "a folder with all its files, as PATH-IN-IMAGE=FOLDER (can be repeated)")
-	flags.Var(&f.labels, "label", "a label, as NAME=VALUE (can be repeated)")
 }
 
 // image describes the image that an argument NAME=BINARY asks for.
@@ -58,12 +56,8 @@ func (f *imageFlags) image(argument string) (image.Image, error) {
 		}
 		files = append(files, below...)
 	}
-	labels := make(map[string]string, len(f.labels))
-	for _, label := range f.labels {
-		labels[label.name] = label.value
-	}
 	i := image.Image{
-		Name: name, Files: files, Labels: labels, Architecture: f.arch,
+		Name: name, Files: files,
 		Entrypoint: entrypoint, Command: strings.Fields(f.command), User: f.user, WorkingDir: f.workdir,
 	}
 	return i, i.Check()

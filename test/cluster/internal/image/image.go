@@ -2,7 +2,6 @@ package image
 
 import (
 	"archive/tar"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -33,9 +32,6 @@ type Image struct {
 	Command    []string
 	User       string
 	WorkingDir string
-	Labels     map[string]string
-	// Architecture is Go's name of the processor; empty means this machine's.
-	Architecture string
 }
 
 // Check returns an error if the description is invalid.
@@ -69,12 +65,11 @@ type config struct {
 }
 
 type containerConfig struct {
-	Entrypoint []string          `json:"Entrypoint"`
-	Cmd        []string          `json:"Cmd,omitempty"`
-	User       string            `json:"User,omitempty"`
-	WorkingDir string            `json:"WorkingDir,omitempty"`
-	Env        []string          `json:"Env"`
-	Labels     map[string]string `json:"Labels,omitempty"`
+	Entrypoint []string `json:"Entrypoint"`
+	Cmd        []string `json:"Cmd,omitempty"`
+	User       string   `json:"User,omitempty"`
+	WorkingDir string   `json:"WorkingDir,omitempty"`
+	Env        []string `json:"Env"`
 }
 
 type rootFS struct {
@@ -118,10 +113,10 @@ func (i Image) Write(out io.Writer) error {
 
 func (i Image) writeArchive(out io.Writer, layer *os.File, digest string) error {
 	configJSON, err := json.Marshal(config{
-		Architecture: cmp.Or(i.Architecture, runtime.GOARCH), OS: "linux", Created: epoch,
+		Architecture: runtime.GOARCH, OS: "linux", Created: epoch,
 		Config: containerConfig{
 			Entrypoint: i.Entrypoint, Cmd: i.Command, User: i.User, WorkingDir: i.WorkingDir,
-			Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin:/"}, Labels: i.Labels,
+			Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin:/"},
 		},
 		RootFS:  rootFS{Type: "layers", DiffIDs: []string{"sha256:" + digest}},
 		History: []history{{Created: epoch, CreatedBy: "cluster image"}},
