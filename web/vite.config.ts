@@ -99,7 +99,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ["/darkrooms", "/events", "/session", "/sign-in", "/auth", "/settings", "/access", "/secrets", "/docs", "/openapi.json"].map((path) => [
+      ["/darkrooms", "/events", "/session", "/sign-in", "/auth", "/settings", "/access", "/secrets", "/openapi.json"].map((path) => [
         path,
         // With --auth=kubeconfig it accepts only its own name.
         { target: server, changeOrigin: true, headers: { origin: server } },

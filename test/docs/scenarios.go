@@ -118,7 +118,6 @@ var notRun = map[string]string{
 	install + "#Downgrading/1":                   "TestHelm in test/olm rolls back",
 	install + "#Helm/3":                          helmInTestOLM,
 	installing + "/1":                            "needs a container engine and a registry; a job of ci.yaml builds the images",
-	"docs/page.md#Development/1":                 "the targets are steps of .ci/run; the last command is a server for a browser",
 	"docs/sign-in.md#Setup/2":                    "needs an OIDC issuer; TestTheChartOfEverythingIsAcceptedByAnAPIServer renders the chart",
 	"docs/release.md#Making a release/1":         "needs a published release",
 	"docs/release.md#A new version of the API/1": "TestTheStoredVersionCanBeReplaced in internal/controller runs both commands",

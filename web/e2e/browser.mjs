@@ -348,14 +348,10 @@ const steps = [
       await editor.getByLabel("Secret key").fill("typed-secret");
       await editor.getByRole("button", { name: "Create a Secret from these keys" }).click();
       await editor.getByText("The Secret album-s3 was created").waitFor();
-      const secret = editor.getByRole("combobox", { name: "Secret", exact: true });
+      const secret = editor.getByLabel("Secret", { exact: true });
       assert.equal(await secret.inputValue(), "album-s3");
       assert(!(await editor.content()).includes("typed-secret"), "the form still has the key");
-      await secret.click();
-      await editor.getByRole("option", { name: env("S3_SECRET") }).waitFor();
-      await inspect(editor, "edit-s3-secrets");
-      await editor.getByRole("option", { name: env("S3_SECRET") }).click();
-      assert.equal(await secret.inputValue(), env("S3_SECRET"));
+      await secret.fill(env("S3_SECRET"));
       await editor.getByRole("button", { name: "Review changes" }).click();
       await editor.getByRole("heading", { name: "Review changes" }).waitFor();
       await editor.getByText(env("S3_BUCKET")).first().waitFor();
@@ -461,51 +457,6 @@ const steps = [
       await rest("DELETE", `/darkrooms/${namespace}/other`);
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached", timeout: patience });
       assert(await editor.evaluate(() => "notReloaded" in window), "the page was loaded anew");
-    },
-  ],
-  [
-    "goes where the keys lead, but not while typing",
-    async () => {
-      await editor.goto(url);
-      await editor.getByRole("grid", { name: "Darkrooms" }).getByRole("link", { name: "album", exact: true }).waitFor();
-      await editor.keyboard.press("?");
-      const dialog = editor.getByRole("dialog", { name: "Keyboard shortcuts" });
-      await dialog.getByText("Create a Darkroom").waitFor();
-      await inspect(editor, "shortcuts");
-      await editor.keyboard.press("n");
-      await editor.keyboard.press("Escape");
-      await dialog.waitFor({ state: "detached" });
-      await editor.keyboard.press("/");
-      await editor.keyboard.type("nge");
-      const search = editor.getByLabel("Search by name, source, version, domain or reason");
-      assert.equal(await search.inputValue(), "nge");
-      await search.fill("");
-      await search.blur();
-      await editor.keyboard.press("g");
-      await editor.keyboard.press("h");
-      await editor.getByRole("heading", { name: "Hosts" }).waitFor();
-      await editor.keyboard.press("g");
-      await editor.keyboard.press("l");
-      await editor.getByRole("grid", { name: "Darkrooms" }).getByRole("link", { name: "album", exact: true }).click();
-      await editor.getByRole("status", { name: "Phase" }).waitFor();
-      await editor.keyboard.press("e");
-      await editor.getByRole("button", { name: "Number of pods: increase" }).click();
-      await editor.getByRole("tab", { name: "YAML" }).click();
-      await editor.getByRole("textbox", { name: "Resource" }).click();
-      await editor.keyboard.press("Control+Enter");
-      await editor.getByRole("heading", { name: "Review changes" }).waitFor();
-      await editor.getByRole("button", { name: "Back" }).click();
-      await editor.getByRole("button", { name: "Cancel" }).click();
-      await editor.getByRole("button", { name: /^Signed in as/ }).click();
-      await editor.getByRole("menuitem", { name: "Keyboard shortcuts" }).click();
-      await dialog.getByRole("switch", { name: "Shortcuts of single characters" }).uncheck({ force: true });
-      await dialog.getByRole("button", { name: "Close" }).click();
-      await editor.keyboard.press("n");
-      await editor.reload();
-      await editor.getByRole("status", { name: "Phase" }).waitFor();
-      await editor.keyboard.press("n");
-      assert.equal(editor.url(), detail);
-      await editor.evaluate(() => localStorage.clear());
     },
   ],
   [

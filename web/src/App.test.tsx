@@ -47,7 +47,7 @@ beforeEach(() => {
       case "/settings":
         return reply(200, { cluster: "production", baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
       case "/access":
-        return reply(200, { create: true, update: true, delete: true, image: true, log: true, listSecrets: true, createSecret: true });
+        return reply(200, { create: true, update: true, delete: true, image: true, log: true, createSecret: true });
       case "/events/stream":
         return Promise.resolve(new Response(stream(init.signal)));
       default:

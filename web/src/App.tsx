@@ -13,7 +13,6 @@ import { ListView } from "./list/ListView";
 import { LiveContext, useFollowing } from "./live/useLive";
 import { Link, paths, routeOf, useArrival, usePathname } from "./router";
 import { SettingsContext } from "./settings";
-import { t } from "./words/t";
 
 // Views other than the list are loaded when they are opened.
 const DetailView = lazyView(() => import("./detail/DetailView"));
@@ -117,7 +116,7 @@ export function App() {
 
 const Loading = () => (
   <Bullseye>
-    <Spinner aria-label={t("Loading")} />
+    <Spinner aria-label="Loading" />
   </Bullseye>
 );
 
@@ -171,10 +170,10 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
     case "unknown":
       return (
         <PageSection>
-          <EmptyState titleText={t("Page not found")} icon={SearchIcon} headingLevel="h1">
-            <EmptyStateBody>{t("Check the address.")}</EmptyStateBody>
+          <EmptyState titleText="Page not found" icon={SearchIcon} headingLevel="h1">
+            <EmptyStateBody>Check the address.</EmptyStateBody>
             <EmptyStateFooter>
-              <Link to={paths.list}>{t("All Darkrooms")}</Link>
+              <Link to={paths.list}>All Darkrooms</Link>
             </EmptyStateFooter>
           </EmptyState>
         </PageSection>
@@ -185,14 +184,14 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
 function titleOf(route: ReturnType<typeof routeOf>): string {
   switch (route.view) {
     case "hosts":
-      return t("Hosts · Darkrooms");
+      return "Hosts · Darkrooms";
     case "create":
-      return t("Create Darkroom · Darkrooms");
+      return "Create Darkroom · Darkrooms";
     case "edit":
-      return t("Edit {name} · Darkrooms", { name: route.key.name });
+      return `Edit ${route.key.name} · Darkrooms`;
     case "detail":
-      return t("{name} · Darkrooms", { name: route.key.name });
+      return `${route.key.name} · Darkrooms`;
     default:
-      return t("Darkrooms");
+      return "Darkrooms";
   }
 }

@@ -5,19 +5,15 @@ import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import { Boundary } from "./layout/Boundary";
 import { applyTheme, readTheme } from "./theme";
-import { speakPreferred } from "./words/locale";
 
 applyTheme(readTheme());
-// With a top-level await, the code shared with other views would be split into many chunks, which compress worse.
-void speakPreferred().then(() => {
-  const root = document.getElementById("root");
-  if (root) {
-    createRoot(root).render(
-      <StrictMode>
-        <Boundary>
-          <App />
-        </Boundary>
-      </StrictMode>,
-    );
-  }
-});
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <Boundary>
+        <App />
+      </Boundary>
+    </StrictMode>,
+  );
+}

@@ -1,12 +1,21 @@
-import { Button, Form, FormGroup, FormHelperText, HelperText, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
+import {
+  Alert,
+  Button,
+  Form,
+  FormGroup,
+  FormHelperText,
+  HelperText,
+  HelperTextItem,
+  Modal,
+  ModalBody,
+  ModalFooter,
+  ModalHeader,
+  TextInput,
+} from "@patternfly/react-core";
 import { useState } from "react";
 import { asProblem, type Problem } from "../api/problem";
 import type { Darkroom } from "../api/types";
 import { useStore } from "../live/useLive";
-import { Alert } from "../patternfly/Alert";
-import { HelperTextItem } from "../patternfly/HelperTextItem";
-import { Modal } from "../patternfly/Modal";
-import { msg, t, type Message } from "../words/t";
 import { commandOf, words, type ActionName } from "./actions";
 import { Command } from "./Command";
 import { perform, timestamp } from "./perform";
@@ -30,7 +39,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
     setProblem(undefined);
     try {
       store.put(await perform(action, seen, now, replicas));
-      onClose(t(done));
+      onClose(done);
     } catch (thrown) {
       setProblem(asProblem(thrown));
       setBusy(false);
@@ -38,7 +47,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
   };
   return (
     <Modal isOpen variant="small" onClose={() => onClose()} aria-labelledby="action-title" aria-describedby="action-text">
-      <ModalHeader title={t(ask, { name: darkroom.name })} labelId="action-title" />
+      <ModalHeader title={ask(darkroom.name)} labelId="action-title" />
       <ModalBody>
         <Form
           id="action-form"
@@ -54,30 +63,30 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
               {problem.message}
             </Alert>
           )}
-          <p id="action-text">{t(effect)}</p>
+          <p id="action-text">{effect}</p>
           {action === "scale" && <Replicas typed={typed} fits={fits} onChange={setTyped} />}
           <Command id="action-command" text={commandOf(action, darkroom, now, fits ? replicas : (darkroom.replicas ?? 1))} />
         </Form>
       </ModalBody>
       <ModalFooter>
         <Button type="submit" form="action-form" isDisabled={!fits || busy} isLoading={busy}>
-          {t(act)}
+          {act}
         </Button>
         <Button variant="link" onClick={() => onClose()}>
-          {t("Cancel")}
+          Cancel
         </Button>
       </ModalFooter>
     </Modal>
   );
 }
 
-const titles: Record<number, Message> = { 403: msg("Permission denied"), 409: msg("Darkroom replaced"), 412: msg("Darkroom changed") };
-const titleOf = ({ status }: Problem): string => t(titles[status] ?? msg("Request failed"));
+const titles: Record<number, string> = { 403: "Permission denied", 409: "Darkroom replaced", 412: "Darkroom changed" };
+const titleOf = ({ status }: Problem): string => titles[status] ?? "Request failed";
 
 function Replicas({ typed, fits, onChange }: { typed: string; fits: boolean; onChange: (typed: string) => void }) {
-  const help = !fits ? t("Must be from {least} to {most}", { least: 0, most: maxReplicas }) : Number(typed) === 0 ? t("Scaled to zero: no images are served") : t("The pods of the Darkroom");
+  const help = !fits ? `Must be from 0 to ${maxReplicas}` : Number(typed) === 0 ? "Scaled to zero: no images are served" : "The pods of the Darkroom";
   return (
-    <FormGroup label={t("Number of pods")} fieldId="action-replicas" isRequired>
+    <FormGroup label="Number of pods" fieldId="action-replicas" isRequired>
       <TextInput
         id="action-replicas"
         type="number"

@@ -1,6 +1,5 @@
 import { Dropdown, DropdownList, MenuToggle } from "@patternfly/react-core";
 import { useState, type ReactNode } from "react";
-import { t } from "../words/t";
 
 /** A menu of actions. */
 export function Actions({ isDisabled = false, children }: { isDisabled?: boolean; children: ReactNode }) {
@@ -13,7 +12,7 @@ export function Actions({ isDisabled = false, children }: { isDisabled?: boolean
       popperProps={{ position: "right" }}
       toggle={(ref) => (
         <MenuToggle ref={ref} isExpanded={open} isDisabled={isDisabled} onClick={() => setOpen(!open)}>
-          {t("Actions")}
+          Actions
         </MenuToggle>
       )}
     >

@@ -1,11 +1,9 @@
-import { Button, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
+import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
 import { useRef, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Code } from "../detail/Code";
 import { useStore } from "../live/useLive";
-import { Alert } from "../patternfly/Alert";
-import { Modal } from "../patternfly/Modal";
-import { t } from "../words/t";
+import { counted } from "../words/counted";
 import { bulkWords, commandOf, words, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
 import { perform, timestamp } from "./perform";
@@ -38,7 +36,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
     setRunning(undefined);
     setFailures(failed);
     if (failed.length === 0) {
-      onClose(t(done, { n: possible.length }));
+      onClose(done(counted(possible.length)));
     }
   };
   const close = () => {
@@ -48,24 +46,24 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
 
   return (
     <Modal isOpen variant="medium" onClose={close} aria-labelledby="bulk-title" aria-describedby="bulk-text">
-      <ModalHeader title={t(ask, { n: possible.length })} labelId="bulk-title" />
+      <ModalHeader title={ask(counted(possible.length))} labelId="bulk-title" />
       <ModalBody className="dr-stack">
         {failures.length > 0 && <Failures failures={failures} of={possible.length} />}
-        <p id="bulk-text">{t(effect)}</p>
+        <p id="bulk-text">{effect}</p>
         {[...refused].map(([reason, n]) => (
           <p key={reason} className="dr-quiet">
-            {t("{n, plural, one {# Darkroom} other {# Darkrooms}} left out. {reason}.", { n, reason })}
+            {counted(n)} left out. {reason}.
           </p>
         ))}
-        {running && <Progress aria-label={t("Darkrooms changed")} value={running.done} max={running.of} label={t("{done} of {all}", { done: running.done, all: running.of })} measureLocation="outside" />}
-        {possible.length > 0 && <Code id="kubectl-commands" label={t("kubectl commands")} copyLabel={t("Copy kubectl commands")} text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
+        {running && <Progress aria-label="Darkrooms changed" value={running.done} max={running.of} label={`${running.done} of ${running.of}`} measureLocation="outside" />}
+        {possible.length > 0 && <Code id="kubectl-commands" label="kubectl commands" copyLabel="Copy kubectl commands" text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
       </ModalBody>
       <ModalFooter>
         <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void submit()}>
-          {failures.length > 0 ? t("Try {n, plural, one {# Darkroom} other {# Darkrooms}} again", { n: failures.length }) : t(act)}
+          {failures.length > 0 ? `Try ${counted(failures.length)} again` : act}
         </Button>
         <Button variant="link" onClick={close}>
-          {running ? t("Stop") : t("Cancel")}
+          {running ? "Stop" : "Cancel"}
         </Button>
       </ModalFooter>
     </Modal>
@@ -74,7 +72,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
 
 function Failures({ failures, of }: { failures: Failure[]; of: number }) {
   return (
-    <Alert isInline variant="danger" title={t("{failed} of {n, plural, one {# Darkroom} other {# Darkrooms}} not changed", { failed: failures.length, n: of })} role="alert">
+    <Alert isInline variant="danger" title={`${failures.length} of ${counted(of)} not changed`} role="alert">
       <ul>
         {failures.map(({ darkroom, problem }) => (
           <li key={keyOf(darkroom)}>

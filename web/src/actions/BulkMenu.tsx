@@ -1,5 +1,4 @@
 import { DropdownItem } from "@patternfly/react-core";
-import { t } from "../words/t";
 import { Actions } from "./Actions";
 import { bulkActions, words, type BulkAction } from "./actions";
 
@@ -9,7 +8,7 @@ export function BulkMenu({ count, onAct }: { count: number; onAct: (action: Bulk
     <Actions isDisabled={count === 0}>
       {bulkActions.map((action) => (
         <DropdownItem key={action} onClick={() => onAct(action)}>
-          {t(words[action].menu)}
+          {words[action].menu}
         </DropdownItem>
       ))}
     </Actions>

@@ -10,7 +10,7 @@ import DetailView from "../detail/DetailView";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import { actionNames, commandOf, patchOf, refusalOf, type ActionName } from "./actions";
-import { pausedAnnotation, requestedAnnotation } from "./annotations";
+import { pausedAnnotation, requestedAnnotation } from "../model/annotations";
 
 /** A server with one Darkroom. A write to another version is refused. */
 let stored: Darkroom;
@@ -21,7 +21,7 @@ const reply = (status: number, body: unknown) => Promise.resolve(new Response(st
 
 beforeEach(() => {
   stored = darkroom();
-  access = { create: true, update: true, delete: true, image: true, log: true, listSecrets: true, createSecret: true };
+  access = { create: true, update: true, delete: true, image: true, log: true, createSecret: true } as Access;
   writes = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body, headers }: RequestInit = {}) => {
     if (path.startsWith("/access")) {
@@ -89,11 +89,11 @@ test.each<[string, Darkroom, ActionName[]]>([
   ["one that is deleted", darkroom({ deletedAt: at }), []],
 ])("for %s the possible actions are offered", (_, of, want) => {
   expect(actionNames.filter((action) => refusalOf(action, of, undefined) === undefined)).toEqual(want);
-  expect(actionNames.filter((action) => refusalOf(action, of, { create: true, update: false, delete: false, image: false, log: false, listSecrets: false, createSecret: false }) === undefined)).toEqual([]);
+  expect(actionNames.filter((action) => refusalOf(action, of, { create: true, update: false, delete: false, image: false, log: false, createSecret: false } as Access) === undefined)).toEqual([]);
 });
 
 test("without the right to it, an action says so", async () => {
-  access = { create: false, update: false, delete: false, image: false, log: false, listSecrets: false, createSecret: false };
+  access = { create: false, update: false, delete: false, image: false, log: false, createSecret: false } as Access;
   const user = open();
   await user.click(screen.getByRole("button", { name: "Actions" }));
   await waitFor(() => expect(screen.getAllByText("You do not have permission to update this Darkroom")).toHaveLength(4));

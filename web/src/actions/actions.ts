@@ -1,7 +1,6 @@
 import type { Access, Darkroom, Key } from "../api/types";
 import { phaseOf } from "../words/phases";
-import { msg, t, type Message } from "../words/t";
-import { pausedAnnotation, requestedAnnotation, restartedAnnotation } from "./annotations";
+import { pausedAnnotation, requestedAnnotation, restartedAnnotation } from "../model/annotations";
 
 /** The actions that change a Darkroom by a patch. */
 export const actionNames = ["restart", "scale", "pause", "resume", "retry"] as const;
@@ -9,51 +8,51 @@ export type ActionName = (typeof actionNames)[number];
 
 interface Words {
   /** The entry in a menu. */
-  menu: Message;
+  menu: string;
   /** The title of the dialog. */
-  ask: Message;
-  effect: Message;
+  ask: (name: string) => string;
+  effect: string;
   /** The button that does it. */
-  act: Message;
+  act: string;
   /** The result of the request, which is not yet that of the operator. */
-  done: Message;
+  done: string;
 }
 
 export const words: Record<ActionName, Words> = {
   restart: {
-    menu: msg("Restart pods"),
-    ask: msg("Restart the pods of {name}?"),
-    effect: msg("The pods are replaced one after another, without downtime. Darkrooms with an image check first start one new pod and check that it serves the image."),
-    act: msg("Restart"),
-    done: msg("Restart requested"),
+    menu: "Restart pods",
+    ask: (name) => `Restart the pods of ${name}?`,
+    effect: "The pods are replaced one after another, without downtime. Darkrooms with an image check first start one new pod and check that it serves the image.",
+    act: "Restart",
+    done: "Restart requested",
   },
   scale: {
-    menu: msg("Scale"),
-    ask: msg("Scale {name}?"),
-    effect: msg("Sets the number of pods."),
-    act: msg("Scale"),
-    done: msg("Number of pods changed"),
+    menu: "Scale",
+    ask: (name) => `Scale ${name}?`,
+    effect: "Sets the number of pods.",
+    act: "Scale",
+    done: "Number of pods changed",
   },
   pause: {
-    menu: msg("Pause reconciliation"),
-    ask: msg("Pause the reconciliation of {name}?"),
-    effect: msg("The operator applies no changes and reverts none until you resume. Pods keep running and images are still served."),
-    act: msg("Pause"),
-    done: msg("Reconciliation paused"),
+    menu: "Pause reconciliation",
+    ask: (name) => `Pause the reconciliation of ${name}?`,
+    effect: "The operator applies no changes and reverts none until you resume. Pods keep running and images are still served.",
+    act: "Pause",
+    done: "Reconciliation paused",
   },
   resume: {
-    menu: msg("Resume reconciliation"),
-    ask: msg("Resume the reconciliation of {name}?"),
-    effect: msg("The operator applies all changes that were made during the pause, and reverts manual changes to managed objects."),
-    act: msg("Resume"),
-    done: msg("Reconciliation resumed"),
+    menu: "Resume reconciliation",
+    ask: (name) => `Resume the reconciliation of ${name}?`,
+    effect: "The operator applies all changes that were made during the pause, and reverts manual changes to managed objects.",
+    act: "Resume",
+    done: "Reconciliation resumed",
   },
   retry: {
-    menu: msg("Retry now"),
-    ask: msg("Retry {name}?"),
-    effect: msg("The operator reconciles at once instead of at the next retry. A failed preflight check is repeated on its own schedule, within ten minutes."),
-    act: msg("Retry"),
-    done: msg("Retry requested"),
+    menu: "Retry now",
+    ask: (name) => `Retry ${name}?`,
+    effect: "The operator reconciles at once instead of at the next retry. A failed preflight check is repeated on its own schedule, within ten minutes.",
+    act: "Retry",
+    done: "Retry requested",
   },
 };
 
@@ -62,22 +61,22 @@ export const bulkActions = ["restart", "pause", "resume", "retry"] as const sati
 export type BulkAction = (typeof bulkActions)[number];
 
 /** Title and result of an action on several Darkrooms. */
-export const bulkWords: Record<BulkAction, Pick<Words, "ask" | "done">> = {
+export const bulkWords: Record<BulkAction, { ask: (count: string) => string; done: (count: string) => string }> = {
   restart: {
-    ask: msg("Restart the pods of {n, plural, one {# Darkroom} other {# Darkrooms}}?"),
-    done: msg("Restart requested for {n, plural, one {# Darkroom} other {# Darkrooms}}"),
+    ask: (count) => `Restart the pods of ${count}?`,
+    done: (count) => `Restart requested for ${count}`,
   },
   pause: {
-    ask: msg("Pause the reconciliation of {n, plural, one {# Darkroom} other {# Darkrooms}}?"),
-    done: msg("Reconciliation paused for {n, plural, one {# Darkroom} other {# Darkrooms}}"),
+    ask: (count) => `Pause the reconciliation of ${count}?`,
+    done: (count) => `Reconciliation paused for ${count}`,
   },
   resume: {
-    ask: msg("Resume the reconciliation of {n, plural, one {# Darkroom} other {# Darkrooms}}?"),
-    done: msg("Reconciliation resumed for {n, plural, one {# Darkroom} other {# Darkrooms}}"),
+    ask: (count) => `Resume the reconciliation of ${count}?`,
+    done: (count) => `Reconciliation resumed for ${count}`,
   },
   retry: {
-    ask: msg("Retry {n, plural, one {# Darkroom} other {# Darkrooms}}?"),
-    done: msg("Retry requested for {n, plural, one {# Darkroom} other {# Darkrooms}}"),
+    ask: (count) => `Retry ${count}?`,
+    done: (count) => `Retry requested for ${count}`,
   },
 };
 
@@ -124,22 +123,22 @@ export const deleteCommandOf = ({ namespace, name }: Key): string => `kubectl -n
 /** Why an action is not possible; undefined if it is. Unknown rights are left to the cluster. */
 export function refusalOf(action: ActionName, darkroom: Darkroom, access: Access | undefined): string | undefined {
   if (access?.update === false) {
-    return t("You do not have permission to update this Darkroom");
+    return "You do not have permission to update this Darkroom";
   }
   if (phaseOf(darkroom) === "Terminating") {
-    return t("The Darkroom is being deleted");
+    return "The Darkroom is being deleted";
   }
   if (action === "scale" && darkroom.autoscaling) {
-    return t("The autoscaler sets the number of pods: edit its limits instead");
+    return "The autoscaler sets the number of pods: edit its limits instead";
   }
   if (action === "restart" && !darkroom.autoscaling && darkroom.replicas === 0) {
-    return t("There are no pods: the Darkroom is scaled to zero");
+    return "There are no pods: the Darkroom is scaled to zero";
   }
   if (isPaused(darkroom) && action !== "resume") {
-    return action === "pause" ? t("Reconciliation is already paused") : t("Reconciliation is paused: resume it first");
+    return action === "pause" ? "Reconciliation is already paused" : "Reconciliation is paused: resume it first";
   }
   if (!isPaused(darkroom) && action === "resume") {
-    return t("Reconciliation is not paused");
+    return "Reconciliation is not paused";
   }
   return undefined;
 }

@@ -7,7 +7,7 @@ import type { Darkroom } from "../api/types";
 import { ListView } from "../list/ListView";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
-import { pausedAnnotation } from "./annotations";
+import { pausedAnnotation } from "../model/annotations";
 import { changeAll, partition } from "./bulk";
 
 const stored = [

@@ -1,6 +1,6 @@
 import { retry } from "../retry";
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, NewSecret, Pod, Review, Revision, Secret, SecretList, ServerSettings, WaysToSignIn, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, NewSecret, Pod, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -80,7 +80,6 @@ export const api = {
   access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
     json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),
 
-  secrets: (namespace: string, signal?: AbortSignal) => json<SecretList>(`/secrets?${new URLSearchParams({ namespace }).toString()}`, { signal }),
   createSecret: (body: NewSecret) => json<Secret>("/secrets", { method: "POST", body }),
 
   get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),

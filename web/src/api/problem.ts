@@ -1,4 +1,3 @@
-import { t } from "../words/t";
 import type { FieldProblem, ProblemBody } from "./types";
 
 /** Problem is an error of the API (RFC 9457); status 0 means that there was no answer. */
@@ -26,7 +25,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   } catch {
     // Not from the API but from something in between, such as a proxy.
   }
-  return new Problem(response.status, response.statusText || t("Error"), t("The server responded with status {status}.", { status: response.status }));
+  return new Problem(response.status, response.statusText || "Error", `The server responded with status ${response.status}.`);
 }
 
 /** Anything thrown, as a problem. */
@@ -37,6 +36,6 @@ export function asProblem(thrown: unknown): Problem {
   return unreachable();
 }
 
-export const unreachable = (): Problem => new Problem(0, t("No connection"), t("The server cannot be reached. Check your connection and try again."));
+export const unreachable = (): Problem => new Problem(0, "No connection", "The server cannot be reached. Check your connection and try again.");
 
 export const isAborted = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === "AbortError";

@@ -16,7 +16,6 @@ export type ProblemBody = Schemas["Problem"];
 export type Review = Schemas["Review"];
 export type Revision = Schemas["Revision"];
 export type Secret = Schemas["Secret"];
-export type SecretList = Schemas["SecretList"];
 export type ServerSettings = Schemas["ServerSettings"];
 export type Source = Schemas["Source"];
 export type SourceInput = Schemas["SourceInput"];

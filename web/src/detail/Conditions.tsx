@@ -2,14 +2,13 @@ import type { Condition } from "../api/types";
 import { atTime } from "../words/age";
 import { Age } from "../words/AgeText";
 import { findingOf, worthTelling } from "../words/conditions";
-import { t } from "../words/t";
 import { ToneIcon } from "../words/ToneIcon";
 
 /** The conditions, described. */
 export function Conditions({ conditions }: { conditions: readonly Condition[] }) {
   const told = worthTelling(conditions);
   if (told.length === 0) {
-    return <p className="dr-quiet">{t("No conditions yet.")}</p>;
+    return <p className="dr-quiet">No conditions yet.</p>;
   }
   return (
     <ul className="dr-conditions">
@@ -24,8 +23,8 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
                 <Age
                   className="dr-quiet"
                   since={condition.lastTransitionTime}
-                  text={(age) => t("for {age}", { age })}
-                  title={t("{condition} since {time}", { condition: condition.type, time: atTime(condition.lastTransitionTime) })}
+                  text={(age) => `for ${age}`}
+                  title={`${condition.type} since ${atTime(condition.lastTransitionTime)}`}
                 />
               )}
               {detail && <div className="dr-quiet dr-break">{detail}</div>}

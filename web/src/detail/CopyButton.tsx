@@ -1,6 +1,5 @@
 import { ClipboardCopyButton } from "@patternfly/react-core";
 import { useState } from "react";
-import { t } from "../words/t";
 
 /** Copies a text, and says so. */
 export function CopyButton({ id, text, label }: { id: string; text: string; label: string }) {
@@ -14,7 +13,7 @@ export function CopyButton({ id, text, label }: { id: string; text: string; labe
       onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
       onTooltipHidden={() => setCopied(false)}
     >
-      {copied ? t("Copied") : label}
+      {copied ? "Copied" : label}
     </ClipboardCopyButton>
   );
 }

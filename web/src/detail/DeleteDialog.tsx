@@ -1,4 +1,4 @@
-import { Button, Form, FormGroup, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
+import { Alert, Button, Form, FormGroup, Modal, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
@@ -6,10 +6,7 @@ import type { Darkroom } from "../api/types";
 import { Command } from "../actions/Command";
 import { deleteCommandOf } from "../actions/actions";
 import { writeSeen } from "../form/versions";
-import { Alert } from "../patternfly/Alert";
-import { Modal } from "../patternfly/Modal";
 import { navigate, paths } from "../router";
-import { rich, t } from "../words/t";
 
 /** Confirms a deletion by the name of the Darkroom. */
 export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => void }) {
@@ -32,7 +29,7 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
   };
   return (
     <Modal isOpen variant="small" onClose={onClose} aria-labelledby="delete-title" aria-describedby="delete-text">
-      <ModalHeader title={t("Delete {name}?", { name: of.name })} titleIconVariant="warning" titleScreenReaderText={t("Warning alert:")} labelId="delete-title" />
+      <ModalHeader title={`Delete ${of.name}?`} titleIconVariant="warning" titleScreenReaderText="Warning alert:" labelId="delete-title" />
       <ModalBody>
         <Form
           id="delete-form"
@@ -44,14 +41,14 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
           }}
         >
           {problem && (
-            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? t("Permission denied") : t("Deletion failed")} role="alert">
+            <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Deletion failed"} role="alert">
               {problem.message}
             </Alert>
           )}
           <p id="delete-text">
-            {t("This deletes its pods and routes, and its domains stop serving images. The images at the source are not deleted.")}
+            This deletes its pods and routes, and its domains stop serving images. The images at the source are not deleted.
           </p>
-          <FormGroup label={rich("Type <strong>{name}</strong> to confirm", { name: of.name })} fieldId="delete-name">
+          <FormGroup label={<>Type <strong>{of.name}</strong> to confirm</>} fieldId="delete-name">
             <TextInput id="delete-name" value={typed} onChange={(_, value) => setTyped(value)} autoComplete="off" spellCheck={false} />
           </FormGroup>
           <Command id="delete-command" text={deleteCommandOf(of)} />
@@ -59,10 +56,10 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
       </ModalBody>
       <ModalFooter>
         <Button variant="danger" type="submit" form="delete-form" isDisabled={!fits || busy} isLoading={busy}>
-          {t("Delete")}
+          Delete
         </Button>
         <Button variant="link" onClick={onClose}>
-          {t("Cancel")}
+          Cancel
         </Button>
       </ModalFooter>
     </Modal>

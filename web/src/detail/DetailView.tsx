@@ -8,6 +8,7 @@ import {
   Spinner,
   Tab,
   TabContent,
+  Tabs,
   TabTitleText,
   Title,
   Tooltip,
@@ -22,12 +23,9 @@ import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
-import { Tabs } from "../patternfly/Tabs";
 import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
-import { useKeyHint } from "../shortcuts/setting";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
-import { msg, t } from "../words/t";
 import { DeleteDialog } from "./DeleteDialog";
 import { Events } from "./Events";
 import { Manifest } from "./Manifest";
@@ -38,7 +36,7 @@ import { Yaml } from "./Yaml";
 // It needs the YAML library.
 const History = lazy(() => import("./History"));
 
-const tabs = { overview: msg("Overview"), playground: msg("Playground"), events: msg("Events"), history: msg("History"), yaml: msg("YAML"), manifest: msg("Manifest") };
+const tabs = { overview: "Overview", playground: "Playground", events: "Events", history: "History", yaml: "YAML", manifest: "Manifest" };
 type TabName = keyof typeof tabs;
 
 /** One Darkroom, live. */
@@ -53,8 +51,8 @@ export default function DetailView({ of }: { of: Key }) {
   return (
     <>
       <PageSection type="breadcrumb">
-        <Breadcrumb aria-label={t("Breadcrumb")}>
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>{t("Darkrooms")}</Link>} />
+        <Breadcrumb aria-label="Breadcrumb">
+          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
           <BreadcrumbItem isActive>{of.name}</BreadcrumbItem>
         </Breadcrumb>
       </PageSection>
@@ -64,13 +62,13 @@ export default function DetailView({ of }: { of: Key }) {
         <PageSection isFilled>
           <ProblemState problem={described(read.problem, of)} onRetry={read.reload}>
             <Button variant="link" onClick={() => navigate(paths.list)}>
-              {t("All Darkrooms")}
+              All Darkrooms
             </Button>
           </ProblemState>
         </PageSection>
       ) : (
         <Bullseye>
-          <Spinner aria-label={t("Loading")} />
+          <Spinner aria-label="Loading" />
         </Bullseye>
       )}
     </>
@@ -78,13 +76,12 @@ export default function DetailView({ of }: { of: Key }) {
 }
 
 const described = (problem: Problem, { namespace, name }: Key): Problem =>
-  problem.status === 404 ? new Problem(404, problem.title, t("There is no Darkroom {name} in the namespace {namespace}.", { name, namespace })) : problem;
+  problem.status === 404 ? new Problem(404, problem.title, `There is no Darkroom ${name} in the namespace ${namespace}.`) : problem;
 
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);
   const [action, setAction] = useState<ActionName>();
   const [done, setDone] = useState<string>();
-  const editKeys = useKeyHint("e");
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = wanted in tabs ? (wanted as TabName) : "overview";
@@ -98,7 +95,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
               <Title headingLevel="h1" className="dr-break">
                 {darkroom.name}
               </Title>
-              <span role="status" aria-label={t("Phase")}>
+              <span role="status" aria-label="Phase">
                 <PhaseLabel phase={phaseOf(darkroom)} />
               </span>
             </div>
@@ -106,48 +103,48 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           </div>
           <div className="dr-row">
             <ActionMenu darkroom={darkroom} access={access} onAct={setAction} />
-            <Allowed allowed={access?.update !== false} refusal={t("You do not have permission to edit this Darkroom")}>
+            <Allowed allowed={access?.update !== false} refusal="You do not have permission to edit this Darkroom">
               <Button
                 variant="secondary"
                 component="a"
                 href={paths.edit(darkroom)}
-                aria-keyshortcuts={editKeys}
+               
                 isAriaDisabled={access?.update === false || gone}
                 onClick={(event) => followLink(event, paths.edit(darkroom))}
               >
-                {t("Edit")}
+                Edit
               </Button>
             </Allowed>
-            <Allowed allowed={access?.delete !== false} refusal={t("You do not have permission to delete this Darkroom")}>
+            <Allowed allowed={access?.delete !== false} refusal="You do not have permission to delete this Darkroom">
               <Button variant="secondary" isDanger isAriaDisabled={access?.delete === false || gone} onClick={() => setDeleting(true)}>
-                {t("Delete")}
+                Delete
               </Button>
             </Allowed>
           </div>
         </div>
         <Done text={done} onClose={() => setDone(undefined)}>
-          {t("The phase and the conditions show the progress.")}
+          The phase and the conditions show the progress.
         </Done>
       </PageSection>
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs
           activeKey={tab}
           onSelect={(_, key) => navigate(key === "overview" ? pathname : `${pathname}?tab=${key}`, { replace: true })}
-          aria-label={t("Details of the Darkroom")}
+          aria-label="Details of the Darkroom"
           usePageInsets
         >
           {Object.entries(tabs).map(([name, title]) => (
-            <Tab key={name} eventKey={name} title={<TabTitleText>{t(title)}</TabTitleText>} tabContentId={`part-${name}`} />
+            <Tab key={name} eventKey={name} title={<TabTitleText>{title}</TabTitleText>} tabContentId={`part-${name}`} />
           ))}
         </Tabs>
       </PageSection>
       <PageSection isFilled>
-        <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={t(tabs[tab])}>
+        <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tabs[tab]}>
           {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
           {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
           {tab === "events" && <Events darkroom={darkroom} />}
           {tab === "history" && (
-            <Suspense fallback={<Skeleton height="6rem" screenreaderText={t("Loading the history")} />}>
+            <Suspense fallback={<Skeleton height="6rem" screenreaderText="Loading the history" />}>
               <History darkroom={darkroom} access={access} onDone={setDone} />
             </Suspense>
           )}

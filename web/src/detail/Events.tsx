@@ -7,46 +7,44 @@ import { keyOf, type Darkroom, type DarkroomEvent } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
-import { number } from "../words/format";
 import { describeReason } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
-import { t } from "../words/t";
 
 /** The events of a Darkroom, or of one of its pods, the latest first. */
 export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) {
   const load = (signal: AbortSignal) => (pod ? api.podEvents(darkroom, pod, signal) : api.events(darkroom, signal));
   const { value: events, problem, reload } = useLoaded(`${keyOf(darkroom)} ${pod ?? ""}`, load, 5_000);
   if (!events) {
-    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Skeleton height="6rem" screenreaderText={t("Loading events")} />;
+    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Skeleton height="6rem" screenreaderText="Loading events" />;
   }
   if (events.length === 0) {
     return (
-      <EmptyState titleText={t("No recent events")} headingLevel="h2" variant="sm">
-        <EmptyStateBody>{t("Kubernetes keeps events for about an hour.")}</EmptyStateBody>
+      <EmptyState titleText="No recent events" headingLevel="h2" variant="sm">
+        <EmptyStateBody>Kubernetes keeps events for about an hour.</EmptyStateBody>
       </EmptyState>
     );
   }
   return (
-    <Table aria-label={t("Events")} variant="compact" gridBreakPoint="grid-md">
+    <Table aria-label="Events" variant="compact" gridBreakPoint="grid-md">
       <Thead>
         <Tr>
-          <Th width={20}>{t("Reason")}</Th>
-          <Th width={50}>{t("Message")}</Th>
-          <Th>{t("Count")}</Th>
-          <Th>{t("Last seen")}</Th>
+          <Th width={20}>Reason</Th>
+          <Th width={50}>Message</Th>
+          <Th>Count</Th>
+          <Th>Last seen</Th>
         </Tr>
       </Thead>
       <Tbody>
         {events.map((event, i) => (
           <Tr key={`${event.reason} ${event.firstSeen ?? ""} ${i}`}>
-            <Td dataLabel={t("Reason")}>
+            <Td dataLabel="Reason">
               <Reason of={event} />
             </Td>
-            <Td dataLabel={t("Message")} className="dr-break">
+            <Td dataLabel="Message" className="dr-break">
               {event.message}
             </Td>
-            <Td dataLabel={t("Count")}>{number(event.count)}</Td>
-            <Td dataLabel={t("Last seen")}>
+            <Td dataLabel="Count">{event.count}</Td>
+            <Td dataLabel="Last seen">
               <Age since={event.lastSeen} text={ago} />
             </Td>
           </Tr>
@@ -59,7 +57,7 @@ export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) 
 function Reason({ of: { type, reason } }: { of: DarkroomEvent }) {
   const isWarning = type === "Warning";
   return (
-    <StatusText icon={isWarning ? ExclamationTriangleIcon : InfoCircleIcon} status={isWarning ? "warning" : undefined} label={isWarning ? t("Warning") : undefined}>
+    <StatusText icon={isWarning ? ExclamationTriangleIcon : InfoCircleIcon} status={isWarning ? "warning" : undefined} label={isWarning ? "Warning" : undefined}>
       {describeReason(reason)}
     </StatusText>
   );

@@ -9,9 +9,8 @@ import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
-import { number } from "../words/format";
+import { plural } from "../words/format";
 import { StatusText } from "../words/StatusText";
-import { t } from "../words/t";
 import { changesTo, describeStatus } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
 
@@ -29,28 +28,28 @@ export default function History({ darkroom, access, onDone }: Props) {
     return problem ? (
       <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "revisions", namespace: darkroom.namespace }} />
     ) : (
-      <Skeleton height="6rem" screenreaderText={t("Loading the history")} />
+      <Skeleton height="6rem" screenreaderText="Loading the history" />
     );
   }
   if (revisions.length === 0) {
     return (
-      <EmptyState titleText={t("No revisions")} headingLevel="h2" variant="sm">
-        <EmptyStateBody>{t("The first one is made when the Darkroom is installed.")}</EmptyStateBody>
+      <EmptyState titleText="No revisions" headingLevel="h2" variant="sm">
+        <EmptyStateBody>The first one is made when the Darkroom is installed.</EmptyStateBody>
       </EmptyState>
     );
   }
-  const refusal = access?.update === false ? t("You do not have permission to update this Darkroom") : darkroom.deletedAt ? t("The Darkroom is being deleted") : undefined;
+  const refusal = access?.update === false ? "You do not have permission to update this Darkroom" : darkroom.deletedAt ? "The Darkroom is being deleted" : undefined;
   return (
     <>
-      <Table aria-label={t("Revisions")} variant="compact" gridBreakPoint="grid-md">
+      <Table aria-label="Revisions" variant="compact" gridBreakPoint="grid-md">
         <Thead>
           <Tr>
-            <Th>{t("Revision")}</Th>
-            <Th>{t("Status")}</Th>
-            <Th>{t("Created")}</Th>
-            <Th>{t("Darkroom version")}</Th>
-            <Th>{t("Compared with now")}</Th>
-            <Th screenReaderText={t("Roll back")} />
+            <Th>Revision</Th>
+            <Th>Status</Th>
+            <Th>Created</Th>
+            <Th>Darkroom version</Th>
+            <Th>Compared with now</Th>
+            <Th screenReaderText="Roll back" />
           </Tr>
         </Thead>
         <Tbody>
@@ -85,27 +84,27 @@ function Row({ darkroom, revision, refusal, onChoose }: { darkroom: Darkroom; re
   const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
   const isSame = changed === 0 && !secretsDiffer;
   const comparison = !settings
-    ? t("Settings not recorded")
+    ? "Settings not recorded"
     : isSame
-      ? t("Same settings")
+      ? "Same settings"
       : changed === 0
-        ? t("Other credentials or literal values")
-        : t("{n, plural, one {# line differs} other {# lines differ}}", { n: changed });
+        ? "Other credentials or literal values"
+        : plural(changed, "line differs", "lines differ");
   return (
     <Tr>
-      <Td dataLabel={t("Revision")}>{number(revision.revision)}</Td>
-      <Td dataLabel={t("Status")}>
+      <Td dataLabel="Revision">{revision.revision}</Td>
+      <Td dataLabel="Status">
         <StatusText {...(icons[status] ?? { icon: InfoCircleIcon, status: undefined })}>{describeStatus(status)}</StatusText>
       </Td>
-      <Td dataLabel={t("Created")}>
+      <Td dataLabel="Created">
         <Age since={revision.createdAt} text={ago} />
       </Td>
-      <Td dataLabel={t("Darkroom version")}>{settings ? (settings.version ?? t("default")) : ""}</Td>
-      <Td dataLabel={t("Compared with now")}>{comparison}</Td>
-      <Td dataLabel={t("Roll back")}>
+      <Td dataLabel="Darkroom version">{settings ? (settings.version ?? "default") : ""}</Td>
+      <Td dataLabel="Compared with now">{comparison}</Td>
+      <Td dataLabel="Roll back">
         {settings && !isSame && (
-          <Button variant="secondary" size="sm" aria-label={t("Roll back to revision {revision}", { revision: revision.revision })} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
-            {t("Roll back")}
+          <Button variant="secondary" size="sm" aria-label={`Roll back to revision ${revision.revision}`} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
+            Roll back
           </Button>
         )}
       </Td>

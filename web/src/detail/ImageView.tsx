@@ -1,21 +1,19 @@
-import { Skeleton } from "@patternfly/react-core";
+import { Alert, Skeleton } from "@patternfly/react-core";
 import { useState } from "react";
 import { api, type FetchedImage } from "../api/client";
 import { keyOf, type Key } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { Alert } from "../patternfly/Alert";
 import { useImageUrl } from "../useImageUrl";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
 import { bytes } from "../words/age";
-import { milliseconds, number } from "../words/format";
-import { msg, rich, t } from "../words/t";
+import { milliseconds } from "../words/format";
 
 /** What an image is shown as. */
 const kinds = {
-  original: { title: msg("Original"), loading: msg("Loading the image, original"), alt: msg("{path}, original") },
-  result: { title: msg("Result"), loading: msg("Loading the image, result"), alt: msg("{path}, result") },
-  last: { title: msg("Last request"), loading: msg("Loading the image, last request"), alt: msg("{path}, last request") },
+  original: { title: "Original", loading: "Loading the image, original", alt: ", original" },
+  result: { title: "Result", loading: "Loading the image, result", alt: ", result" },
+  last: { title: "Last request", loading: "Loading the image, last request", alt: ", last request" },
 };
 type Kind = keyof typeof kinds;
 
@@ -29,18 +27,18 @@ export function ImageView({ of, path, query, round, kind }: { of: Key; path: str
   return (
     <figure className="dr-image">
       <figcaption>
-        <h3>{t(kinds[kind].title)}</h3>
+        <h3>{kinds[kind].title}</h3>
       </figcaption>
       {problem?.status === 403 ? (
         <MissingRight to="image" namespace={of.namespace} />
       ) : problem ? (
-        <Alert component="p" isInline variant="warning" title={t("No image")} role="alert" className="dr-break">
+        <Alert component="p" isInline variant="warning" title="No image" role="alert" className="dr-break">
           {problem.message}
         </Alert>
       ) : value ? (
         <Shown key={round} image={value} kind={kind} path={path} />
       ) : (
-        <Skeleton shape="square" width="100%" screenreaderText={t(kinds[kind].loading)} />
+        <Skeleton shape="square" width="100%" screenreaderText={kinds[kind].loading} />
       )}
     </figure>
   );
@@ -55,15 +53,15 @@ function Shown({ image, kind, path }: { image: FetchedImage; kind: Kind; path: s
         {url && (
           <img
             src={url}
-            alt={t(kinds[kind].alt, { path })}
+            alt={path + kinds[kind].alt}
             onLoad={(event) => setSize({ width: event.currentTarget.naturalWidth, height: event.currentTarget.naturalHeight })}
           />
         )}
       </div>
       <p className="dr-quiet">
-        {size && `${number(size.width)} × ${number(size.height)} · `}
+        {size && `${size.width} × ${size.height} · `}
         {image.blob.type.replace("image/", "").toUpperCase()} · {bytes(image.blob.size)} ·{" "}
-        {rich("served {age} in {duration}", { age: <Age since={image.at} text={ago} />, duration: milliseconds(image.milliseconds) })}
+        served <Age since={image.at} text={ago} /> in {milliseconds(image.milliseconds)}
       </p>
     </>
   );

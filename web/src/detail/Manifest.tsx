@@ -3,7 +3,6 @@ import { api } from "../api/client";
 import { keyOf, type Darkroom } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
-import { t } from "../words/t";
 import { Code } from "./Code";
 
 /** The manifest that the operator installs. It is loaded again when the specification changes. */
@@ -11,7 +10,7 @@ export function Manifest({ darkroom }: { darkroom: Darkroom }) {
   const what = `${keyOf(darkroom)} ${darkroom.generation ?? 0}`;
   const { value, problem, reload } = useLoaded(what, (signal) => api.manifest(darkroom, signal));
   if (value === undefined) {
-    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall /> : <Skeleton height="20rem" screenreaderText={t("Loading the manifest")} />;
+    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall /> : <Skeleton height="20rem" screenreaderText="Loading the manifest" />;
   }
-  return <Code id="manifest" label={t("Manifest")} copyLabel={t("Copy manifest")} text={value} note={t("Secrets are shown as REDACTED.")} />;
+  return <Code id="manifest" label="Manifest" copyLabel="Copy manifest" text={value} note="Secrets are shown as REDACTED." />;
 }

@@ -15,8 +15,8 @@ import type { ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { Age, ago } from "../words/AgeText";
 import { urlOf } from "../words/domains";
-import { placeOf, sourceNames, typeOf } from "../words/sources";
-import { t } from "../words/t";
+import { placeOf, sourceNames } from "../words/sources";
+import { typeOf } from "../model/model";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
 import { FirstImage } from "./FirstImage";
@@ -32,7 +32,7 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
         <Progress darkroom={darkroom} />
         <FirstImage darkroom={darkroom} access={access} />
         <Card id="card-details">
-          <CardTitle component="h2">{t("Details")}</CardTitle>
+          <CardTitle component="h2">Details</CardTitle>
           <CardBody>
             <Details darkroom={darkroom} />
           </CardBody>
@@ -40,13 +40,13 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
       </GridItem>
       <GridItem lg={6} className="dr-stack">
         <Card id="card-domains">
-          <CardTitle component="h2">{t("Domains")}</CardTitle>
+          <CardTitle component="h2">Domains</CardTitle>
           <CardBody>
             <Domains darkroom={darkroom} />
           </CardBody>
         </Card>
         <Card id="card-conditions">
-          <CardTitle component="h2">{t("Conditions")}</CardTitle>
+          <CardTitle component="h2">Conditions</CardTitle>
           <CardBody>
             <Conditions conditions={darkroom.status.conditions ?? []} />
           </CardBody>
@@ -63,29 +63,24 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
   const { source, status, autoscaling } = darkroom;
   const image = darkroom.image?.repository;
   const entries: [string, ReactNode][] = [
-    [t("Namespace"), darkroom.namespace],
-    [t("Source"), t(sourceNames[typeOf(source)].name)],
-    [t("Images from"), placeOf(source) || "–"],
-    ...(source.endpoint ? ([[t("Endpoint"), source.endpoint]] as [string, ReactNode][]) : []),
-    ...(source.region ? ([[t("Region"), source.region]] as [string, ReactNode][]) : []),
-    ...(source.credentials ? ([[t("Credentials"), credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
-    [t("Image check"), <ImageCheck key="check" darkroom={darkroom} />],
-    [t("Version"), status.version ?? darkroom.version ?? "–"],
-    ...(image ? ([[t("Container image"), image]] as [string, ReactNode][]) : []),
+    ["Namespace", darkroom.namespace],
+    ["Source", sourceNames[typeOf(source)].name],
+    ["Images from", placeOf(source) || "–"],
+    ...(source.endpoint ? ([["Endpoint", source.endpoint]] as [string, ReactNode][]) : []),
+    ...(source.region ? ([["Region", source.region]] as [string, ReactNode][]) : []),
+    ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
+    ["Image check", <ImageCheck key="check" darkroom={darkroom} />],
+    ["Version", status.version ?? darkroom.version ?? "–"],
+    ...(image ? ([["Container image", image]] as [string, ReactNode][]) : []),
     [
-      t("Pods ready"),
+      "Pods ready",
       autoscaling
-        ? t("{ready} of {all} (autoscaling: {least} to {most})", {
-            ready: status.readyReplicas,
-            all: status.replicas,
-            least: autoscaling.minReplicas ?? 1,
-            most: autoscaling.maxReplicas,
-          })
-        : t("{ready} of {all}", { ready: status.readyReplicas, all: darkroom.replicas ?? 1 }),
+        ? `${status.readyReplicas} of ${status.replicas} (autoscaling: ${autoscaling.minReplicas ?? 1} to ${autoscaling.maxReplicas})`
+        : `${status.readyReplicas} of ${darkroom.replicas ?? 1}`,
     ],
-    [t("URL"), status.url ? <OpenLink key="url" to={status.url} text={status.url} /> : "–"],
-    [t("Cluster address"), status.address ?? "–"],
-    [t("Created"), <Age key="created" since={darkroom.createdAt} text={ago} />],
+    ["URL", status.url ? <OpenLink key="url" to={status.url} text={status.url} /> : "–"],
+    ["Cluster address", status.address ?? "–"],
+    ["Created", <Age key="created" since={darkroom.createdAt} text={ago} />],
   ];
   return (
     <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: "14ch" }}>
@@ -100,13 +95,13 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
 }
 
 function credentialsOf({ source }: Darkroom): string {
-  return source.credentials === "secretRef" ? t("Secret {name}", { name: source.credentialsSecretRef?.name ?? "" }) : t("Inline, in the resource");
+  return source.credentials === "secretRef" ? `Secret ${source.credentialsSecretRef?.name ?? ""}` : "Inline, in the resource";
 }
 
 function Domains({ darkroom }: { darkroom: Darkroom }) {
   const { domains } = darkroom.status;
   if (domains.length === 0) {
-    return <p className="dr-quiet">{t("No routed domains yet.")}</p>;
+    return <p className="dr-quiet">No routed domains yet.</p>;
   }
   return (
     <List isPlain>
@@ -114,7 +109,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
         <ListItem key={host}>
           <span className="dr-host">
             <OpenLink to={urlOf(darkroom.status, host)} text={host} />
-            <CopyButton id={`copy-${host}`} text={host} label={t("Copy {text}", { text: host })} />
+            <CopyButton id={`copy-${host}`} text={host} label={`Copy ${host}`} />
           </span>
         </ListItem>
       ))}

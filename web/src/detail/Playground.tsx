@@ -13,13 +13,12 @@ import {
   Grid,
   GridItem,
   HelperText,
+  HelperTextItem,
   TextInput,
 } from "@patternfly/react-core";
 import { useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { HelperTextItem } from "../patternfly/HelperTextItem";
-import { msg, t } from "../words/t";
 import { noParams, queryOf, queryText, wrongWith, type Params } from "./params";
 import { ImageView } from "./ImageView";
 import { Snippets } from "./Snippets";
@@ -58,7 +57,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
       )}
       <GridItem lg={4}>
         <Card id="card-parameters">
-          <CardTitle component="h2">{t("Image")}</CardTitle>
+          <CardTitle component="h2">Image</CardTitle>
           <CardBody>
             <Form
               onSubmit={(event) => {
@@ -66,7 +65,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
                 fetchImage();
               }}
             >
-              <FormGroup label={t("Path")} fieldId="image-path" isRequired>
+              <FormGroup label="Path" fieldId="image-path" isRequired>
                 <TextInput
                   id="image-path"
                   value={path}
@@ -80,7 +79,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
                 <FormHelperText>
                   <HelperText id="image-path-help" isLiveRegion>
                     <HelperTextItem variant={tried && wrong ? "error" : "default"}>
-                      {tried && wrong ? wrong : t("Path of the image at the source")}
+                      {tried && wrong ? wrong : "Path of the image at the source"}
                     </HelperTextItem>
                   </HelperText>
                 </FormHelperText>
@@ -88,10 +87,10 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
               <ParamFields params={params} set={set} />
               <ActionGroup>
                 <Button type="submit" isAriaDisabled={!mayFetch}>
-                  {t("Fetch")}
+                  Fetch
                 </Button>
                 <Button variant="link" onClick={() => setParams(noParams)}>
-                  {t("Reset")}
+                  Reset
                 </Button>
               </ActionGroup>
             </Form>
@@ -100,7 +99,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
       </GridItem>
       <GridItem lg={8}>
         <Card id="card-images" isFullHeight>
-          <CardTitle component="h2">{t("Original and result")}</CardTitle>
+          <CardTitle component="h2">Original and result</CardTitle>
           <CardBody>
             <Snippets darkroom={darkroom} path={path} query={queryText(params)} />
             {asked ? (
@@ -113,7 +112,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
                 </GridItem>
               </Grid>
             ) : (
-              <p className="dr-quiet dr-images">{t("Enter a path, choose the changes, and fetch the image.")}</p>
+              <p className="dr-quiet dr-images">Enter a path, choose the changes, and fetch the image.</p>
             )}
           </CardBody>
         </Card>
@@ -124,14 +123,14 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
 
 /** Anchors of a crop, by their values in URLs. */
 const crops = {
-  top: msg("top"),
-  bottom: msg("bottom"),
-  left: msg("left"),
-  right: msg("right"),
-  "top,left": msg("top left"),
-  "top,right": msg("top right"),
-  "bottom,left": msg("bottom left"),
-  "bottom,right": msg("bottom right"),
+  top: "top",
+  bottom: "bottom",
+  left: "left",
+  right: "right",
+  "top,left": "top left",
+  "top,right": "top right",
+  "bottom,left": "bottom left",
+  "bottom,right": "bottom right",
 };
 
 function ParamFields({ params, set }: { params: Params; set: (part: Partial<Params>) => void }) {
@@ -144,41 +143,41 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
   return (
     <>
       <div className="dr-pair dr-pair--tight">
-        {number("w", t("Width"), 2000)}
-        {number("h", t("Height"), 2000)}
+        {number("w", "Width", 2000)}
+        {number("h", "Height", 2000)}
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label={t("Fit")} fieldId="image-fit">
+        <FormGroup label="Fit" fieldId="image-fit">
           <FormSelect id="image-fit" value={params.fit} isDisabled={!sized} onChange={(_, fit) => set({ fit: fit as Params["fit"] })}>
-            <FormSelectOption value="" label={t("inside")} />
-            <FormSelectOption value="crop" label={t("crop")} />
-            <FormSelectOption value="scale" label={t("stretch")} />
+            <FormSelectOption value="" label="inside" />
+            <FormSelectOption value="crop" label="crop" />
+            <FormSelectOption value="scale" label="stretch" />
           </FormSelect>
         </FormGroup>
-        <FormGroup label={t("Crop anchor")} fieldId="image-crop">
+        <FormGroup label="Crop anchor" fieldId="image-crop">
           <FormSelect id="image-crop" value={params.crop} isDisabled={!sized || params.fit !== "crop"} onChange={(_, crop) => set({ crop })}>
-            <FormSelectOption value="" label={t("center")} />
+            <FormSelectOption value="" label="center" />
             {Object.entries(crops).map(([crop, words]) => (
-              <FormSelectOption key={crop} value={crop} label={t(words)} />
+              <FormSelectOption key={crop} value={crop} label={words} />
             ))}
           </FormSelect>
         </FormGroup>
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label={t("Flip")} fieldId="image-flip">
+        <FormGroup label="Flip" fieldId="image-flip">
           <FormSelect id="image-flip" value={params.flip} onChange={(_, flip) => set({ flip: flip as Params["flip"] })}>
-            <FormSelectOption value="" label={t("none{@flip}")} />
-            <FormSelectOption value="h" label={t("horizontal")} />
-            <FormSelectOption value="v" label={t("vertical")} />
-            <FormSelectOption value="vh" label={t("both")} />
+            <FormSelectOption value="" label="none" />
+            <FormSelectOption value="h" label="horizontal" />
+            <FormSelectOption value="v" label="vertical" />
+            <FormSelectOption value="vh" label="both" />
           </FormSelect>
         </FormGroup>
-        {number("rot", t("Rotate (degrees)"), 359)}
-        {number("blur", t("Blur"), 100, 0.5)}
+        {number("rot", "Rotate (degrees)", 359)}
+        {number("blur", "Blur", 100, 0.5)}
       </div>
-      <FormGroup role="group" label={t("Options")} fieldId="image-also" isInline>
-        <Checkbox id="image-mono" label={t("Grayscale")} isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
-        <Checkbox id="image-compress" label={t("Compress")} isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
+      <FormGroup role="group" label="Options" fieldId="image-also" isInline>
+        <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
+        <Checkbox id="image-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
       </FormGroup>
     </>
   );

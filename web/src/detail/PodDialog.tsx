@@ -1,14 +1,11 @@
-import { ModalBody, ModalHeader, Tab, TabContent, TabTitleText, Tooltip } from "@patternfly/react-core";
+import { Modal, ModalBody, ModalHeader, Tab, TabContent, Tabs, TabTitleText, Tooltip } from "@patternfly/react-core";
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
 import { missingRight } from "../layout/MissingRight";
-import { Modal } from "../patternfly/Modal";
-import { Tabs } from "../patternfly/Tabs";
-import { msg, t } from "../words/t";
 import { Events } from "./Events";
 import { PodLog } from "./PodLog";
 
-const parts = { log: msg("Log"), events: msg("Events") };
+const parts = { log: "Log", events: "Events" };
 
 /** Log and events of one pod. */
 export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { darkroom: Darkroom; pod: string; mayReadLogs: boolean; onClose: () => void }) {
@@ -16,21 +13,21 @@ export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { dar
   const noLog = mayReadLogs ? undefined : <Tooltip content={missingRight("logs", darkroom.namespace)} />;
   return (
     <Modal isOpen variant="large" onClose={onClose} aria-labelledby="pod-title">
-      <ModalHeader title={t("Pod {name}", { name: pod })} labelId="pod-title" />
+      <ModalHeader title={`Pod ${pod}`} labelId="pod-title" />
       <ModalBody>
-        <Tabs activeKey={part} onSelect={(_, key) => setPart(key as keyof typeof parts)} aria-label={t("Log or events")} className="dr-tabs">
+        <Tabs activeKey={part} onSelect={(_, key) => setPart(key as keyof typeof parts)} aria-label="Log or events" className="dr-tabs">
           {Object.entries(parts).map(([name, title]) => (
             <Tab
               key={name}
               eventKey={name}
-              title={<TabTitleText>{t(title)}</TabTitleText>}
+              title={<TabTitleText>{title}</TabTitleText>}
               tabContentId={`pod-${name}`}
               isAriaDisabled={name === "log" && !mayReadLogs}
               tooltip={name === "log" ? noLog : undefined}
             />
           ))}
         </Tabs>
-        <TabContent id={`pod-${part}`} eventKey={part} activeKey={part} aria-label={t(parts[part])}>
+        <TabContent id={`pod-${part}`} eventKey={part} activeKey={part} aria-label={parts[part]}>
           {part === "log" ? <PodLog of={darkroom} pod={pod} /> : <Events darkroom={darkroom} pod={pod} />}
         </TabContent>
       </ModalBody>

@@ -1,13 +1,12 @@
-import { Button, Checkbox, TextInput } from "@patternfly/react-core";
+import { Alert, Button, Checkbox, TextInput } from "@patternfly/react-core";
 import { Fragment, useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import type { Key } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { Alert } from "../patternfly/Alert";
-import { t } from "../words/t";
 import { matching, maxLines } from "./log";
 import { useLog } from "./useLog";
+import { plural } from "../words/format";
 
 /** The log of a pod: live, searchable, and as a file. */
 export function PodLog({ of, pod }: { of: Key; pod: string }) {
@@ -35,26 +34,26 @@ export function PodLog({ of, pod }: { of: Key; pod: string }) {
   return (
     <div className="dr-stack">
       <div className="dr-row">
-        <TextInput type="search" aria-label={t("Search the log")} placeholder={t("Search")} value={search} onChange={(_, value) => setSearch(value)} className="dr-log__search" />
-        <Checkbox id="log-follow" label={t("Follow")} isChecked={follow && !previous} isDisabled={previous} onChange={(_, value) => setFollow(value)} />
-        <Checkbox id="log-previous" label={t("Before the last restart")} isChecked={previous} onChange={(_, value) => setPrevious(value)} />
+        <TextInput type="search" aria-label="Search the log" placeholder="Search" value={search} onChange={(_, value) => setSearch(value)} className="dr-log__search" />
+        <Checkbox id="log-follow" label="Follow" isChecked={follow && !previous} isDisabled={previous} onChange={(_, value) => setFollow(value)} />
+        <Checkbox id="log-previous" label="Before the last restart" isChecked={previous} onChange={(_, value) => setPrevious(value)} />
         <Button variant="secondary" isDisabled={saving === "busy"} isLoading={saving === "busy"} onClick={() => void save()}>
-          {t("Download")}
+          Download
         </Button>
       </div>
       {failed && (
-        <Alert component="p" isInline variant="warning" title={problem ? t("The log cannot be read") : t("Download failed")} role="alert">
+        <Alert component="p" isInline variant="warning" title={problem ? "The log cannot be read" : "Download failed"} role="alert">
           {failed.message}
         </Alert>
       )}
-      <Lines lines={found} search={search} label={t("Log of {pod}", { pod })} />
+      <Lines lines={found} search={search} label={`Log of ${pod}`} />
       <div className="dr-row dr-row--apart">
         <span role="status" className="dr-quiet">
-          {ended && follow && !previous ? t("{lines}, no longer following", { lines: shown }) : shown}
+          {ended && follow && !previous ? `${shown}, no longer following` : shown}
         </span>
         {ended && (
           <Button variant="link" isInline onClick={() => setRound(round + 1)}>
-            {follow && !previous ? t("Follow again") : t("Reload")}
+            {follow && !previous ? "Follow again" : "Reload"}
           </Button>
         )}
       </div>
@@ -62,10 +61,10 @@ export function PodLog({ of, pod }: { of: Key; pod: string }) {
   );
 }
 
-const counted = (n: number): string => (n >= maxLines ? t("the last {n} lines", { n: maxLines }) : t("{n, plural, one {# line} other {# lines}}", { n }));
+const counted = (n: number): string => (n >= maxLines ? `the last ${maxLines} lines` : plural(n, "line"));
 
 const countedOf = (found: number, n: number): string =>
-  n >= maxLines ? t("{found} of the last {n} lines", { found, n: maxLines }) : t("{found} of {n, plural, one {# line} other {# lines}}", { found, n });
+  n >= maxLines ? `${found} of the last ${maxLines} lines` : `${found} of ${plural(n, "line")}`;
 
 /** The lines; scrolled to the end while the end is seen. */
 function Lines({ lines, search, label }: { lines: readonly string[]; search: string; label: string }) {

@@ -9,10 +9,8 @@ import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
-import { number } from "../words/format";
 import { separate } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
-import { t } from "../words/t";
 
 const PodDialog = lazy(() => import("./PodDialog"));
 
@@ -25,16 +23,16 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
   const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
   return (
     <Card id="card-pods">
-      <CardTitle component="h2">{t("Pods")}</CardTitle>
+      <CardTitle component="h2">Pods</CardTitle>
       <CardBody>
         {!pods ? (
           problem ? (
             <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} />
           ) : (
-            <Skeleton height="3rem" screenreaderText={t("Loading pods")} />
+            <Skeleton height="3rem" screenreaderText="Loading pods" />
           )
         ) : pods.length === 0 ? (
-          <p className="dr-quiet">{t("No pods")}</p>
+          <p className="dr-quiet">No pods</p>
         ) : (
           <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />
         )}
@@ -50,32 +48,32 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
 
 function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boolean; onOpen: (pod: string) => void }) {
   return (
-    <Table aria-label={t("Pods")} variant="compact" gridBreakPoint="grid-md">
+    <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
       <Thead>
         <Tr>
-          <Th width={35}>{t("Name")}</Th>
-          <Th>{t("State")}</Th>
-          <Th>{t("Restarts")}</Th>
-          <Th>{t("Node")}</Th>
-          <Th>{t("Address")}</Th>
-          <Th>{t("Age")}</Th>
+          <Th width={35}>Name</Th>
+          <Th>State</Th>
+          <Th>Restarts</Th>
+          <Th>Node</Th>
+          <Th>Address</Th>
+          <Th>Age</Th>
         </Tr>
       </Thead>
       <Tbody>
         {pods.map((pod) => (
           <Tr key={pod.name}>
-            <Td dataLabel={t("Name")} className="dr-break">
-              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={mayReadLogs ? t("Log and events of {pod}", { pod: pod.name }) : t("Events of {pod}", { pod: pod.name })}>
+            <Td dataLabel="Name" className="dr-break">
+              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={mayReadLogs ? `Log and events of ${pod.name}` : `Events of ${pod.name}`}>
                 {pod.name}
               </Button>
             </Td>
-            <Td dataLabel={t("State")}>
+            <Td dataLabel="State">
               <State pod={pod} />
             </Td>
-            <Td dataLabel={t("Restarts")}>{number(pod.restarts)}</Td>
-            <Td dataLabel={t("Node")}>{pod.node ?? "–"}</Td>
-            <Td dataLabel={t("Address")}>{pod.ip ?? "–"}</Td>
-            <Td dataLabel={t("Age")}>
+            <Td dataLabel="Restarts">{pod.restarts}</Td>
+            <Td dataLabel="Node">{pod.node ?? "–"}</Td>
+            <Td dataLabel="Address">{pod.ip ?? "–"}</Td>
+            <Td dataLabel="Age">
               <Age since={pod.startedAt} />
             </Td>
           </Tr>
@@ -87,10 +85,10 @@ function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boo
 
 function State({ pod }: { pod: Pod }) {
   const [icon, status, word] = pod.ready
-    ? ([CheckCircleIcon, "success", t("Ready")] as const)
+    ? ([CheckCircleIcon, "success", "Ready"] as const)
     : pod.reason
       ? ([ExclamationTriangleIcon, "warning", separate(pod.reason)] as const)
-      : ([InProgressIcon, "info", pod.phase === "Running" ? t("Starting") : pod.phase] as const);
+      : ([InProgressIcon, "info", pod.phase === "Running" ? "Starting" : pod.phase] as const);
   return (
     <>
       <StatusText icon={icon} status={status}>

@@ -2,15 +2,14 @@ import { Card, CardBody, CardTitle, ProgressStep, ProgressStepper } from "@patte
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
 import { phaseOf } from "../words/phases";
-import { msg, t, type Message } from "../words/t";
 import { hasArrived, stepsOf, type StepState } from "./progress";
 
-const looks: Record<StepState, { variant: "success" | "info" | "danger" | "pending" | "warning"; word: Message }> = {
-  done: { variant: "success", word: msg("done") },
-  busy: { variant: "info", word: msg("in progress") },
-  failed: { variant: "danger", word: msg("problem") },
-  waiting: { variant: "pending", word: msg("waiting") },
-  unchecked: { variant: "warning", word: msg("not checked") },
+const looks: Record<StepState, { variant: "success" | "info" | "danger" | "pending" | "warning"; word: string }> = {
+  done: { variant: "success", word: "done" },
+  busy: { variant: "info", word: "in progress" },
+  failed: { variant: "danger", word: "problem" },
+  waiting: { variant: "pending", word: "waiting" },
+  unchecked: { variant: "warning", word: "not checked" },
 };
 
 /** How far a Darkroom is on the way to its first image. It goes once the way has ended. */
@@ -27,13 +26,13 @@ export function Progress({ darkroom }: { darkroom: Darkroom }) {
   }
   return (
     <Card id="card-progress">
-      <CardTitle component="h2">{t("Progress")}</CardTitle>
+      <CardTitle component="h2">Progress</CardTitle>
       <CardBody>
-        <ProgressStepper isVertical aria-label={t("Progress")}>
+        <ProgressStepper isVertical aria-label="Progress">
           {steps.map(({ title, state, detail }, i) => {
             const { variant, word } = looks[state];
             return (
-              <ProgressStep key={title} id={`step-${i}`} titleId={`step-${i}-title`} variant={variant} isCurrent={state === "busy" || state === "failed"} aria-label={t("{step}: {state}", { step: title, state: t(word) })} description={detail}>
+              <ProgressStep key={title} id={`step-${i}`} titleId={`step-${i}-title`} variant={variant} isCurrent={state === "busy" || state === "failed"} aria-label={`${title}: ${word}`} description={detail}>
                 {title}
               </ProgressStep>
             );

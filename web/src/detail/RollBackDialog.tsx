@@ -1,4 +1,4 @@
-import { Button, ModalBody, ModalFooter, ModalHeader, Stack, StackItem } from "@patternfly/react-core";
+import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Stack, StackItem } from "@patternfly/react-core";
 import { useState } from "react";
 import { Command } from "../actions/Command";
 import { api } from "../api/client";
@@ -7,9 +7,6 @@ import type { Darkroom, Revision } from "../api/types";
 import { DiffView } from "../diff/DiffView";
 import { writeSeen } from "../form/versions";
 import { useStore } from "../live/useLive";
-import { Alert } from "../patternfly/Alert";
-import { Modal } from "../patternfly/Modal";
-import { t } from "../words/t";
 import { changesTo, rollBackCommandOf } from "./revisions";
 
 /** Shows what a roll-back changes, and performs it. */
@@ -25,7 +22,7 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
     setProblem(undefined);
     try {
       store.put(await writeSeen(seen, (ifMatch) => api.rollBack(seen, revision.revision, ifMatch)));
-      onClose(t("Rolled back to the settings of revision {revision}", { revision: revision.revision }));
+      onClose(`Rolled back to the settings of revision ${revision.revision}`);
     } catch (thrown) {
       setProblem(asProblem(thrown));
       setBusy(false);
@@ -33,25 +30,25 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
   };
   return (
     <Modal isOpen variant="medium" onClose={() => onClose()} aria-labelledby="roll-back-title" aria-describedby="roll-back-text">
-      <ModalHeader title={t("Roll back {name} to revision {revision}?", { name: darkroom.name, revision: revision.revision })} labelId="roll-back-title" />
+      <ModalHeader title={`Roll back ${darkroom.name} to revision ${revision.revision}?`} labelId="roll-back-title" />
       <ModalBody>
         <Stack hasGutter>
           {problem && (
             <StackItem>
-              <Alert component="p" isInline variant="danger" title={problem.status === 412 ? t("Darkroom changed") : t("Request failed")} role="alert">
+              <Alert component="p" isInline variant="danger" title={problem.status === 412 ? "Darkroom changed" : "Request failed"} role="alert">
                 {problem.message}
               </Alert>
             </StackItem>
           )}
           <StackItem>
             <p id="roll-back-text">
-              {t("All settings become those of the revision. Labels and annotations of the Darkroom stay, and the operator makes a new revision.")}
-              {revision.secretsDiffer && ` ${t("Inline keys or literal values of variables, which are never shown, are restored too.")}`}
+              All settings become those of the revision. Labels and annotations of the Darkroom stay, and the operator makes a new revision.
+              {revision.secretsDiffer && ` Inline keys or literal values of variables, which are never shown, are restored too.`}
             </p>
           </StackItem>
           {lines.length > 0 && (
             <StackItem>
-              <DiffView lines={lines} label={t("Settings")} />
+              <DiffView lines={lines} label="Settings" />
             </StackItem>
           )}
           <StackItem>
@@ -61,10 +58,10 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
       </ModalBody>
       <ModalFooter>
         <Button isDisabled={busy} isLoading={busy} onClick={() => void submit()}>
-          {t("Roll back")}
+          Roll back
         </Button>
         <Button variant="link" onClick={() => onClose()}>
-          {t("Cancel")}
+          Cancel
         </Button>
       </ModalFooter>
     </Modal>

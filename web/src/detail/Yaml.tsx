@@ -1,7 +1,6 @@
 import { Bullseye, Spinner } from "@patternfly/react-core";
 import { lazy, Suspense } from "react";
 import type { Darkroom } from "../api/types";
-import { t } from "../words/t";
 
 const YamlText = lazy(() => import("./YamlText"));
 
@@ -10,7 +9,7 @@ export function Yaml({ darkroom }: { darkroom: Darkroom }) {
     <Suspense
       fallback={
         <Bullseye>
-          <Spinner aria-label={t("Loading")} />
+          <Spinner aria-label="Loading" />
         </Bullseye>
       }
     >

@@ -1,11 +1,10 @@
 import { stringify } from "yaml";
 import type { Darkroom } from "../api/types";
-import { toInput, toManifest } from "../form/model";
-import { t } from "../words/t";
+import { toInput, toManifest } from "../model/model";
 import { Code } from "./Code";
 
 /** The resource as kubectl would apply it, without write-only fields, and its status. */
 export default function YamlText({ darkroom }: { darkroom: Darkroom }) {
   const text = stringify({ ...toManifest(toInput(darkroom)), status: darkroom.status }, { lineWidth: 0 });
-  return <Code id="resource" label={t("Resource")} copyLabel={t("Copy resource")} text={text} note={t("Keys and literal values of environment variables are never shown.")} />;
+  return <Code id="resource" label="Resource" copyLabel="Copy resource" text={text} note="Keys and literal values of environment variables are never shown." />;
 }

@@ -1,4 +1,3 @@
-import { t } from "../words/t";
 /** Parameters of an image in the URLs of Darkroom. Empty means not set. */
 export interface Params {
   w: string;
@@ -49,14 +48,14 @@ export const queryText = (params: Params): string => {
 /** What the server would refuse. */
 export function wrongWith(path: string, params: Params): string | undefined {
   if (!path.startsWith("/") || path.length < 2) {
-    return t("Enter the path of an image that starts with /, such as /images/cat.jpg");
+    return "Enter the path of an image that starts with /, such as /images/cat.jpg";
   }
   if (/[?#%\\]/.test(path)) {
-    return t("The path must not contain ?, #, % or \\; use the fields below for parameters");
+    return "The path must not contain ?, #, % or \\; use the fields below for parameters";
   }
   for (const size of [params.w, params.h]) {
     if (size !== "" && !(Number(size) >= 1 && Number(size) <= 2000)) {
-      return t("Width and height must be from {least} to {most} pixels", { least: 1, most: 2000 });
+      return `Width and height must be from 1 to 2000 pixels`;
     }
   }
   return undefined;

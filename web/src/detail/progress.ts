@@ -1,7 +1,6 @@
 import type { Condition, Darkroom } from "../api/types";
 import { describeReason } from "../words/reasons";
 import { findingOf } from "../words/conditions";
-import { t } from "../words/t";
 
 export type StepState = "done" | "busy" | "failed" | "waiting" | "unchecked";
 
@@ -18,19 +17,19 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
   const wanted = autoscaling ? Math.max(1, status.replicas) : (replicas ?? 1);
   const podsReady = wanted > 0 && status.readyReplicas >= wanted;
   const readiness = find("Ready");
-  const ready = t("{ready} of {all}", { ready: status.readyReplicas, all: wanted });
+  const ready = `${status.readyReplicas} of ${wanted}`;
   const source = find("SourceReady");
   const steps: Step[] = [
-    { title: t("Accepted by the operator"), ...stateOf(find("Initialized")) },
-    { title: t("Objects installed"), ...stateOf(find("Deployed")) },
+    { title: "Accepted by the operator", ...stateOf(find("Initialized")) },
+    { title: "Objects installed", ...stateOf(find("Deployed")) },
     podsReady
-      ? { title: t("Pods ready"), state: "done", detail: ready }
-      : { title: t("Pods ready"), ...stateOf(readiness?.status === "True" ? undefined : readiness), detail: detailOf(readiness) ?? ready },
-    { title: t("Hosts routed"), ...stateOf(find("DomainsReady")) },
+      ? { title: "Pods ready", state: "done", detail: ready }
+      : { title: "Pods ready", ...stateOf(readiness?.status === "True" ? undefined : readiness), detail: detailOf(readiness) ?? ready },
+    { title: "Hosts routed", ...stateOf(find("DomainsReady")) },
     // Ready pods do not prove that images are served.
     probe
-      ? { title: t("First image served"), ...stateOf(source) }
-      : { title: t("First image served"), state: "unchecked", detail: t("Not checked: edit the Darkroom to set an image to check with") },
+      ? { title: "First image served", ...stateOf(source) }
+      : { title: "First image served", state: "unchecked", detail: "Not checked: edit the Darkroom to set an image to check with" },
   ];
   // A problem of an earlier step is that of the later ones too.
   const stuck = steps.findIndex(({ state }) => state !== "done");

@@ -1,21 +1,20 @@
 import type { Darkroom, DarkroomInput, Key, Revision } from "../api/types";
 import { diffLines, type DiffLine } from "../diff/diff";
-import { toInput } from "../form/model";
-import { msg, t, type Message } from "../words/t";
+import { toInput } from "../model/model";
 import { write } from "../yaml/text";
 
-const statusWords: Record<string, Message> = {
-  deployed: msg("Deployed"),
-  superseded: msg("Superseded"),
-  failed: msg("Failed"),
-  "pending-install": msg("In progress"),
-  "pending-upgrade": msg("In progress"),
+const statusWords: Record<string, string> = {
+  deployed: "Deployed",
+  superseded: "Superseded",
+  failed: "Failed",
+  "pending-install": "In progress",
+  "pending-upgrade": "In progress",
 };
 
 /** The status of a revision in words; those of later versions of Helm are shown as they are. */
 export function describeStatus(status: string): string {
   const words = Object.hasOwn(statusWords, status) ? statusWords[status] : undefined;
-  return words ? t(words) : status;
+  return words ?? status;
 }
 
 /** A Darkroom with the settings of a revision; undefined if the revision has none. */

@@ -1,8 +1,8 @@
-import { msg, rich, t } from "../words/t";
 import { hunks, type DiffLine } from "./diff";
+import { plural } from "../words/format";
 
 const signs = { added: "+", removed: "−", same: " " } as const;
-const words = { added: msg("added:"), removed: msg("removed:"), same: undefined };
+const words = { added: "added:", removed: "removed:", same: undefined };
 
 /** A line-by-line comparison: added and removed lines, with some context. */
 export function DiffView({ lines, label }: { lines: DiffLine[]; label: string }) {
@@ -11,20 +11,14 @@ export function DiffView({ lines, label }: { lines: DiffLine[]; label: string })
   return (
     <figure className="dr-diff" aria-label={label}>
       <figcaption className="dr-diff__head">
-        {rich("{label}: <plus>{added} added</plus>, <minus>{removed} removed</minus>", {
-          label,
-          added,
-          removed,
-          plus: (text) => <span className="dr-diff__plus">{text}</span>,
-          minus: (text) => <span className="dr-diff__minus">{text}</span>,
-        })}
+        {label}: <span className="dr-diff__plus">{added} added</span>, <span className="dr-diff__minus">{removed} removed</span>
       </figcaption>
       {/* Focusable, so that it can be scrolled by keyboard. */}
-      <pre className="dr-code dr-diff__lines" tabIndex={0} role="region" aria-label={t("{label}, line by line", { label })}>
+      <pre className="dr-code dr-diff__lines" tabIndex={0} role="region" aria-label={`${label}, line by line`}>
         {hunks(lines).map((hunk, i) =>
           "skipped" in hunk ? (
             <span key={i} className="dr-diff__skip">
-              {t("⋯ {n, plural, one {# line} other {# lines}} unchanged", { n: hunk.skipped }) + "\n"}
+              {`⋯ ${plural(hunk.skipped, "line")} unchanged` + "\n"}
             </span>
           ) : (
             hunk.lines.map((line, j) => (
@@ -44,5 +38,5 @@ export function DiffView({ lines, label }: { lines: DiffLine[]; label: string })
 /** The kind of a line, for screen readers. */
 function Kind({ of }: { of: DiffLine["kind"] }) {
   const word = words[of];
-  return <span className="pf-v6-screen-reader">{word && `${t(word)} `}</span>;
+  return <span className="pf-v6-screen-reader">{word && `${word} `}</span>;
 }

@@ -1,12 +1,9 @@
 import { Content, ExpandableSection, FormSection, Switch } from "@patternfly/react-core";
 import { useState } from "react";
-import { t } from "../words/t";
 import { NumberField, SelectField, TextField, useForm } from "./fields";
 import { ProbeTimes } from "./ProbeFields";
-import { SecretField } from "./SecretField";
-import { useSecrets } from "./secrets";
 import { messagesAt, probeBounds } from "./validate";
-import { valueAt, withValue, type Path } from "./model";
+import { valueAt, withValue, type Path } from "../model/model";
 
 /** Fields of this section. */
 const advanced = [
@@ -30,48 +27,33 @@ export function Advanced() {
   // An error must not hide in a closed section.
   const open = opened || advanced.some((field) => messagesAt(errors, field).length > 0);
   return (
-    <ExpandableSection toggleText={t("Advanced")} isExpanded={open} onToggle={(_, expanded) => setOpened(expanded)}>
+    <ExpandableSection toggleText="Advanced" isExpanded={open} onToggle={(_, expanded) => setOpened(expanded)}>
       <FormSection>
         <div className="dr-pair">
-          <NumberField path={["cacheTTLSeconds"]} label={t("Browser cache TTL (seconds)")} isOptional placeholder="31536000" />
-          <SelectField path={["logLevel"]} label={t("Log level")} unset={t("info (default)")} options={logLevels} />
+          <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional placeholder="31536000" />
+          <SelectField path={["logLevel"]} label="Log level" unset="info (default)" options={logLevels} />
         </div>
         <ProbeTimes />
-        <TextField path={["image", "repository"]} label={t("Image")} placeholder="gojektech/darkroom" help={t("Repository without a tag, for mirrors; the version is the tag")} />
+        <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
         {!input.gateway && (
           <div className="dr-pair">
-            <TextField path={["ingress", "className"]} label={t("Ingress class")} help={t("Default: that of the operator or the cluster")} />
-            {open && <TlsSecret />}
+            <TextField path={["ingress", "className"]} label="Ingress class" help="Default: that of the operator or the cluster" />
+            <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help="A Secret in the same namespace with tls.crt and tls.key for all hosts" />
           </div>
         )}
         <div className="dr-pair">
-          <TextField path={["resources", "requests", "cpu"]} label={t("CPU request")} placeholder="100m" />
-          <TextField path={["resources", "requests", "memory"]} label={t("Memory request")} placeholder="128Mi" />
-          <TextField path={["resources", "limits", "memory"]} label={t("Memory limit")} placeholder="2Gi" />
+          <TextField path={["resources", "requests", "cpu"]} label="CPU request" placeholder="100m" />
+          <TextField path={["resources", "requests", "memory"]} label="Memory request" placeholder="128Mi" />
+          <TextField path={["resources", "limits", "memory"]} label="Memory limit" placeholder="2Gi" />
         </div>
-        <SelectField path={["service", "ipFamilyPolicy"]} label={t("IP families of the Services")} unset={t("Default of the cluster")} options={ipFamilyPolicies} />
-        <Toggle path={["metrics", "enabled"]} label={t("Expose Prometheus metrics")} />
-        <Toggle path={["networkPolicy", "enabled"]} label={t("Restrict pod traffic with a NetworkPolicy")} />
+        <SelectField path={["service", "ipFamilyPolicy"]} label="IP families of the Services" unset="Default of the cluster" options={ipFamilyPolicies} />
+        <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
+        <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
         <Content component="small" className="dr-quiet">
-          {t("Use the YAML tab for gateways, environment variables, pod templates and other settings.")}
+          Use the YAML tab for gateways, environment variables, pod templates and other settings.
         </Content>
       </FormSection>
     </ExpandableSection>
-  );
-}
-
-/** The Secret with the certificate of all hosts. */
-function TlsSecret() {
-  const { input } = useForm();
-  const secrets = useSecrets(input.namespace ?? "", true);
-  return (
-    <SecretField
-      path={["ingress", "tlsSecretName"]}
-      label={t("TLS Secret")}
-      purpose={t("Has the certificate for all hosts.")}
-      keys={["tls.crt", "tls.key"]}
-      secrets={secrets}
-    />
   );
 }
 

@@ -1,11 +1,8 @@
-import { ActionGroup, Button, Form, Radio } from "@patternfly/react-core";
+import { ActionGroup, Alert, Button, Form, Radio } from "@patternfly/react-core";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { useState } from "react";
-import { Alert } from "../patternfly/Alert";
-import { submitKeys } from "../shortcuts/keys";
 import { list } from "../words/format";
-import { t } from "../words/t";
-import { show } from "./merge";
+import { show } from "../model/merge";
 import type { Choice, ConflictState } from "./useSaving";
 
 /** Both sides of conflicting edits; each field is resolved separately. */
@@ -29,17 +26,17 @@ export function Conflict({
         onResolve(choices);
       }}
     >
-      <Alert component="p" isInline variant="warning" title={t("Another user changed the same fields")} role="alert">
-        {t("Nothing was saved. Choose a value for each field.")}
-        {conflict.taken.length > 0 && ` ${t("Their other changes ({fields}) are included.", { fields: list(conflict.taken.map((path) => path.join("."))) })}`}
+      <Alert component="p" isInline variant="warning" title="Another user changed the same fields" role="alert">
+        Nothing was saved. Choose a value for each field.
+        {conflict.taken.length > 0 && ` Their other changes (${list(conflict.taken.map((path) => path.join(".")))}) are included.`}
       </Alert>
-      <Table aria-label={t("Conflicting fields")} gridBreakPoint="grid-md" variant="compact">
+      <Table aria-label="Conflicting fields" gridBreakPoint="grid-md" variant="compact">
         <Thead>
           <Tr>
-            <Th>{t("Field")}</Th>
-            <Th>{t("Before{@value}")}</Th>
-            <Th>{t("Theirs")}</Th>
-            <Th>{t("Yours")}</Th>
+            <Th>Field</Th>
+            <Th>Before</Th>
+            <Th>Theirs</Th>
+            <Th>Yours</Th>
           </Tr>
         </Thead>
         <Tbody>
@@ -47,20 +44,20 @@ export function Conflict({
             const name = clash.path.join(".");
             return (
               <Tr key={name}>
-                <Td dataLabel={t("Field")}>
+                <Td dataLabel="Field">
                   <strong>{name}</strong>
                 </Td>
-                <Td dataLabel={t("Before{@value}")} className="dr-break">
+                <Td dataLabel="Before" className="dr-break">
                   {show(clash.base)}
                 </Td>
                 {(["theirs", "mine"] as const).map((side) => (
-                  <Td key={side} dataLabel={side === "theirs" ? t("Theirs") : t("Yours")}>
+                  <Td key={side} dataLabel={side === "theirs" ? "Theirs" : "Yours"}>
                     <Radio
                       id={`${name}-${side}`}
                       name={`clash-${name}`}
                       label={
                         <span className="dr-break">
-                          <span className="pf-v6-screen-reader">{`${side === "theirs" ? t("{field}: theirs,", { field: name }) : t("{field}: yours,", { field: name })} `}</span>
+                          <span className="pf-v6-screen-reader">{`${side === "theirs" ? `${name}: theirs,` : `${name}: yours,`} `}</span>
                           {show(clash[side])}
                         </span>
                       }
@@ -75,14 +72,14 @@ export function Conflict({
         </Tbody>
       </Table>
       <ActionGroup className="dr-actions">
-        <Button type="submit" aria-keyshortcuts={submitKeys}>{t("Continue")}</Button>
+        <Button type="submit">Continue</Button>
         {onReload && (
           <Button variant="secondary" onClick={onReload}>
-            {t("Discard my changes")}
+            Discard my changes
           </Button>
         )}
         <Button variant="link" onClick={onCancel}>
-          {t("Back to the form")}
+          Back to the form
         </Button>
       </ActionGroup>
     </Form>

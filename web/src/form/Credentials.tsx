@@ -1,14 +1,11 @@
-import { Button, FormGroup, Radio, Stack, StackItem } from "@patternfly/react-core";
+import { Alert, Button, FormGroup, Radio, Stack, StackItem } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
 import type { Darkroom } from "../api/types";
-import { Alert } from "../patternfly/Alert";
-import { t } from "../words/t";
-import { ComboField } from "./ComboField";
+import { listAnd } from "../words/format";
 import { idOf, TextField, useForm } from "./fields";
-import { movesKeys } from "./model";
+import { movesKeys } from "../model/model";
 import { NewSecret } from "./NewSecret";
-import { SecretField } from "./SecretField";
-import { entriesOf, useSecrets, type Secrets, type WithCredentials } from "./secrets";
+import { entriesOf, type WithCredentials } from "./secrets";
 
 type Way = "secret" | "inline" | "new" | "none" | "kept";
 
@@ -40,7 +37,6 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   }, [created]);
   // Keys that cannot be kept must be entered.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
-  const secrets = useSecrets(input.namespace ?? "", way === "secret");
   const choose = (next: Way) => {
     setWay(next);
     setCreated(undefined);
@@ -53,7 +49,6 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
     setCreated(name);
     const { accessKey, secretKey, ...rest } = source;
     change({ ...input, source: { ...rest, credentialsSecretRef: { name } } }, "source.accessKey");
-    secrets.reload();
   };
   const option = (value: Way, label: string, description: string) => (
     <Radio
@@ -68,31 +63,31 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   );
   return (
     <>
-      <FormGroup label={t("Credentials")} role="radiogroup" fieldId="field-credentials">
-        {inlineKept && type === "S3" && option("kept", t("Keep the current keys"), t("Stored in the resource; never shown"))}
-        {option("secret", t("Existing Secret"), t("Recommended"))}
-        {type === "S3" && option("inline", t("Inline keys"), t("Stored in the resource, or in a new Secret"))}
-        {type === "GoogleCloudStorage" && option("new", t("New Secret"), t("Made from a service account key"))}
-        {type === "GoogleCloudStorage" && option("none", t("None{@credentials}"), t("For public buckets"))}
+      <FormGroup label="Credentials" role="radiogroup" fieldId="field-credentials">
+        {inlineKept && type === "S3" && option("kept", "Keep the current keys", "Stored in the resource; never shown")}
+        {option("secret", "Existing Secret", "Recommended")}
+        {type === "S3" && option("inline", "Inline keys", "Stored in the resource, or in a new Secret")}
+        {type === "GoogleCloudStorage" && option("new", "New Secret", "Made from a service account key")}
+        {type === "GoogleCloudStorage" && option("none", "None", "For public buckets")}
       </FormGroup>
-      {created && <Alert component="p" isInline isPlain variant="success" title={t("The Secret {name} was created", { name: created })} role="status" />}
-      {way === "secret" && <Reference type={type} secrets={secrets} />}
-      {way === "new" && <NewSecret type={type} mayCreate={secrets.mayCreate} onCreated={refer} />}
+      {created && <Alert component="p" isInline isPlain variant="success" title={`The Secret ${created} was created`} role="status" />}
+      {way === "secret" && <Reference type={type} />}
+      {way === "new" && <NewSecret type={type} onCreated={refer} />}
       {way === "inline" && (
         <Stack hasGutter>
           <StackItem>
-            <Alert component="p" isInline variant="warning" title={t("Everyone who can read this Darkroom with kubectl can read inline keys")}>
-              {t("They are stored in the resource; this page and its API never show them. Prefer a Secret. Keys are not kept with unsaved changes: if you leave this page, enter them again.")}
+            <Alert component="p" isInline variant="warning" title="Everyone who can read this Darkroom with kubectl can read inline keys">
+              They are stored in the resource; this page and its API never show them. Prefer a Secret. Keys are not kept with unsaved changes: if you leave this page, enter them again.
             </Alert>
           </StackItem>
           <StackItem>
-            <TextField path={["source", "accessKey"]} label={t("Access key")} isRequired />
+            <TextField path={["source", "accessKey"]} label="Access key" isRequired />
           </StackItem>
           <StackItem>
-            <TextField path={["source", "secretKey"]} label={t("Secret key")} isRequired type="password" />
+            <TextField path={["source", "secretKey"]} label="Secret key" isRequired type="password" />
           </StackItem>
           <StackItem>
-            <NewSecret type={type} mayCreate={secrets.mayCreate} onCreated={refer} />
+            <NewSecret type={type} onCreated={refer} />
           </StackItem>
         </Stack>
       )}
@@ -101,22 +96,25 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
 }
 
 /** A reference to a Secret, and to its entries if they have other names than the usual ones. */
-function Reference({ type, secrets }: { type: WithCredentials; secrets: Secrets }) {
+function Reference({ type }: { type: WithCredentials }) {
   const { input } = useForm();
   const [more, setMore] = useState(false);
   const entries = entriesOf(input.source, type);
-  const keys = secrets.items?.find(({ name }) => name === input.source.credentialsSecretRef?.name)?.keys ?? [];
   return (
     <>
-      <SecretField path={[...reference, "name"]} label={t("Secret")} keys={entries.map(({ key }) => key)} secrets={secrets} isRequired />
+      <TextField
+        path={[...reference, "name"]}
+        label="Secret"
+        isRequired
+        empty=""
+        help={`Name of a Secret in the same namespace with ${listAnd(entries.map(({ key }) => key))}`}
+      />
       {more ? (
-        entries.map(({ field, label, usual }) => (
-          <ComboField key={field} path={[...reference, field]} label={t(label)} placeholder={usual} options={keys.map((value) => ({ value }))} />
-        ))
+        entries.map(({ field, label, usual }) => <TextField key={field} path={[...reference, field]} label={label} placeholder={usual} />)
       ) : (
         <div>
           <Button variant="link" isInline onClick={() => setMore(true)}>
-            {t("Use other entries of the Secret")}
+            Use other entries of the Secret
           </Button>
         </div>
       )}

@@ -10,7 +10,7 @@ import { Store } from "../live/store";
 import type { Darkroom, DarkroomInput, Key, Outcome } from "../api/types";
 import { Editor } from "./Editor";
 import FormView from "./FormView";
-import { emptyInput, toInput } from "./model";
+import { emptyInput, toInput } from "../model/model";
 
 /** A server with one Darkroom, as others left it; it takes what fits the version. */
 let stored: Darkroom;
@@ -34,7 +34,7 @@ beforeEach(() => {
     const ifMatch = new Headers(init.headers).get("If-Match");
     calls.push({ method, path, body, ifMatch });
     if (path.startsWith("/access")) {
-      return reply(200, { create: true, update: true, delete: true, image: true, log: true, listSecrets: true, createSecret: true });
+      return reply(200, { create: true, update: true, delete: true, image: true, log: true, createSecret: true });
     }
     if (path.endsWith("/manifest")) {
       return reply(200, `replicas: ${stored.replicas ?? 1}\n`);

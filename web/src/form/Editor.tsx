@@ -1,5 +1,7 @@
 import {
   ActionGroup,
+  Alert,
+  AlertActionCloseButton,
   AlertActionLink,
   Bullseye,
   Button,
@@ -7,25 +9,22 @@ import {
   Spinner,
   Tab,
   TabContent,
+  Tabs,
   TabTitleText,
 } from "@patternfly/react-core";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { Boundary } from "../layout/Boundary";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { useDarkroom } from "../live/useLive";
-import { Alert } from "../patternfly/Alert";
-import { Tabs } from "../patternfly/Tabs";
 import { navigate, paths } from "../router";
-import { submitKeys } from "../shortcuts/keys";
 import { list } from "../words/format";
-import { t } from "../words/t";
 import { Conflict } from "./Conflict";
 import { dropDraft, saveDraft, type Draft, type DraftKey } from "./drafts";
 import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
-import { asksTheSame } from "./merge";
-import { toInput } from "./model";
+import { asksTheSame } from "../model/merge";
+import { toInput } from "../model/model";
 import { Review } from "./Review";
 import { useSaving } from "./useSaving";
 import { validate, type FieldError } from "./validate";
@@ -136,11 +135,11 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   }
   return (
     <FormContext value={form}>
-      <Tabs activeKey={tab} onSelect={(_, key) => setTab(key as "form" | "yaml")} aria-label={t("Form or YAML")} className="dr-tabs">
-        <Tab eventKey="form" title={<TabTitleText>{t("Form")}</TabTitleText>} isAriaDisabled={yamlBroken} tabContentId="part-form" />
-        <Tab eventKey="yaml" title={<TabTitleText>{t("YAML")}</TabTitleText>} tabContentId="part-yaml" />
+      <Tabs activeKey={tab} onSelect={(_, key) => setTab(key as "form" | "yaml")} aria-label="Form or YAML" className="dr-tabs">
+        <Tab eventKey="form" title={<TabTitleText>Form</TabTitleText>} isAriaDisabled={yamlBroken} tabContentId="part-form" />
+        <Tab eventKey="yaml" title={<TabTitleText>YAML</TabTitleText>} tabContentId="part-yaml" />
       </Tabs>
-      <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tab === "form" ? t("Form") : t("YAML")}>
+      <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tab === "form" ? "Form" : "YAML"}>
         <Form
           className="dr-form"
           noValidate
@@ -150,8 +149,8 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
           }}
         >
           {deleted && (
-            <Alert component="p" isInline variant="warning" title={t("This Darkroom was deleted while you were editing")} role="alert">
-              {t("Your changes cannot be saved to it. To use them, copy them from the YAML tab and create a new Darkroom.")}
+            <Alert component="p" isInline variant="warning" title="This Darkroom was deleted while you were editing" role="alert">
+              Your changes cannot be saved to it. To use them, copy them from the YAML tab and create a new Darkroom.
             </Alert>
           )}
           {restored && (
@@ -159,17 +158,17 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
               component="p"
               isInline
               variant="info"
-              title={t("Your unsaved changes were restored")}
-              actionLinks={<AlertActionLink onClick={discard}>{t("Discard changes")}</AlertActionLink>}
-              onClose={() => setRestored(false)}
+              title="Your unsaved changes were restored"
+              actionLinks={<AlertActionLink onClick={discard}>Discard changes</AlertActionLink>}
+              actionClose={<AlertActionCloseButton onClose={() => setRestored(false)} />}
             >
-              {missing.length > 0 && t("Secrets are never kept. Enter again: {fields}.", { fields: list(missing) })}
+              {missing.length > 0 && `Secrets are never kept. Enter again: ${list(missing)}.`}
             </Alert>
           )}
           {copied && !restored && (
-            <Alert component="p" isInline variant="info" title={t("Copied from {name}", { name: keyOf(copied.from) })}>
-              {t("Choose a name and at least one sub-domain: a host belongs to one Darkroom.")}
-              {missing.length > 0 && ` ${t("Secrets are not copied. Enter: {fields}.", { fields: list(missing) })}`}
+            <Alert component="p" isInline variant="info" title={`Copied from ${keyOf(copied.from)}`}>
+              Choose a name and at least one sub-domain: a host belongs to one Darkroom.
+              {missing.length > 0 && ` Secrets are not copied. Enter: ${list(missing)}.`}
             </Alert>
           )}
           {saving.taken.length > 0 && (
@@ -177,10 +176,10 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
               component="p"
               isInline
               variant="info"
-              title={t("Another user changed this Darkroom while you were editing")}
-              onClose={saving.acknowledge}
+              title="Another user changed this Darkroom while you were editing"
+              actionClose={<AlertActionCloseButton onClose={saving.acknowledge} />}
             >
-              {t("Their changes to {fields} are included. Yours are kept.", { fields: list(saving.taken.map((path) => path.join("."))) })}
+              Their changes to {list(saving.taken.map((path) => path.join(".")))} are included. Yours are kept.
             </Alert>
           )}
           <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
@@ -191,7 +190,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
               <Suspense
                 fallback={
                   <Bullseye>
-                    <Spinner aria-label={t("Loading the editor")} />
+                    <Spinner aria-label="Loading the editor" />
                   </Bullseye>
                 }
               >
@@ -210,11 +209,11 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
             </Boundary>
           )}
           <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
-            <Button type="submit" aria-keyshortcuts={submitKeys} isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
-              {t("Review changes")}
+            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
+              Review changes
             </Button>
             <Button variant="link" onClick={leave}>
-              {t("Cancel")}
+              Cancel
             </Button>
           </ActionGroup>
         </Form>
@@ -225,7 +224,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
 
 /** Secrets of a restored draft are required, or saving would silently leave them as they were. */
 const enterAgain = (missing: readonly string[]): FieldError[] =>
-  missing.map((location) => ({ location, message: t("Enter it again: secrets are neither kept with unsaved changes nor copied") }));
+  missing.map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
 
 /** Fields of the form, or of what is below them. All others are only in the YAML. */
 const formFields = [

@@ -1,11 +1,10 @@
-import { Button, List, ListItem } from "@patternfly/react-core";
+import { Alert, Button, List, ListItem } from "@patternfly/react-core";
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import type { DarkroomInput } from "../api/types";
-import { Alert } from "../patternfly/Alert";
 import { Link, paths } from "../router";
-import { t } from "../words/t";
 import type { FieldError } from "./validate";
+import { plural } from "../words/format";
 
 /** Why a Darkroom cannot be saved, above the form; each entry links to its field. */
 export function ErrorSummary({
@@ -39,7 +38,7 @@ export function ErrorSummary({
         {errors.length === 0 && <p>{problem?.message}</p>}
         {taken && (
           <p>
-            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>{t("Open the existing Darkroom")}</Link>
+            <Link to={paths.detail({ namespace: input.namespace ?? "default", name: input.name ?? "" })}>Open the existing Darkroom</Link>
           </p>
         )}
         {errors.length > 0 && (
@@ -66,16 +65,16 @@ export function ErrorSummary({
 
 function titleOf(problem: Problem | undefined, errors: readonly FieldError[], isNew: boolean): string {
   if (errors.length > 0) {
-    return t("{n, plural, one {# field is invalid} other {# fields are invalid}}", { n: errors.length });
+    return plural(errors.length, "field is invalid", "fields are invalid");
   }
   switch (problem?.status) {
     case 403:
-      return t("Permission denied");
+      return "Permission denied";
     case 404:
-      return isNew ? t("Namespace not found") : t("The Darkroom no longer exists");
+      return isNew ? "Namespace not found" : "The Darkroom no longer exists";
     case 409:
-      return isNew ? t("The name is already in use") : t("The Darkroom was replaced");
+      return isNew ? "The name is already in use" : "The Darkroom was replaced";
     default:
-      return t("Request failed");
+      return "Request failed";
   }
 }

@@ -1,15 +1,12 @@
-import { FormGroup, FormSection, Radio } from "@patternfly/react-core";
+import { Alert, FormGroup, FormSection, Radio } from "@patternfly/react-core";
 import { useMemo, useState } from "react";
-import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
 import { useSettings } from "../settings";
 import { useSnapshot } from "../live/useLive";
-import { Alert } from "../patternfly/Alert";
-import { useLoaded } from "../useLoaded";
-import { t } from "../words/t";
+import { useAccess } from "../useAccess";
 import { Advanced } from "./Advanced";
 import { NumberField, TextField, useForm } from "./fields";
-import { withValue } from "./model";
+import { withValue } from "../model/model";
 import { ProbePath } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { SubDomains } from "./SubDomains";
@@ -19,22 +16,22 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const { darkroomVersion } = useSettings();
   return (
     <>
-      <FormSection title={t("Name")} titleElement="h2">
+      <FormSection title="Name" titleElement="h2">
         <div className="dr-pair">
-          <TextField path={["name"]} label={t("Name")} isRequired isDisabled={Boolean(loaded)} placeholder="photos" empty="" />
+          <TextField path={["name"]} label="Name" isRequired isDisabled={Boolean(loaded)} placeholder="photos" empty="" />
           <Namespace isFixed={Boolean(loaded)} />
         </div>
         <Rights loaded={loaded} />
       </FormSection>
-      <FormSection title={t("Source")} titleElement="h2">
+      <FormSection title="Source" titleElement="h2">
         <SourceFields loaded={loaded} />
         <ProbePath />
       </FormSection>
-      <FormSection title={t("Domains")} titleElement="h2">
+      <FormSection title="Domains" titleElement="h2">
         <SubDomains />
       </FormSection>
-      <FormSection title={t("Deployment")} titleElement="h2">
-        <TextField path={["version"]} label={t("Version")} placeholder={darkroomVersion} help={t("Release of Darkroom; default: {version}", { version: darkroomVersion })} />
+      <FormSection title="Deployment" titleElement="h2">
+        <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
         <Scale />
       </FormSection>
       <Advanced />
@@ -50,7 +47,7 @@ function Namespace({ isFixed }: { isFixed: boolean }) {
   const known = useMemo(() => [...new Set([...namespaces, ...darkrooms.map((darkroom) => darkroom.namespace)])].sort(), [namespaces, darkrooms]);
   return (
     <>
-      <TextField path={["namespace"]} label={t("Namespace")} isRequired isDisabled={isFixed} list={suggestions} empty="" />
+      <TextField path={["namespace"]} label="Namespace" isRequired isDisabled={isFixed} list={suggestions} empty="" />
       <datalist id={suggestions}>
         {known.map((name) => (
           <option key={name} value={name} />
@@ -64,13 +61,7 @@ function Namespace({ isFixed }: { isFixed: boolean }) {
 function Rights({ loaded }: { loaded: Darkroom | undefined }) {
   const { input } = useForm();
   const namespace = input.namespace ?? "";
-  const asked = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(namespace);
-  const { value } = useLoaded(`access ${namespace} ${loaded?.name ?? ""}`, async (signal) => {
-    // Wait until typing pauses.
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    signal.throwIfAborted();
-    return asked ? api.access({ namespace, name: loaded?.name }, signal) : undefined;
-  });
+  const value = useAccess(namespace, loaded?.name);
   if (!value || (loaded ? value.update : value.create)) {
     return null;
   }
@@ -80,7 +71,7 @@ function Rights({ loaded }: { loaded: Darkroom | undefined }) {
       isInline
       isPlain
       variant="warning"
-      title={loaded ? t("You have read-only access to this Darkroom") : t("You cannot create Darkrooms in the namespace {namespace}", { namespace })}
+      title={loaded ? "You have read-only access to this Darkroom" : `You cannot create Darkrooms in the namespace ${namespace}`}
     />
   );
 }
@@ -91,11 +82,11 @@ function Scale() {
   const automatic = input.autoscaling !== undefined;
   return (
     <>
-      <FormGroup label={t("Pods")} role="radiogroup" fieldId="field-scale" isInline>
+      <FormGroup label="Pods" role="radiogroup" fieldId="field-scale" isInline>
         <Radio
           id="scale-fixed"
           name="scale"
-          label={t("Fixed number")}
+          label="Fixed number"
           isChecked={!automatic}
           isDisabled={disabled}
           onChange={() => change({ ...withValue(input, ["autoscaling"], undefined), replicas }, "autoscaling")}
@@ -103,7 +94,7 @@ function Scale() {
         <Radio
           id="scale-automatic"
           name="scale"
-          label={t("Autoscaling")}
+          label="Autoscaling"
           isChecked={automatic}
           isDisabled={disabled}
           onChange={() => {
@@ -114,18 +105,18 @@ function Scale() {
       </FormGroup>
       {automatic ? (
         <div className="dr-pair">
-          <NumberField path={["autoscaling", "minReplicas"]} label={t("Minimum pods")} least={1} most={1000} />
-          <NumberField path={["autoscaling", "maxReplicas"]} label={t("Maximum pods")} least={1} most={1000} />
-          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label={t("Target CPU utilization (%)")} least={1} isOptional placeholder="75" />
+          <NumberField path={["autoscaling", "minReplicas"]} label="Minimum pods" least={1} most={1000} />
+          <NumberField path={["autoscaling", "maxReplicas"]} label="Maximum pods" least={1} most={1000} />
+          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" least={1} isOptional placeholder="75" />
         </div>
       ) : (
         <NumberField
           path={["replicas"]}
-          label={t("Number of pods")}
+          label="Number of pods"
           least={0}
           most={1000}
           unset={1}
-          help={input.replicas === 0 ? t("Scaled to zero: no images are served") : undefined}
+          help={input.replicas === 0 ? "Scaled to zero: no images are served" : undefined}
         />
       )}
     </>

@@ -7,28 +7,27 @@ import { useSettings } from "../settings";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
-import { t } from "../words/t";
 import { readDraft } from "./drafts";
 import { Editor } from "./Editor";
-import { copyOf, emptyInput, toInput } from "./model";
+import { copyOf, emptyInput, toInput } from "../model/model";
 
 /** The form for a new Darkroom, or for an existing one. */
 export default function FormView({ edited }: { edited?: Key }) {
   return (
     <>
       <PageSection type="breadcrumb">
-        <Breadcrumb aria-label={t("Breadcrumb")}>
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>{t("Darkrooms")}</Link>} />
+        <Breadcrumb aria-label="Breadcrumb">
+          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
           {edited && (
             <BreadcrumbItem render={({ className }) => <Link to={paths.detail(edited)} className={className}>{edited.name}</Link>} />
           )}
-          <BreadcrumbItem isActive>{edited ? t("Edit") : t("Create")}</BreadcrumbItem>
+          <BreadcrumbItem isActive>{edited ? "Edit" : "Create"}</BreadcrumbItem>
         </Breadcrumb>
       </PageSection>
       <PageSection>
-        <Title headingLevel="h1">{edited ? t("Edit {name}", { name: edited.name }) : t("Create Darkroom")}</Title>
+        <Title headingLevel="h1">{edited ? `Edit ${edited.name}` : "Create Darkroom"}</Title>
       </PageSection>
-      <PageSection isFilled aria-label={t("Form")}>
+      <PageSection isFilled aria-label="Form">
         {edited ? <Edit edited={edited} /> : <Create />}
       </PageSection>
     </>
@@ -91,14 +90,14 @@ function NotLoaded({ problem, onRetry }: { problem: Problem | undefined; onRetry
   if (!problem) {
     return (
       <Bullseye>
-        <Spinner aria-label={t("Loading")} />
+        <Spinner aria-label="Loading" />
       </Bullseye>
     );
   }
   return (
     <ProblemState problem={problem} onRetry={onRetry}>
       <Button variant="link" onClick={() => navigate(paths.list)}>
-        {t("All Darkrooms")}
+        All Darkrooms
       </Button>
     </ProblemState>
   );

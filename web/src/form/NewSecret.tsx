@@ -1,11 +1,9 @@
-import { Button, FormGroup, FormHelperText, HelperText, TextArea, TextInput } from "@patternfly/react-core";
+import { Alert, Button, FormGroup, FormHelperText, HelperText, HelperTextItem, TextArea, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import { missingRight } from "../layout/MissingRight";
-import { Alert } from "../patternfly/Alert";
-import { HelperTextItem } from "../patternfly/HelperTextItem";
-import { msg, t, type Message } from "../words/t";
+import { useAccess } from "../useAccess";
 import { useForm } from "./fields";
 import type { WithCredentials } from "./secrets";
 
@@ -15,13 +13,14 @@ const suffixes: Record<WithCredentials, string> = { S3: "s3", GoogleCloudStorage
  * Stores credentials in a new Secret: the inline keys of the form, or a service account key,
  * which is never a part of the form's input and therefore of no draft.
  */
-export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredentials; mayCreate: boolean | undefined; onCreated: (name: string) => void }) {
+export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreated: (name: string) => void }) {
   const { input, disabled } = useForm();
   const [typed, setTyped] = useState<string>();
   const [key, setKey] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const { name: ofDarkroom = "", namespace = "", source } = input;
+  const mayCreate = useAccess(namespace)?.createSecret;
   const name = typed ?? `${ofDarkroom || "darkroom"}-${suffixes[type]}`;
   const { accessKey, secretKey } = source;
   const complete = name !== "" && (type === "S3" ? Boolean(accessKey && secretKey) : key.trim() !== "");
@@ -36,11 +35,11 @@ export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredential
       setBusy(false);
     }
   };
-  const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? t(incomplete[type]) : undefined;
+  const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? incomplete[type] : undefined;
   return (
     <div className="dr-stack">
       {type === "GoogleCloudStorage" && (
-        <FormGroup label={t("Service account key (JSON)")} fieldId="new-secret-key" isRequired>
+        <FormGroup label="Service account key (JSON)" fieldId="new-secret-key" isRequired>
           <TextArea
             id="new-secret-key"
             value={key}
@@ -54,7 +53,7 @@ export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredential
           />
         </FormGroup>
       )}
-      <FormGroup label={t("Name of the new Secret")} fieldId="new-secret-name">
+      <FormGroup label="Name of the new Secret" fieldId="new-secret-name">
         <TextInput
           id="new-secret-name"
           value={name}
@@ -72,27 +71,27 @@ export function NewSecret({ type, mayCreate, onCreated }: { type: WithCredential
         />
         <FormHelperText>
           <HelperText id="new-secret-help">
-            <HelperTextItem>{reason ?? t("It is created in the namespace {namespace} at once, and remains if the Darkroom is deleted.", { namespace })}</HelperTextItem>
+            <HelperTextItem>{reason ?? `It is created in the namespace ${namespace} at once, and remains if the Darkroom is deleted.`}</HelperTextItem>
           </HelperText>
         </FormHelperText>
       </FormGroup>
       {problem && (
-        <Alert component="p" isInline variant="danger" title={t("The Secret was not created")} role="alert">
+        <Alert component="p" isInline variant="danger" title="The Secret was not created" role="alert">
           {messagesOf(problem)}
         </Alert>
       )}
       <div>
         <Button variant="secondary" isDisabled={disabled || busy || reason !== undefined} isLoading={busy} onClick={() => void create()}>
-          {type === "S3" ? t("Create a Secret from these keys") : t("Create the Secret")}
+          {type === "S3" ? "Create a Secret from these keys" : "Create the Secret"}
         </Button>
       </div>
     </div>
   );
 }
 
-const incomplete: Record<WithCredentials, Message> = {
-  S3: msg("Enter both keys to store them in a Secret."),
-  GoogleCloudStorage: msg("Paste the key to store it in a Secret."),
+const incomplete: Record<WithCredentials, string> = {
+  S3: "Enter both keys to store them in a Secret.",
+  GoogleCloudStorage: "Paste the key to store it in a Secret.",
 };
 
 /** The errors of fields, or the problem as a whole. */

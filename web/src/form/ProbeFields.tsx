@@ -1,8 +1,7 @@
 import { useState } from "react";
 import type { Probe } from "../api/types";
-import { t } from "../words/t";
 import { NumberField, TextField, useForm } from "./fields";
-import { isObject, withValue } from "./model";
+import { isObject, withValue } from "../model/model";
 import { probeBounds } from "./validate";
 
 /** The image of spec.probe. Without a path there is no probe. */
@@ -18,10 +17,10 @@ export function ProbePath() {
   return (
     <TextField
       path={["probe", "path"]}
-      label={t("An image to check with")}
+      label="An image to check with"
       placeholder="/photos/cat.jpg"
       set={set}
-      help={t("Path of a small image at the source. The Darkroom is ready only while this image is served, and changes are applied only after a pod has served it. Without one, whether images are served is not checked.")}
+      help="Path of a small image at the source. The Darkroom is ready only while this image is served, and changes are applied only after a pod has served it. Without one, whether images are served is not checked."
     />
   );
 }
@@ -35,15 +34,15 @@ export function ProbeTimes() {
   }
   return (
     <div className="dr-pair">
-      <NumberField path={["probe", "periodSeconds"]} label={t("Image check period (seconds)")} {...bounds("periodSeconds")} isOptional placeholder="60" />
-      <NumberField path={["probe", "timeoutSeconds"]} label={t("Image check timeout (seconds)")} {...bounds("timeoutSeconds")} isOptional placeholder="10" />
+      <NumberField path={["probe", "periodSeconds"]} label="Image check period (seconds)" {...bounds("periodSeconds")} isOptional placeholder="60" />
+      <NumberField path={["probe", "timeoutSeconds"]} label="Image check timeout (seconds)" {...bounds("timeoutSeconds")} isOptional placeholder="10" />
       <NumberField
         path={["probe", "failureThreshold"]}
-        label={t("Image check failure threshold")}
+        label="Image check failure threshold"
         {...bounds("failureThreshold")}
         isOptional
         placeholder="3"
-        help={t("Consecutive failures after which the Darkroom is not ready")}
+        help="Consecutive failures after which the Darkroom is not ready"
       />
     </div>
   );

@@ -1,11 +1,8 @@
-import { ActionGroup, Button, EmptyState, EmptyStateBody, Form, Title } from "@patternfly/react-core";
+import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, Form, Title } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import { DiffView } from "../diff/DiffView";
-import { Alert } from "../patternfly/Alert";
-import { submitKeys } from "../shortcuts/keys";
-import { t } from "../words/t";
 import { ToneIcon } from "../words/ToneIcon";
 import { findingsOf } from "./outcome";
 import type { Reviewed } from "./useSaving";
@@ -37,10 +34,10 @@ export function Review({
       }}
     >
       <div ref={heading} tabIndex={-1} className="dr-heading">
-        <Title headingLevel="h2">{isNew ? t("Review the new Darkroom") : t("Review changes")}</Title>
+        <Title headingLevel="h2">{isNew ? "Review the new Darkroom" : "Review changes"}</Title>
       </div>
-      <Alert component="p" isInline isPlain variant="success" title={t("Validated by the cluster. Nothing is stored yet.")} />
-      <ul className="dr-conditions" aria-label={t("Outcome")}>
+      <Alert component="p" isInline isPlain variant="success" title="Validated by the cluster. Nothing is stored yet." />
+      <ul className="dr-conditions" aria-label="Outcome">
         {findingsOf(reviewed.outcome).map(({ tone, title, detail }) => (
           <li key={title}>
             <ToneIcon tone={tone} />
@@ -52,23 +49,23 @@ export function Review({
         ))}
       </ul>
       {problem && (
-        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? t("Permission denied") : t("Saving failed")} role="alert">
+        <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Saving failed"} role="alert">
           {problem.message}
         </Alert>
       )}
       {changed ? (
-        <DiffView lines={reviewed.manifests} label={t("Manifests")} />
+        <DiffView lines={reviewed.manifests} label="Manifests" />
       ) : (
-        <EmptyState titleText={t("No change to the manifests")} icon={CheckCircleIcon} headingLevel="h3" variant="sm">
-          <EmptyStateBody>{t("Your changes do not affect the installed objects, or only Secrets, whose content is not shown.")}</EmptyStateBody>
+        <EmptyState titleText="No change to the manifests" icon={CheckCircleIcon} headingLevel="h3" variant="sm">
+          <EmptyStateBody>Your changes do not affect the installed objects, or only Secrets, whose content is not shown.</EmptyStateBody>
         </EmptyState>
       )}
       <ActionGroup className="dr-actions">
-        <Button type="submit" aria-keyshortcuts={submitKeys} isLoading={busy} isDisabled={busy}>
-          {isNew ? t("Create") : t("Save")}
+        <Button type="submit" isLoading={busy} isDisabled={busy}>
+          {isNew ? "Create" : "Save"}
         </Button>
         <Button variant="secondary" onClick={onBack} isDisabled={busy}>
-          {t("Back")}
+          Back
         </Button>
       </ActionGroup>
     </Form>

@@ -1,8 +1,6 @@
-import { FormGroup, FormHelperText, HelperText, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
 import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
-import { HelperTextItem } from "../patternfly/HelperTextItem";
 import { useSettings } from "../settings";
-import { rich, t } from "../words/t";
 import { Help, idOf, useForm } from "./fields";
 import { messagesAt, isSubDomain } from "./validate";
 
@@ -50,12 +48,12 @@ export function SubDomains() {
   };
   const typed = text.trim().toLowerCase();
   return (
-    <FormGroup label={t("Sub-domains")} fieldId={idOf(location)} isRequired>
+    <FormGroup label="Sub-domains" fieldId={idOf(location)} isRequired>
       <TextInputGroup isDisabled={disabled} validated={invalid ? "error" : undefined}>
         <TextInputGroupMain
           inputId={idOf(location)}
           value={text}
-          placeholder={names.length === 0 ? example : t("Add another")}
+          placeholder={names.length === 0 ? example : "Add another"}
           onChange={(_, value) => setText(value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -66,17 +64,17 @@ export function SubDomains() {
             touch(location);
           }}
           aria-describedby={`${idOf(location)}-help`}
-          aria-label={t("Sub-domain")}
+          aria-label="Sub-domain"
           inputProps={{ autoComplete: "off", spellCheck: false }}
         >
-          <LabelGroup aria-label={t("Sub-domains")} numLabels={64}>
+          <LabelGroup aria-label="Sub-domains" numLabels={64}>
             {names.map((name) => (
               <Label
                 key={name}
                 color={isSubDomain(name) ? "blue" : "red"}
                 variant="outline"
                 onClose={disabled ? undefined : () => set(names.filter((other) => other !== name))}
-                closeBtnAriaLabel={t("Remove {name}", { name })}
+                closeBtnAriaLabel={`Remove ${name}`}
               >
                 <span className="dr-chip">
                   <strong>{name}</strong>
@@ -92,12 +90,12 @@ export function SubDomains() {
         <FormHelperText>
           <HelperText id={`${idOf(location)}-help`} isLiveRegion>
             <HelperTextItem>
-              {rich("Press Enter to add {host}", { host: <strong className="dr-break">{`${typed}.${baseDomain}`}</strong> })}
+              Press Enter to add <strong className="dr-break">{`${typed}.${baseDomain}`}</strong>
             </HelperTextItem>
           </HelperText>
         </FormHelperText>
       ) : (
-        <Help location={location} help={t("Images are served at {host}", { host: `SUB-DOMAIN.${baseDomain}` })} />
+        <Help location={location} help={`Images are served at SUB-DOMAIN.${baseDomain}`} />
       )}
     </FormGroup>
   );

@@ -1,8 +1,6 @@
-import { Content, FormGroup } from "@patternfly/react-core";
+import { Alert, Content, FormGroup } from "@patternfly/react-core";
 import { useEffect, useMemo, useState } from "react";
 import type { DarkroomInput } from "../api/types";
-import { Alert } from "../patternfly/Alert";
-import { t } from "../words/t";
 import { check } from "../yaml/check";
 import { CodeEditor } from "../yaml/CodeEditor";
 import { rewrite } from "../yaml/rewrite";
@@ -53,9 +51,9 @@ export default function YamlEditor({
   const selection = useMemo(() => (target === undefined ? undefined : rangeOf(text, target)), [target, text]);
   return (
     <>
-      <FormGroup label={t("Resource")} role="group" fieldId="yaml">
+      <FormGroup label="Resource" role="group" fieldId="yaml">
         <CodeEditor
-          label={t("Resource")}
+          label="Resource"
           text={text}
           findings={findings}
           isDisabled={disabled}
@@ -73,12 +71,12 @@ export default function YamlEditor({
       </FormGroup>
       {/* Below the text, which would move at every typed character otherwise. */}
       {"error" in result && (
-        <Alert component="p" isInline variant="danger" title={t("Invalid YAML")} role="alert">
+        <Alert component="p" isInline variant="danger" title="Invalid YAML" role="alert">
           {inLine(text, result.error)}
         </Alert>
       )}
       <Content component="small" className="dr-quiet">
-        {t("Keys and literal values of environment variables are never shown. If you leave them out, they are not changed. Ctrl+Space completes, Ctrl+F searches; Escape, then Tab leaves the editor.")}
+        Keys and literal values of environment variables are never shown. If you leave them out, they are not changed. Ctrl+Space completes, Ctrl+F searches; Escape, then Tab leaves the editor.
       </Content>
     </>
   );

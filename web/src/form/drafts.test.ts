@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { withoutSecrets } from "./drafts";
-import { toInput } from "./model";
+import { toInput } from "../model/model";
 
 test("inline keys and literal values of variables are taken out, and named", () => {
   const input = {

@@ -1,5 +1,5 @@
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
-import { withValue } from "./model";
+import { withValue } from "../model/model";
 
 /** An unsaved form, as it is kept in sessionStorage: over navigation, reload and a new sign-in. */
 export interface Draft {

@@ -1,9 +1,7 @@
-import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, NumberInput, TextInput } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, NumberInput, TextInput } from "@patternfly/react-core";
 import { createContext, use, useState, type ReactNode } from "react";
 import type { DarkroomInput } from "../api/types";
-import { HelperTextItem } from "../patternfly/HelperTextItem";
-import { t } from "../words/t";
-import { valueAt, withValue, type Path } from "./model";
+import { valueAt, withValue, type Path } from "../model/model";
 import { messagesAt, type FieldError } from "./validate";
 
 /** The state that all fields of a form share. */
@@ -201,8 +199,8 @@ export function NumberField({
         <NumberInput
           inputProps={{ id, "aria-describedby": `${id}-help` }}
           inputAriaLabel={label}
-          minusBtnAriaLabel={t("{label}: decrease", { label })}
-          plusBtnAriaLabel={t("{label}: increase", { label })}
+          minusBtnAriaLabel={`${label}: decrease`}
+          plusBtnAriaLabel={`${label}: increase`}
           value={typed === "" ? "" : (number ?? unset)}
           min={least}
           max={most}

@@ -7,8 +7,8 @@ import { diffLines, type DiffLine } from "../diff/diff";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { dropDraft, type DraftKey } from "./drafts";
-import { merge, type Clash } from "./merge";
-import { toInput, withValue, type Path } from "./model";
+import { merge, type Clash } from "../model/merge";
+import { toInput, withValue, type Path } from "../model/model";
 import { fromServer, type FieldError } from "./validate";
 
 /** The effect of saving, found by a dry run. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { darkroom } from "../../test/darkrooms";
 import type { DarkroomInput, SourceInput } from "../api/types";
-import { toInput, valueAt } from "./model";
+import { toInput, valueAt } from "../model/model";
 import { fromServer, messagesAt, probeBounds, validate } from "./validate";
 
 const input = (part: Partial<DarkroomInput> = {}): DarkroomInput => ({ ...toInput(darkroom()), ...part });

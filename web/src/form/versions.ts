@@ -1,9 +1,8 @@
-import { asksTheSame } from "./merge";
-import { toInput } from "./model";
+import { asksTheSame } from "../model/merge";
+import { toInput } from "../model/model";
 import { api, etagOf } from "../api/client";
 import { Problem } from "../api/problem";
 import type { Darkroom } from "../api/types";
-import { t } from "../words/t";
 
 /** How often a write is tried again because of versions that differ in the status alone. */
 const maxAttempts = 10;
@@ -26,7 +25,7 @@ export class Changed extends Problem {
     /** The Darkroom as it is now. */
     readonly theirs: Darkroom,
   ) {
-    super(412, title, t("Another user changed this Darkroom in the meantime. Check the change, then try again."));
+    super(412, title, "Another user changed this Darkroom in the meantime. Check the change, then try again.");
   }
 }
 
@@ -46,7 +45,7 @@ export async function writeSeen<T>(seen: Darkroom, write: (ifMatch: string) => P
       }
       const now = await newer(version);
       if (now.uid !== seen.uid) {
-        throw new Problem(409, t("Conflict"), t("The Darkroom was deleted and created again. Reload the page to edit the new one."));
+        throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
       }
       if (!asksTheSame(toInput(seen), toInput(now))) {
         throw new Changed(thrown.title, now);

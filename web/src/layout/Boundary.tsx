@@ -1,7 +1,6 @@
 import { Button, EmptyState, EmptyStateActions, EmptyStateBody, EmptyStateFooter } from "@patternfly/react-core";
 import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
 import { Component, type ReactNode } from "react";
-import { t } from "../words/t";
 
 /**
  * Offers to reload the page if what is inside cannot be shown: its code could not be
@@ -19,11 +18,11 @@ export class Boundary extends Component<{ children: ReactNode }, { failed: boole
       return this.props.children;
     }
     return (
-      <EmptyState titleText={t("This view cannot be shown")} headingLevel="h1" icon={ExclamationCircleIcon}>
-        <EmptyStateBody>{t("It could not be loaded, or it failed. Reload the page; unsaved changes of a form are kept.")}</EmptyStateBody>
+      <EmptyState titleText="This view cannot be shown" headingLevel="h1" icon={ExclamationCircleIcon}>
+        <EmptyStateBody>It could not be loaded, or it failed. Reload the page; unsaved changes of a form are kept.</EmptyStateBody>
         <EmptyStateFooter>
           <EmptyStateActions>
-            <Button onClick={() => location.reload()}>{t("Reload")}</Button>
+            <Button onClick={() => location.reload()}>Reload</Button>
           </EmptyStateActions>
         </EmptyStateFooter>
       </EmptyState>

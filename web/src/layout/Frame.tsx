@@ -1,6 +1,7 @@
 import {
-  Masthead,
+  Alert,
   Label,
+  Masthead,
   MastheadBrand,
   MastheadContent,
   MastheadLogo,
@@ -12,19 +13,14 @@ import {
   ToolbarGroup,
   ToolbarItem,
 } from "@patternfly/react-core";
-import { lazy, Suspense, useCallback, useState, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Who } from "../api/types";
 import { useConnection, useSynced } from "../live/useLive";
-import { Alert } from "../patternfly/Alert";
 import { useSettings } from "../settings";
 import { followLink, paths } from "../router";
-import { useShortcuts } from "../shortcuts/useShortcuts";
-import { t } from "../words/t";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
-
-const ShortcutsDialog = lazy(() => import("../shortcuts/ShortcutsDialog"));
 
 /**
  * The frame of every view: masthead, and a banner while the connection is lost. It is the
@@ -34,20 +30,17 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
   const connection = useConnection();
   const synced = useSynced();
   const { cluster } = useSettings();
-  const [shortcuts, setShortcuts] = useState(false);
-  const showShortcuts = useCallback(() => setShortcuts(true), []);
-  useShortcuts(showShortcuts);
   const masthead = (
     <Masthead display={{ default: "inline" }}>
       <MastheadMain>
         <MastheadBrand>
           <MastheadLogo href={paths.list} onClick={(event) => followLink(event, paths.list)} className="dr-brand">
             <Logo />
-            <span>{t("Darkrooms")}</span>
+            <span>Darkrooms</span>
           </MastheadLogo>
         </MastheadBrand>
         {cluster && (
-          <Label isCompact className="dr-cluster" textMaxWidth="20ch" aria-label={t("Cluster {cluster}", { cluster })}>
+          <Label isCompact className="dr-cluster" textMaxWidth="20ch" aria-label={`Cluster ${cluster}`}>
             {cluster}
           </Label>
         )}
@@ -60,7 +53,7 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
                 <ThemeMenu />
               </ToolbarItem>
               <ToolbarItem>
-                <UserMenu who={who} onShortcuts={showShortcuts} onSignOut={onSignOut} />
+                <UserMenu who={who} onSignOut={onSignOut} />
               </ToolbarItem>
             </ToolbarGroup>
           </ToolbarContent>
@@ -70,15 +63,15 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
   );
   return (
     <div className="pf-v6-c-page pf-m-no-sidebar">
-      <SkipToContent href="#main">{t("Skip to content")}</SkipToContent>
+      <SkipToContent href="#main">Skip to content</SkipToContent>
       {masthead}
       <div className="pf-v6-c-page__main-container">
         <main id="main" className="pf-v6-c-page__main" tabIndex={-1}>
           <div role="status" aria-live="polite">
             {connection === "lost" && synced && (
               <PageSection className="dr-banner" variant="secondary">
-                <Alert component="p" isInline variant="warning" title={t("Connection lost")}>
-                  {t("The page may be out of date. Reconnecting…")}
+                <Alert component="p" isInline variant="warning" title="Connection lost">
+                  The page may be out of date. Reconnecting…
                 </Alert>
               </PageSection>
             )}
@@ -86,11 +79,6 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
           {children}
         </main>
       </div>
-      {shortcuts && (
-        <Suspense>
-          <ShortcutsDialog onClose={() => setShortcuts(false)} />
-        </Suspense>
-      )}
     </div>
   );
 }

@@ -64,7 +64,7 @@ test("signing out ends the session, and then that at the issuer", async () => {
   const assign = vi.fn();
   vi.stubGlobal("location", { assign });
   const who: Who = { username: "oidc:alice", groups: [], auth: "oidc", signOutUrl: "https://dex.example.com/logout?client_id=darkroom" };
-  render(<UserMenu onShortcuts={() => undefined} who={who} onSignOut={() => calls.push("signed out")} />);
+  render(<UserMenu who={who} onSignOut={() => calls.push("signed out")} />);
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Signed in as oidc:alice" }));
   await user.click(screen.getByRole("menuitem", { name: "Sign out" }));

@@ -1,19 +1,17 @@
-import { Button, Divider } from "@patternfly/react-core";
+import { Alert, Button, Divider } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { WaysToSignIn } from "../api/types";
-import { Alert } from "../patternfly/Alert";
-import { msg, t, type Message } from "../words/t";
 
 /** Reasons of the server for a failed sign-in at the issuer, in the parameter signIn of the URL. */
 const reasons = {
-  expired: msg("The sign-in took too long, or began in another browser. Try again."),
-  refused: msg("The issuer refused the sign-in, or its answer was invalid. If it happens again, ask an administrator to check the log of the server."),
-  notAllowed: msg("Your account cannot be mapped to a user of this cluster. Ask an administrator."),
-  notTrusted: msg("The cluster does not accept tokens of this issuer. Ask an administrator."),
-  unavailable: msg("The issuer or the cluster does not respond. Try again later."),
+  expired: "The sign-in took too long, or began in another browser. Try again.",
+  refused: "The issuer refused the sign-in, or its answer was invalid. If it happens again, ask an administrator to check the log of the server.",
+  notAllowed: "Your account cannot be mapped to a user of this cluster. Ask an administrator.",
+  notTrusted: "The cluster does not accept tokens of this issuer. Ask an administrator.",
+  unavailable: "The issuer or the cluster does not respond. Try again later.",
 };
-const reasonOf = (name: string): Message => (Object.hasOwn(reasons, name) ? reasons[name as keyof typeof reasons] : reasons.unavailable);
+const reasonOf = (name: string): string => (Object.hasOwn(reasons, name) ? reasons[name as keyof typeof reasons] : reasons.unavailable);
 
 /** The ways to sign in; none until the server has answered, and if it does not. */
 export function useWaysToSignIn(): WaysToSignIn | undefined {
@@ -34,12 +32,12 @@ export function IssuerSignIn({ ways }: { ways: WaysToSignIn | undefined }) {
   return (
     <>
       {reason !== null && (
-        <Alert component="p" isInline variant="danger" title={t("Sign-in failed")} role="alert" className="dr-signin__note">
-          {t(reasonOf(reason))}
+        <Alert component="p" isInline variant="danger" title="Sign-in failed" role="alert" className="dr-signin__note">
+          {reasonOf(reason)}
         </Alert>
       )}
       <Button component="a" href={target} isBlock>
-        {t("Sign in with {issuer}", { issuer: ways.issuer })}
+        Sign in with {ways.issuer}
       </Button>
       <Divider className="dr-signin__or" />
     </>

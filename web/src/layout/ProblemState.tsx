@@ -5,14 +5,13 @@ import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import type { ComponentProps, ReactNode } from "react";
 import type { Problem } from "../api/problem";
-import { msg, t, type Message } from "../words/t";
 import { MissingRight } from "./MissingRight";
 
-const titles: Record<number, Message> = {
-  0: msg("No connection to the server"),
-  403: msg("Permission denied"),
-  404: msg("Not found"),
-  503: msg("The cluster does not respond"),
+const titles: Record<number, string> = {
+  0: "No connection to the server",
+  403: "Permission denied",
+  404: "Not found",
+  503: "The cluster does not respond",
 };
 
 /** A problem in the place of a view. */
@@ -38,7 +37,7 @@ export function ProblemState({
   const icon = { 0: DisconnectedIcon, 403: LockIcon, 404: SearchIcon }[problem.status] ?? ExclamationCircleIcon;
   return (
     <EmptyState
-      titleText={title ?? t(titles[problem.status] ?? msg("Request failed"))}
+      titleText={title ?? titles[problem.status] ?? "Request failed"}
       headingLevel={isSmall ? "h3" : "h1"}
       icon={icon}
       variant={isSmall ? "sm" : "lg"}
@@ -50,7 +49,7 @@ export function ProblemState({
         <EmptyStateActions>
           {onRetry && problem.status !== 403 && (
             <Button variant="primary" onClick={() => void onRetry()}>
-              {t("Try again")}
+              Try again
             </Button>
           )}
           {children}

@@ -1,5 +1,6 @@
 import {
   ActionGroup,
+  Alert,
   Button,
   Card,
   CardBody,
@@ -8,15 +9,13 @@ import {
   FormGroup,
   FormHelperText,
   HelperText,
+  HelperTextItem,
   TextInput,
   Title,
 } from "@patternfly/react-core";
 import { useState, type SyntheticEvent } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
-import { Alert } from "../patternfly/Alert";
-import { HelperTextItem } from "../patternfly/HelperTextItem";
-import { rich, t } from "../words/t";
 import { Logo } from "./Logo";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { ThemeMenu } from "./ThemeMenu";
@@ -30,15 +29,15 @@ export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSi
         <CardBody>
           <div className="dr-signin__head">
             <Logo />
-            <Title headingLevel="h1">{t("Sign in to Darkrooms")}</Title>
+            <Title headingLevel="h1">Sign in to Darkrooms</Title>
             <ThemeMenu />
           </div>
           {ways?.cluster && (
             <p className="dr-signin__note">
-              {rich("Cluster <strong>{cluster}</strong>", { cluster: ways.cluster })}
+              Cluster <strong>{ways.cluster}</strong>
             </p>
           )}
-          {expired && <Alert component="p" isInline variant="info" title={t("Your session has expired. Sign in again.")} className="dr-signin__note" />}
+          {expired && <Alert component="p" isInline variant="info" title="Your session has expired. Sign in again." className="dr-signin__note" />}
           <IssuerSignIn ways={ways} />
           <SignInForm onSignedIn={onSignedIn} />
         </CardBody>
@@ -70,11 +69,11 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
     <>
       <Form onSubmit={(event) => void submit(event)}>
         {problem && (
-          <Alert component="p" isInline variant="danger" title={t("Sign-in failed")} role="alert">
+          <Alert component="p" isInline variant="danger" title="Sign-in failed" role="alert">
             {problem.message}
           </Alert>
         )}
-        <FormGroup label={t("Token")} fieldId="token" isRequired>
+        <FormGroup label="Token" fieldId="token" isRequired>
           <TextInput
             id="token"
             type="password"
@@ -86,18 +85,18 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
           />
           <FormHelperText>
             <HelperText>
-              <HelperTextItem id="token-help">{t("A bearer token of the cluster")}</HelperTextItem>
+              <HelperTextItem id="token-help">A bearer token of the cluster</HelperTextItem>
             </HelperText>
           </FormHelperText>
         </FormGroup>
         <ActionGroup>
           <Button type="submit" isBlock isDisabled={busy || token.trim() === ""} isLoading={busy}>
-            {t("Sign in")}
+            Sign in
           </Button>
         </ActionGroup>
       </Form>
       <Content component="small" className="dr-signin__foot">
-        {rich("For a service account: {command}", { command: <code>kubectl -n NAMESPACE create token NAME</code> })}
+        For a service account: <code>kubectl -n NAMESPACE create token NAME</code>
       </Content>
     </>
   );

@@ -1,6 +1,4 @@
-import { Button, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
-import { Modal } from "../patternfly/Modal";
-import { t } from "../words/t";
+import { Button, Modal, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { SignInForm } from "./SignIn";
 
@@ -9,14 +7,14 @@ export default function SignInDialog({ onSignedIn, onLeave }: { onSignedIn: () =
   const ways = useWaysToSignIn();
   return (
     <Modal isOpen variant="small" aria-labelledby="sign-in-title" aria-describedby="sign-in-text">
-      <ModalHeader title={t("Your session has expired")} labelId="sign-in-title" description={t("Sign in again to continue. Your changes are kept.")} descriptorId="sign-in-text" />
+      <ModalHeader title="Your session has expired" labelId="sign-in-title" description="Sign in again to continue. Your changes are kept." descriptorId="sign-in-text" />
       <ModalBody>
         <IssuerSignIn ways={ways} />
         <SignInForm onSignedIn={onSignedIn} />
       </ModalBody>
       <ModalFooter>
         <Button variant="link" onClick={onLeave}>
-          {t("Leave the form")}
+          Leave the form
         </Button>
       </ModalFooter>
     </Modal>

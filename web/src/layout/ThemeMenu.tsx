@@ -4,12 +4,11 @@ import MoonIcon from "@patternfly/react-icons/dist/esm/icons/moon-icon";
 import SunIcon from "@patternfly/react-icons/dist/esm/icons/sun-icon";
 import { useState, type ComponentType } from "react";
 import { themes, useTheme, type Theme } from "../theme";
-import { msg, t, type Message } from "../words/t";
 
-const words: Record<Theme, { name: Message; icon: ComponentType }> = {
-  system: { name: msg("System"), icon: AdjustIcon },
-  light: { name: msg("Light"), icon: SunIcon },
-  dark: { name: msg("Dark"), icon: MoonIcon },
+const words: Record<Theme, { name: string; icon: ComponentType }> = {
+  system: { name: "System", icon: AdjustIcon },
+  light: { name: "Light", icon: SunIcon },
+  dark: { name: "Dark", icon: MoonIcon },
 };
 
 export function ThemeMenu() {
@@ -26,7 +25,7 @@ export function ThemeMenu() {
       }}
       popperProps={{ position: "right" }}
       toggle={(ref) => (
-        <MenuToggle ref={ref} variant="plain" isExpanded={open} onClick={() => setOpen(!open)} aria-label={t("Theme: {theme}", { theme: t(words[theme].name) })} icon={<Sign />} />
+        <MenuToggle ref={ref} variant="plain" isExpanded={open} onClick={() => setOpen(!open)} aria-label={`Theme: ${words[theme].name}`} icon={<Sign />} />
       )}
     >
       <DropdownList>
@@ -34,7 +33,7 @@ export function ThemeMenu() {
           const Icon = words[name].icon;
           return (
             <DropdownItem key={name} value={name} icon={<Icon />} isSelected={name === theme}>
-              {t(words[name].name)}
+              {words[name].name}
             </DropdownItem>
           );
         })}

@@ -3,12 +3,11 @@ import UserIcon from "@patternfly/react-icons/dist/esm/icons/user-icon";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Who } from "../api/types";
-import { t } from "../words/t";
 
 /** Names of service accounts are long, and differ at their end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
 
-export function UserMenu({ who, onShortcuts, onSignOut }: { who: Who; onShortcuts: () => void; onSignOut: () => void }) {
+export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
   const [open, setOpen] = useState(false);
   const signOut = async () => {
     try {
@@ -32,28 +31,24 @@ export function UserMenu({ who, onShortcuts, onSignOut }: { who: Who; onShortcut
           isExpanded={open}
           onClick={() => setOpen(!open)}
           icon={<UserIcon />}
-          aria-label={t("Signed in as {user}", { user: who.username })}
+          aria-label={`Signed in as ${who.username}`}
         >
           <span className="dr-username">{shortName(who.username)}</span>
         </MenuToggle>
       )}
     >
-      <DropdownGroup label={t("Signed in as")} labelHeadingLevel="h2">
+      <DropdownGroup label="Signed in as" labelHeadingLevel="h2">
         <p className="dr-who">{who.username}</p>
-        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">{t("from the kubeconfig of the server")}</p>}
+        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">from the kubeconfig of the server</p>}
       </DropdownGroup>
-      <Divider />
-      <DropdownList>
-        <DropdownItem
-          onClick={() => {
-            setOpen(false);
-            onShortcuts();
-          }}
-        >
-          {t("Keyboard shortcuts")}
-        </DropdownItem>
-        {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>{t("Sign out")}</DropdownItem>}
-      </DropdownList>
+      {who.auth !== "kubeconfig" && (
+        <>
+          <Divider />
+          <DropdownList>
+            <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>
+          </DropdownList>
+        </>
+      )}
     </Dropdown>
   );
 }

@@ -1,5 +1,4 @@
 import { Button, Label, LabelGroup, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
-import { t } from "../words/t";
 import { describeValue, facetNames, facets } from "./facets";
 import { noFilters, type Query } from "./query";
 
@@ -18,18 +17,18 @@ export function ChosenFilters({ query, onChange }: { query: Query; onChange: (pa
         {chosen.map((name) => (
           <ToolbarItem key={name} variant="label-group">
             <LabelGroup
-              categoryName={t(facets[name].title)}
+              categoryName={facets[name].title}
               isClosable
-              closeBtnAriaLabel={t("Remove the filters:")}
+              closeBtnAriaLabel="Remove the filters:"
               onClick={() => onChange({ [name]: [] })}
-              collapsedText={t("{n} more", { n: query[name].length - shown })}
-              expandedText={t("Show less")}
+              collapsedText={`${query[name].length - shown} more`}
+              expandedText="Show less"
               numLabels={shown}
             >
               {query[name].map((value) => (
                 <Label
                   key={value}
-                  closeBtnAriaLabel={t("Remove the filter {value}", { value: describeValue(name, value) })}
+                  closeBtnAriaLabel={`Remove the filter ${describeValue(name, value)}`}
                   onClose={() => onChange({ [name]: query[name].filter((other) => other !== value) })}
                 >
                   {describeValue(name, value)}
@@ -42,7 +41,7 @@ export function ChosenFilters({ query, onChange }: { query: Query; onChange: (pa
       <ToolbarGroup variant="action-group-inline">
         <ToolbarItem>
           <Button variant="link" isInline onClick={() => onChange(noFilters)}>
-            {t("Clear all filters")}
+            Clear all filters
           </Button>
         </ToolbarItem>
       </ToolbarGroup>

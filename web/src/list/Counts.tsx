@@ -1,7 +1,5 @@
 import { ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
-import { number } from "../words/format";
 import { phaseNames, PhaseText } from "../words/phases";
-import { t } from "../words/t";
 import type { Query } from "./query";
 
 /** The number of Darkrooms in each phase; a click filters by it. */
@@ -18,10 +16,10 @@ export function Counts({
 }) {
   const only = query.phases.length === 1 ? query.phases[0] : undefined;
   return (
-    <ToggleGroup aria-label={t("Darkrooms by phase")} className="dr-counts">
+    <ToggleGroup aria-label="Darkrooms by phase" className="dr-counts">
       <ToggleGroupItem
         key="all"
-        text={<Count label={t("All")} n={total} />}
+        text={<Count label="All" n={total} />}
         isSelected={query.phases.length === 0}
         onChange={() => onChange({ phases: [] })}
       />
@@ -42,7 +40,7 @@ export function Counts({
 function Count({ label, n }: { label: React.ReactNode; n: number }) {
   return (
     <span className="dr-count">
-      {label} <strong>{number(n)}</strong>
+      {label} <strong>{n}</strong>
     </span>
   );
 }

@@ -7,20 +7,20 @@ import { reasonOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
-import { placeOf, sourceNames, typeOf } from "../words/sources";
-import { msg, rich, t, type Message } from "../words/t";
+import { placeOf, sourceNames } from "../words/sources";
+import { typeOf } from "../model/model";
 import { versionOf } from "./facets";
 import { ProbeImage } from "./ProbeImage";
 import { columns, type Column, type Query } from "./query";
 
-const titles: Record<Column, Message> = {
-  name: msg("Name"),
-  namespace: msg("Namespace"),
-  phase: msg("Phase"),
-  source: msg("Source"),
-  version: msg("Version"),
-  replicas: msg("Ready{@number of pods}"),
-  age: msg("Age"),
+const titles: Record<Column, string> = {
+  name: "Name",
+  namespace: "Namespace",
+  phase: "Phase",
+  source: "Source",
+  version: "Version",
+  replicas: "Ready",
+  age: "Age",
 };
 
 interface Props {
@@ -31,7 +31,7 @@ interface Props {
 
 export function DarkroomTable({ darkrooms, query, onChange }: Props) {
   return (
-    <Table aria-label={t("Darkrooms")} gridBreakPoint="grid-lg" variant="compact" className="dr-table">
+    <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" className="dr-table">
       <Head query={query} onChange={onChange} />
       <Tbody>
         {darkrooms.map((darkroom) => (
@@ -50,7 +50,7 @@ const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
   });
   const head = (column: Column) => (
     <Th sort={sort(column)} modifier="nowrap">
-      {t(titles[column])}
+      {titles[column]}
     </Th>
   );
   return (
@@ -61,7 +61,7 @@ const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
         {head("phase")}
         {head("source")}
         {head("version")}
-        <Th modifier="nowrap">{t("Domains")}</Th>
+        <Th modifier="nowrap">Domains</Th>
         {head("replicas")}
         {head("age")}
       </Tr>
@@ -79,31 +79,31 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
   const place = placeOf(source) || "–";
   return (
     <tr className="pf-v6-c-table__tr">
-      <Cell label={t(titles.name)}>
+      <Cell label={titles.name}>
         <Link to={paths.detail(darkroom)} className="dr-name">
           {name}
         </Link>
       </Cell>
-      <Cell label={t(titles.namespace)}>{namespace}</Cell>
-      <Cell label={t(titles.phase)}>
+      <Cell label={titles.namespace}>{namespace}</Cell>
+      <Cell label={titles.phase}>
         <PhaseText phase={phaseOf(darkroom)} />
         <ProbeImage darkroom={darkroom} />
         <Cause darkroom={darkroom} />
       </Cell>
-      <Cell label={t(titles.source)}>
-        <div>{t(sourceNames[typeOf(source)].name)}</div>
+      <Cell label={titles.source}>
+        <div>{sourceNames[typeOf(source)].name}</div>
         <div className="dr-quiet dr-place" title={place}>
           {place}
         </div>
       </Cell>
-      <Cell label={t(titles.version)}>{versionOf(darkroom) || "–"}</Cell>
-      <Cell label={t("Domains")}>
+      <Cell label={titles.version}>{versionOf(darkroom) || "–"}</Cell>
+      <Cell label="Domains">
         <Domains darkroom={darkroom} />
       </Cell>
-      <Cell label={t(titles.replicas)}>
-        {t("{ready}/{all}", { ready: status.readyReplicas, all: wanted })}
+      <Cell label={titles.replicas}>
+        {status.readyReplicas}/{wanted}
       </Cell>
-      <Cell label={t(titles.age)}>
+      <Cell label={titles.age}>
         <Age since={darkroom.createdAt} />
       </Cell>
     </tr>
@@ -128,7 +128,7 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
   const reason = reasonOf(darkroom);
   return (
     <div className="dr-cause" title={sentenceOf(darkroom)}>
-      {reason ? rich("<strong>{reason}:</strong> {message}", { reason: describeReason(reason), message: sentenceOf(darkroom) }) : sentenceOf(darkroom)}
+      {reason ? <><strong>{describeReason(reason)}:</strong> {sentenceOf(darkroom)}</> : sentenceOf(darkroom)}
     </div>
   );
 }
@@ -147,7 +147,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
           <Labels of={host} />
         </a>
       ))}
-      {domains.length > 2 && <Link to={paths.detail(darkroom)}>{t("and {n} more", { n: domains.length - 2 })}</Link>}
+      {domains.length > 2 && <Link to={paths.detail(darkroom)}>and {domains.length - 2} more</Link>}
     </div>
   );
 }

@@ -1,7 +1,5 @@
 import { Badge, MenuToggle, Select, SelectList, SelectOption } from "@patternfly/react-core";
 import { useState } from "react";
-import { number } from "../words/format";
-import { t } from "../words/t";
 
 export interface Choice {
   value: string;
@@ -41,7 +39,7 @@ export function FilterMenu({
           ref={ref}
           isExpanded={open}
           onClick={() => setOpen(!open)}
-          badge={chosen.length > 0 ? <Badge isRead>{number(chosen.length)}</Badge> : undefined}
+          badge={chosen.length > 0 ? <Badge isRead>{chosen.length}</Badge> : undefined}
         >
           {title}
         </MenuToggle>
@@ -50,10 +48,10 @@ export function FilterMenu({
       <SelectList aria-label={title}>
         {choices?.map(({ value, text, count }) => (
           <SelectOption key={value} value={value} hasCheckbox isSelected={chosen.includes(value)}>
-            {text} <span className="dr-quiet">{number(count)}</span>
+            {text} <span className="dr-quiet">{count}</span>
           </SelectOption>
         ))}
-        {choices?.length === 0 && <SelectOption isDisabled>{t("None{@choices}")}</SelectOption>}
+        {choices?.length === 0 && <SelectOption isDisabled>None</SelectOption>}
       </SelectList>
     </Select>
   );

@@ -4,7 +4,6 @@ import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
-import { t } from "../words/t";
 import { ChosenFilters } from "./ChosenFilters";
 import { describeValue, facetNames, facets, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
@@ -32,8 +31,8 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
       <ToolbarContent>
         <ToolbarItem>
           <Search
-            label={t("Search by name, source, version, domain or reason")}
-            placeholder={t("Name, source, version, domain")}
+            label="Search by name, source, version, domain or reason"
+            placeholder="Name, source, version, domain"
             value={query.search}
             onChange={(search) => onChange({ search })}
           />
@@ -42,7 +41,7 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
           {facetNames.map((name) => (
             <ToolbarItem key={name}>
               <FilterMenu
-                title={t(facets[name].title)}
+                title={facets[name].title}
                 choicesOf={() => choicesOf(name)}
                 chosen={query[name]}
                 onChange={(chosen) => onChange({ [name]: chosen })}

@@ -1,22 +1,21 @@
-import { Breadcrumb, BreadcrumbItem, Checkbox, EmptyState, PageSection, Title } from "@patternfly/react-core";
+import { Breadcrumb, BreadcrumbItem, Checkbox, EmptyState, PageSection, Pagination, Title } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { useSnapshot } from "../live/useLive";
 import { ProblemState } from "../layout/ProblemState";
-import { Pagination } from "../patternfly/Pagination";
 import { Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useSettings } from "../settings";
 import { urlOf } from "../words/domains";
 import { PhaseText, phaseOf } from "../words/phases";
 import { StatusText } from "../words/StatusText";
-import { msg, rich, richList, t, type Message } from "../words/t";
 import { hostsOf, searchHosts, type HostClaim, type HostState } from "./hosts";
 import { Search } from "./Search";
 import { Loading } from "./states";
+import { plural } from "../words/format";
 
 const perPage = 50;
 
@@ -39,15 +38,15 @@ export default function HostsView() {
   return (
     <>
       <PageSection type="breadcrumb">
-        <Breadcrumb aria-label={t("Breadcrumb")}>
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>{t("Darkrooms")}</Link>} />
-          <BreadcrumbItem isActive>{t("Hosts")}</BreadcrumbItem>
+        <Breadcrumb aria-label="Breadcrumb">
+          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
+          <BreadcrumbItem isActive>Hosts</BreadcrumbItem>
         </Breadcrumb>
       </PageSection>
       <PageSection>
-        <Title headingLevel="h1">{t("Hosts")}</Title>
+        <Title headingLevel="h1">Hosts</Title>
       </PageSection>
-      <PageSection isFilled aria-label={t("Hosts")}>
+      <PageSection isFilled aria-label="Hosts">
         {connection === "refused" && problem ? (
           <ProblemState problem={problem} onRetry={() => location.reload()} />
         ) : !synced ? (
@@ -55,15 +54,15 @@ export default function HostsView() {
         ) : (
           <div className="dr-stack">
             <div className="dr-row">
-              <Search label={t("Search by host, namespace or name")} placeholder={t("Host, namespace, name")} value={search} onChange={(q) => change(q, conflictsOnly)} />
-              <Checkbox id="hosts-conflicts" label={t("Conflicts only")} isChecked={conflictsOnly} onChange={(_, only) => change(search, only)} />
+              <Search label="Search by host, namespace or name" placeholder="Host, namespace, name" value={search} onChange={(q) => change(q, conflictsOnly)} />
+              <Checkbox id="hosts-conflicts" label="Conflicts only" isChecked={conflictsOnly} onChange={(_, only) => change(search, only)} />
               <span role="status" className="dr-quiet">
-                {t("{n, plural, one {# host} other {# hosts}}", { n: found.length })}
+                {plural(found.length, "host")}
               </span>
             </div>
-            {found.length === 0 ? <EmptyState titleText={t("No matching hosts")} headingLevel="h2" variant="sm" /> : <Hosts claims={found.slice((page - 1) * perPage, page * perPage)} />}
+            {found.length === 0 ? <EmptyState titleText="No matching hosts" headingLevel="h2" variant="sm" /> : <Hosts claims={found.slice((page - 1) * perPage, page * perPage)} />}
             {found.length > perPage && (
-              <Pagination itemCount={found.length} page={page} perPage={perPage} onSetPage={(_, next) => setPage(next)} choices={[]} />
+              <Pagination itemCount={found.length} page={page} perPage={perPage} onSetPage={(_, next) => setPage(next)} perPageOptions={[]} variant="bottom" />
             )}
           </div>
         )}
@@ -72,21 +71,21 @@ export default function HostsView() {
   );
 }
 
-const states: Record<HostState, { icon: React.ComponentType; status: "success" | "danger" | "info"; word: Message }> = {
-  routed: { icon: CheckCircleIcon, status: "success", word: msg("Routed") },
-  conflict: { icon: ExclamationTriangleIcon, status: "danger", word: msg("Conflict") },
-  waiting: { icon: InProgressIcon, status: "info", word: msg("Not routed") },
+const states: Record<HostState, { icon: React.ComponentType; status: "success" | "danger" | "info"; word: string }> = {
+  routed: { icon: CheckCircleIcon, status: "success", word: "Routed" },
+  conflict: { icon: ExclamationTriangleIcon, status: "danger", word: "Conflict" },
+  waiting: { icon: InProgressIcon, status: "info", word: "Not routed" },
 };
 
 function Hosts({ claims }: { claims: HostClaim[] }) {
   return (
-    <Table aria-label={t("Hosts")} variant="compact" gridBreakPoint="grid-md">
+    <Table aria-label="Hosts" variant="compact" gridBreakPoint="grid-md">
       <Thead>
         <Tr>
-          <Th>{t("Host")}</Th>
-          <Th>{t("Darkroom")}</Th>
-          <Th>{t("State")}</Th>
-          <Th>{t("Phase")}</Th>
+          <Th>Host</Th>
+          <Th>Darkroom</Th>
+          <Th>State</Th>
+          <Th>Phase</Th>
         </Tr>
       </Thead>
       <Tbody>
@@ -94,7 +93,7 @@ function Hosts({ claims }: { claims: HostClaim[] }) {
           const { icon, status, word } = states[state];
           return (
             <Tr key={`${host} ${keyOf(darkroom)}`}>
-              <Td dataLabel={t("Host")} className="dr-break">
+              <Td dataLabel="Host" className="dr-break">
                 {state === "routed" ? (
                   <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer">
                     {host}
@@ -103,20 +102,26 @@ function Hosts({ claims }: { claims: HostClaim[] }) {
                   host
                 )}
               </Td>
-              <Td dataLabel={t("Darkroom")}>
+              <Td dataLabel="Darkroom">
                 <To darkroom={darkroom} />
               </Td>
-              <Td dataLabel={t("State")}>
+              <Td dataLabel="State">
                 <StatusText icon={icon} status={status}>
-                  {t(word)}
+                  {word}
                 </StatusText>
                 {others.length > 0 && (
                   <div className="dr-quiet">
-                    {rich("Also claimed by {darkrooms}", { darkrooms: richList(others.map((other) => <To key={keyOf(other)} darkroom={other} />)) })}
+                    Also claimed by{" "}
+                    {others.map((other, at) => (
+                      <Fragment key={keyOf(other)}>
+                        {at > 0 && ", "}
+                        <To darkroom={other} />
+                      </Fragment>
+                    ))}
                   </div>
                 )}
               </Td>
-              <Td dataLabel={t("Phase")}>
+              <Td dataLabel="Phase">
                 <PhaseText phase={phaseOf(darkroom)} />
               </Td>
             </Tr>

@@ -5,8 +5,6 @@ import { Done } from "../actions/Done";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
-import { useKeyHint } from "../shortcuts/setting";
-import { t } from "../words/t";
 import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
@@ -65,7 +63,7 @@ export function ListView() {
   return (
     <>
       <Head />
-      <PageSection isFilled aria-label={t("Darkrooms")} className="dr-list">
+      <PageSection isFilled aria-label="Darkrooms" className="dr-list">
         {body}
       </PageSection>
     </>
@@ -73,17 +71,16 @@ export function ListView() {
 }
 
 const Head = memo(function Head() {
-  const keys = useKeyHint("n");
   return (
     <PageSection>
       <div className="dr-row dr-row--apart">
-        <Title headingLevel="h1">{t("Darkrooms")}</Title>
+        <Title headingLevel="h1">Darkrooms</Title>
         <div className="dr-row">
           <Button variant="link" component="a" href={paths.hosts} onClick={(event) => followLink(event, paths.hosts)}>
-            {t("Hosts")}
+            Hosts
           </Button>
-          <Button component="a" href={paths.create} aria-keyshortcuts={keys} onClick={(event) => followLink(event, paths.create)}>
-            {t("Create Darkroom")}
+          <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
+            Create Darkroom
           </Button>
         </div>
       </div>

@@ -1,5 +1,5 @@
+import { Pagination } from "@patternfly/react-core";
 import { memo } from "react";
-import { Pagination } from "../patternfly/Pagination";
 import type { Query } from "./query";
 
 interface Props {
@@ -20,7 +20,8 @@ export const Pages = memo(function Pages({ query, page, found, onChange }: Props
       itemCount={found}
       page={page}
       perPage={query.perPage}
-      choices={[20, 50, 100, 500]}
+      variant="bottom"
+      perPageOptions={[20, 50, 100, 500].map((n) => ({ title: String(n), value: n }))}
       onSetPage={(_, page) => onChange({ page })}
       onPerPageSelect={(_, perPage) => onChange({ perPage })}
     />

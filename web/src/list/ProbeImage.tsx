@@ -7,7 +7,6 @@ import { Age } from "../words/AgeText";
 import { servingOf } from "../words/conditions";
 import { milliseconds } from "../words/format";
 import { phaseOf } from "../words/phases";
-import { t } from "../words/t";
 import { sourceOf, thumbnailsOf, whatOf } from "./thumbnails";
 
 /** The image of spec.probe in the list: when the Darkroom last served it and how fast, or for how long it is not served. */
@@ -20,7 +19,7 @@ export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   if (darkroom.probe && source?.status === "False") {
     return (
       <div className="dr-quiet dr-small">
-        <Age since={source.lastTransitionTime} text={(age) => t("Image not served for {age}", { age })} />
+        <Age since={source.lastTransitionTime} text={(age) => `Image not served for ${age}`} />
       </div>
     );
   }
@@ -59,10 +58,10 @@ function Requested({ darkroom }: { darkroom: Darkroom }) {
     <>
       {url && <img src={url} alt={darkroom.probe?.path ?? ""} />}
       <div className="dr-quiet dr-small" title={problem?.message}>
-        {problem ? t("No image") : servingOf(darkroom)}
+        {problem ? "No image" : servingOf(darkroom)}
         {shown && !problem && (
           <div>
-            <Age since={shown.at} text={(age) => t("{age} ago in {duration}", { age, duration: milliseconds(shown.milliseconds) })} />
+            <Age since={shown.at} text={(age) => `${age} ago in ${milliseconds(shown.milliseconds)}`} />
           </div>
         )}
       </div>

@@ -1,18 +1,15 @@
 import { Button, TextInputGroup, TextInputGroupMain, TextInputGroupUtilities } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import TimesIcon from "@patternfly/react-icons/dist/esm/icons/times-icon";
-import { useKeyHint } from "../shortcuts/setting";
-import { t } from "../words/t";
 
 /** A search field. PatternFly's own brings half a form with it, for advanced searches. */
 export function Search({ label, placeholder, value, onChange }: { label: string; placeholder: string; value: string; onChange: (value: string) => void }) {
-  const keys = useKeyHint("/");
   return (
     <TextInputGroup>
-      <TextInputGroupMain icon={<SearchIcon />} type="search" aria-label={label} placeholder={placeholder} value={value} onChange={(_, text) => onChange(text)} inputProps={{ "aria-keyshortcuts": keys }} />
+      <TextInputGroupMain icon={<SearchIcon />} type="search" aria-label={label} placeholder={placeholder} value={value} onChange={(_, text) => onChange(text)} />
       {value !== "" && (
         <TextInputGroupUtilities>
-          <Button variant="plain" aria-label={t("Clear search")} icon={<TimesIcon />} onClick={() => onChange("")} />
+          <Button variant="plain" aria-label="Clear search" icon={<TimesIcon />} onClick={() => onChange("")} />
         </TextInputGroupUtilities>
       )}
     </TextInputGroup>

@@ -2,12 +2,12 @@ import { sourceTypes, type Darkroom } from "../api/types";
 import { reasonOf } from "../words/conditions";
 import { phaseNames, phaseOf, phases, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
-import { sourceNames, typeOf } from "../words/sources";
-import { msg, t, type Message } from "../words/t";
+import { sourceNames } from "../words/sources";
+import { typeOf } from "../model/model";
 
 /** A property that Darkrooms are filtered by. */
 interface Facet {
-  title: Message;
+  title: string;
   /** The parameter in the URL of the list. */
   parameter: string;
   /** The values of a Darkroom. */
@@ -28,19 +28,19 @@ export type FacetName = (typeof facetNames)[number];
 const present = (value: string | undefined): string[] => (value ? [value] : []);
 
 export const facets: Record<FacetName, Facet> = {
-  phases: { title: msg("Phase"), parameter: "phase", of: (darkroom) => [phaseOf(darkroom)], all: phaseNames, describe: (phase) => t(phases[phase as Phase].name) },
-  reasons: { title: msg("Reason"), parameter: "reason", of: (darkroom) => present(reasonOf(darkroom)), describe: describeReason },
+  phases: { title: "Phase", parameter: "phase", of: (darkroom) => [phaseOf(darkroom)], all: phaseNames, describe: (phase) => phases[phase as Phase].name },
+  reasons: { title: "Reason", parameter: "reason", of: (darkroom) => present(reasonOf(darkroom)), describe: describeReason },
   sources: {
-    title: msg("Source"),
+    title: "Source",
     parameter: "source",
     of: (darkroom) => [typeOf(darkroom.source)],
     all: sourceTypes,
-    describe: (type) => t(sourceNames[type as keyof typeof sourceNames].name),
+    describe: (type) => sourceNames[type as keyof typeof sourceNames].name,
   },
-  namespaces: { title: msg("Namespace"), parameter: "namespace", of: (darkroom) => [darkroom.namespace] },
-  versions: { title: msg("Version"), parameter: "version", of: (darkroom) => present(versionOf(darkroom)) },
+  namespaces: { title: "Namespace", parameter: "namespace", of: (darkroom) => [darkroom.namespace] },
+  versions: { title: "Version", parameter: "version", of: (darkroom) => present(versionOf(darkroom)) },
   labels: {
-    title: msg("Label"),
+    title: "Label",
     parameter: "label",
     of: ({ labels }) => Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`),
     group: (label) => label.slice(0, label.indexOf("=")),

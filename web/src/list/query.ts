@@ -2,8 +2,8 @@ import type { Darkroom } from "../api/types";
 import { reasonOf } from "../words/conditions";
 import { phaseNames, phaseOf } from "../words/phases";
 import { describeReason, separate } from "../words/reasons";
-import { placeOf, sourceNames, typeOf } from "../words/sources";
-import { t } from "../words/t";
+import { placeOf, sourceNames } from "../words/sources";
+import { typeOf } from "../model/model";
 import { facetNames, facets, fits, versionOf, type Chosen, type FacetName } from "./facets";
 
 export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
@@ -111,7 +111,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
     darkroom.name,
     darkroom.namespace,
     placeOf(darkroom.source),
-    t(sourceNames[typeOf(darkroom.source)].name),
+    sourceNames[typeOf(darkroom.source)].name,
     versionOf(darkroom),
     ...darkroom.status.domains,
     ...darkroom.subDomains,

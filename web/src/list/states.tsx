@@ -4,20 +4,19 @@ import ImagesIcon from "@patternfly/react-icons/dist/esm/icons/images-icon";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import { followLink, paths } from "../router";
-import { t } from "../words/t";
 
 export function Loading({ lost }: { lost: boolean }) {
   if (lost) {
     return (
-      <EmptyState titleText={t("No connection to the server")} icon={DisconnectedIcon} headingLevel="h2">
-        <EmptyStateBody>{t("Reconnecting…")}</EmptyStateBody>
+      <EmptyState titleText="No connection to the server" icon={DisconnectedIcon} headingLevel="h2">
+        <EmptyStateBody>Reconnecting…</EmptyStateBody>
       </EmptyState>
     );
   }
   return (
     <div className="dr-loading" aria-busy="true">
       {[0, 1, 2, 3, 4].map((row) => (
-        <Skeleton key={row} height="2.5rem" screenreaderText={row === 0 ? t("Loading Darkrooms") : ""} />
+        <Skeleton key={row} height="2.5rem" screenreaderText={row === 0 ? "Loading Darkrooms" : ""} />
       ))}
     </div>
   );
@@ -25,7 +24,7 @@ export function Loading({ lost }: { lost: boolean }) {
 
 const Create = () => (
   <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
-    {t("Create Darkroom")}
+    Create Darkroom
   </Button>
 );
 
@@ -33,9 +32,9 @@ const Create = () => (
 export function NoneAtAll({ all }: { all: boolean }) {
   if (!all) {
     return (
-      <EmptyState titleText={t("No Darkrooms visible to you")} icon={LockIcon} headingLevel="h2">
+      <EmptyState titleText="No Darkrooms visible to you" icon={LockIcon} headingLevel="h2">
         <EmptyStateBody>
-          {t("You can see Darkrooms only in some namespaces, and there are none in them. Ask an administrator for permission to get, list and watch darkrooms in a namespace, or create a Darkroom.")}
+          You can see Darkrooms only in some namespaces, and there are none in them. Ask an administrator for permission to get, list and watch darkrooms in a namespace, or create a Darkroom.
         </EmptyStateBody>
         <EmptyStateFooter>
           <EmptyStateActions>
@@ -46,9 +45,9 @@ export function NoneAtAll({ all }: { all: boolean }) {
     );
   }
   return (
-    <EmptyState titleText={t("No Darkrooms yet")} icon={ImagesIcon} headingLevel="h2">
+    <EmptyState titleText="No Darkrooms yet" icon={ImagesIcon} headingLevel="h2">
       <EmptyStateBody>
-        {t("A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.")}
+        A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.
       </EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>
@@ -61,12 +60,12 @@ export function NoneAtAll({ all }: { all: boolean }) {
 
 export function NoneMatch({ onClear }: { onClear: () => void }) {
   return (
-    <EmptyState titleText={t("No matching Darkrooms")} icon={SearchIcon} headingLevel="h2" variant="sm">
-      <EmptyStateBody>{t("Change or clear the filters.")}</EmptyStateBody>
+    <EmptyState titleText="No matching Darkrooms" icon={SearchIcon} headingLevel="h2" variant="sm">
+      <EmptyStateBody>Change or clear the filters.</EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>
           <Button variant="link" onClick={onClear}>
-            {t("Clear all filters")}
+            Clear all filters
           </Button>
         </EmptyStateActions>
       </EmptyStateFooter>

@@ -1,7 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { everySecond } from "../clock";
 import { age, atTime } from "./age";
-import { t } from "./t";
 
 interface Props {
   since: string | undefined;
@@ -22,4 +21,4 @@ export function Age({ since, text = (age) => age, title, className }: Props) {
 }
 
 /** The text of an age in the past. */
-export const ago = (age: string): string => t("{age} ago", { age });
+export const ago = (age: string): string => `${age} ago`;

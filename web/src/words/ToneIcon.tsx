@@ -4,13 +4,12 @@ import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclam
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
 import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
 import type { Tone } from "./conditions";
-import { msg, t, type Message } from "./t";
 
-const signs: Record<Tone, { icon: React.ComponentType; status: "success" | "danger" | "info" | undefined; word: Message }> = {
-  good: { icon: CheckCircleIcon, status: "success", word: msg("OK") },
-  bad: { icon: ExclamationCircleIcon, status: "danger", word: msg("Problem") },
-  busy: { icon: InProgressIcon, status: "info", word: msg("In progress") },
-  neutral: { icon: InfoCircleIcon, status: undefined, word: msg("Note") },
+const signs: Record<Tone, { icon: React.ComponentType; status: "success" | "danger" | "info" | undefined; word: string }> = {
+  good: { icon: CheckCircleIcon, status: "success", word: "OK" },
+  bad: { icon: ExclamationCircleIcon, status: "danger", word: "Problem" },
+  busy: { icon: InProgressIcon, status: "info", word: "In progress" },
+  neutral: { icon: InfoCircleIcon, status: undefined, word: "Note" },
 };
 
 /** The icon of a tone, with a word for screen readers. */
@@ -18,7 +17,7 @@ export function ToneIcon({ tone }: { tone: Tone }) {
   const { icon: Sign, status, word } = signs[tone];
   return (
     <Icon status={status} isInline>
-      <Sign aria-label={t(word)} />
+      <Sign aria-label={word} />
     </Icon>
   );
 }

@@ -1,6 +1,5 @@
 import type { Condition, Darkroom } from "../api/types";
 import { describeReason, separate } from "./reasons";
-import { msg, t, type Message } from "./t";
 
 export type Tone = "good" | "bad" | "busy" | "neutral";
 
@@ -11,9 +10,9 @@ export interface Finding {
 }
 
 interface Meaning {
-  yes: Message;
-  no: Message;
-  unknown?: Message;
+  yes: string;
+  no: string;
+  unknown?: string;
   /** How True and False are shown. */
   tones: [yes: Tone, no: Tone];
   /** Left out when False: it would report only that nothing is wrong. */
@@ -23,29 +22,29 @@ interface Meaning {
 /** Every condition type that the API can report; words.test.ts compares the list with api/v1alpha1. */
 export const meanings: Record<string, Meaning> = {
   // Ready pods do not prove that images are served: only SourceReady does.
-  Ready: { yes: msg("All pods are ready"), no: msg("Not ready"), unknown: msg("Not known whether it is ready"), tones: ["good", "bad"] },
+  Ready: { yes: "All pods are ready", no: "Not ready", unknown: "Not known whether it is ready", tones: ["good", "bad"] },
   SourceReady: {
-    yes: msg("Images are served"),
-    no: msg("Images are not served"),
-    unknown: msg("Not known whether images are served"),
+    yes: "Images are served",
+    no: "Images are not served",
+    unknown: "Not known whether images are served",
     tones: ["good", "bad"],
   },
-  CredentialsReady: { yes: msg("Credentials found"), no: msg("Credentials missing"), tones: ["good", "bad"] },
-  DomainsReady: { yes: msg("All hosts are routed"), no: msg("Not all hosts are routed"), unknown: msg("Not known whether all hosts are routed"), tones: ["good", "bad"] },
+  CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
+  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Not known whether all hosts are routed", tones: ["good", "bad"] },
   Preflight: {
-    yes: msg("The change is checked"),
-    no: msg("A change is held back: its pods do not serve images"),
-    unknown: msg("A change is held back until it is checked"),
+    yes: "The change is checked",
+    no: "A change is held back: its pods do not serve images",
+    unknown: "A change is held back until it is checked",
     tones: ["good", "bad"],
   },
-  Deployed: { yes: msg("Release installed"), no: msg("Release not installed"), tones: ["good", "bad"] },
-  Initialized: { yes: msg("Seen by the operator"), no: msg("Not yet seen by the operator"), tones: ["good", "busy"] },
-  ReleaseFailed: { yes: msg("The last install or upgrade failed"), no: msg("The last install or upgrade succeeded"), tones: ["bad", "good"], quiet: true },
-  Irreconcilable: { yes: msg("Cannot be installed as specified"), no: msg("Can be installed as specified"), tones: ["bad", "good"], quiet: true },
-  Contested: { yes: msg("Another writer keeps changing an object"), no: msg("No other writer changes its objects"), tones: ["bad", "good"], quiet: true },
-  Stalled: { yes: msg("Stalled: needs a change"), no: msg("Not stalled"), tones: ["bad", "good"], quiet: true },
-  Reconciling: { yes: msg("Applying changes"), no: msg("Up to date"), tones: ["busy", "good"], quiet: true },
-  Paused: { yes: msg("Reconciliation is paused"), no: msg("Managed by the operator"), tones: ["neutral", "good"], quiet: true },
+  Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
+  Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"] },
+  ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: true },
+  Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: true },
+  Contested: { yes: "Another writer keeps changing an object", no: "No other writer changes its objects", tones: ["bad", "good"], quiet: true },
+  Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: true },
+  Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: true },
+  Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: true },
 };
 
 /** Reasons for which a condition that is not True is no fault: work in progress, or what the user asked for. */
@@ -71,18 +70,18 @@ export function findingOf(condition: Condition, all: readonly Condition[] = []):
     return { title: `${separate(type)}: ${status}`, detail, tone: "neutral" };
   }
   if (status !== "True" && status !== "False") {
-    return { title: meaning.unknown ? t(meaning.unknown) : t("{condition}: unknown", { condition: separate(type) }), detail, tone: harmless[reason] ?? "neutral" };
+    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: harmless[reason] ?? "neutral" };
   }
   const [ifTrue, ifFalse] = meaning.tones;
   if (status === "False") {
     // SourceReady has the verdict on the change then, while the previous pods keep serving.
     const held = type === "SourceReady" && all.some((other) => other.type === "Preflight" && other.status === "False");
-    return { title: held ? t("The change does not serve images") : t(meaning.no), detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
+    return { title: held ? "The change does not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
   }
   if (type === "Ready" && reason === "ScaledToZero") {
-    return { title: t("Scaled to zero"), detail, tone: "neutral" };
+    return { title: "Scaled to zero", detail, tone: "neutral" };
   }
-  return { title: t(meaning.yes), detail, tone: ifTrue };
+  return { title: meaning.yes, detail, tone: ifTrue };
 }
 
 /** Conditions worth a line: those that report only that nothing is wrong are left out. */
@@ -99,8 +98,8 @@ export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefin
 /** Whether images are served, as far as that is checked. Ready pods do not prove it. */
 export function servingOf({ probe, status }: Pick<Darkroom, "probe" | "status">): string {
   if (!probe) {
-    return t("Images not checked");
+    return "Images not checked";
   }
   const source = status.conditions?.find(({ type }) => type === "SourceReady");
-  return source?.status === "True" ? t("Image served") : source?.status === "False" ? t("Image not served") : t("Image not checked yet");
+  return source?.status === "True" ? "Image served" : source?.status === "False" ? "Image not served" : "Image not checked yet";
 }

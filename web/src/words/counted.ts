@@ -1,4 +1,4 @@
-import { t } from "./t";
+import { plural } from "./format";
 
 /** A number of Darkrooms. */
-export const counted = (n: number): string => t("{n, plural, one {# Darkroom} other {# Darkrooms}}", { n });
+export const counted = (n: number): string => plural(n, "Darkroom");

@@ -10,27 +10,26 @@ import PendingIcon from "@patternfly/react-icons/dist/esm/icons/pending-icon";
 import type { ComponentType } from "react";
 import type { Darkroom } from "../api/types";
 import { StatusText } from "./StatusText";
-import { msg, t, type Message } from "./t";
 
 interface Words {
-  name: Message;
+  name: string;
   icon: ComponentType;
   status: "success" | "info" | "warning" | "danger" | "custom" | undefined;
   color: "green" | "blue" | "grey" | "yellow" | "red" | "purple";
   /** Describes the phase if the status has no message. */
-  sentence: Message;
+  sentence: string;
 }
 
 /** The phases, those that need attention first. */
 export const phases = {
-  Failed: { name: msg("Failed"), icon: ExclamationCircleIcon, status: "danger", color: "red", sentence: msg("The last change could not be installed.") },
-  Degraded: { name: msg("Degraded"), icon: ExclamationTriangleIcon, status: "warning", color: "yellow", sentence: msg("Installed, but not fully working.") },
-  Deploying: { name: msg("Deploying"), icon: InProgressIcon, status: "info", color: "blue", sentence: msg("A change is being rolled out.") },
-  Pending: { name: msg("Pending"), icon: PendingIcon, status: undefined, color: "grey", sentence: msg("Not installed yet.") },
-  Ready: { name: msg("Ready"), icon: CheckCircleIcon, status: "success", color: "green", sentence: msg("All pods are ready, and all hosts are routed.") },
-  Idle: { name: msg("Idle"), icon: OffIcon, status: undefined, color: "grey", sentence: msg("Scaled to zero: no pods, and no images are served.") },
-  Paused: { name: msg("Paused"), icon: PauseCircleIcon, status: "custom", color: "purple", sentence: msg("Reconciliation is paused by an annotation.") },
-  Terminating: { name: msg("Terminating"), icon: BanIcon, status: undefined, color: "grey", sentence: msg("Being uninstalled.") },
+  Failed: { name: "Failed", icon: ExclamationCircleIcon, status: "danger", color: "red", sentence: "The last change could not be installed." },
+  Degraded: { name: "Degraded", icon: ExclamationTriangleIcon, status: "warning", color: "yellow", sentence: "Installed, but not fully working." },
+  Deploying: { name: "Deploying", icon: InProgressIcon, status: "info", color: "blue", sentence: "A change is being rolled out." },
+  Pending: { name: "Pending", icon: PendingIcon, status: undefined, color: "grey", sentence: "Not installed yet." },
+  Ready: { name: "Ready", icon: CheckCircleIcon, status: "success", color: "green", sentence: "All pods are ready, and all hosts are routed." },
+  Idle: { name: "Idle", icon: OffIcon, status: undefined, color: "grey", sentence: "Scaled to zero: no pods, and no images are served." },
+  Paused: { name: "Paused", icon: PauseCircleIcon, status: "custom", color: "purple", sentence: "Reconciliation is paused by an annotation." },
+  Terminating: { name: "Terminating", icon: BanIcon, status: undefined, color: "grey", sentence: "Being uninstalled." },
 } as const satisfies Record<string, Words>;
 
 export type Phase = keyof typeof phases;
@@ -45,14 +44,14 @@ export function phaseOf(darkroom: Darkroom): Phase {
   return phase in phases ? (phase as Phase) : "Pending";
 }
 
-export const sentenceOf = (darkroom: Darkroom): string => darkroom.status.message ?? t(phases[phaseOf(darkroom)].sentence);
+export const sentenceOf = (darkroom: Darkroom): string => darkroom.status.message ?? phases[phaseOf(darkroom)].sentence;
 
 /** Icon and phase, for tables. */
 export function PhaseText({ phase }: { phase: Phase }) {
   const { name, icon, status } = phases[phase] as Words;
   return (
     <StatusText icon={icon} status={status}>
-      {t(name)}
+      {name}
     </StatusText>
   );
 }
@@ -62,7 +61,7 @@ export function PhaseLabel({ phase }: { phase: Phase }) {
   const { name, icon: Sign, color } = phases[phase] as Words;
   return (
     <Label color={color} icon={<Sign />}>
-      {t(name)}
+      {name}
     </Label>
   );
 }

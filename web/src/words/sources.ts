@@ -1,16 +1,13 @@
 import type { Source, SourceType } from "../api/types";
-import { msg, type Message } from "./t";
+import { typeOf } from "../model/model";
 
 /** Names of the source types. */
-export const sourceNames: Record<SourceType, { name: Message; hint: Message }> = {
-  WebFolder: { name: msg("Web folder"), hint: msg("Images below an http or https URL") },
-  S3: { name: msg("S3"), hint: msg("A bucket of Amazon S3 or a compatible service") },
-  GoogleCloudStorage: { name: msg("Google Cloud Storage"), hint: msg("A bucket of Google Cloud Storage") },
-  CloudFront: { name: msg("CloudFront"), hint: msg("An Amazon CloudFront distribution") },
+export const sourceNames: Record<SourceType, { name: string; hint: string }> = {
+  WebFolder: { name: "Web folder", hint: "Images below an http or https URL" },
+  S3: { name: "S3", hint: "A bucket of Amazon S3 or a compatible service" },
+  GoogleCloudStorage: { name: "Google Cloud Storage", hint: "A bucket of Google Cloud Storage" },
+  CloudFront: { name: "CloudFront", hint: "An Amazon CloudFront distribution" },
 };
-
-export const typeOf = (source: Pick<Source, "type">): SourceType =>
-  source.type && source.type in sourceNames ? (source.type as SourceType) : "WebFolder";
 
 /** The location of the images, in short. */
 export function placeOf(source: Source): string {

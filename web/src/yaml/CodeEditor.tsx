@@ -9,7 +9,6 @@ import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lin
 import { useEffect, useRef } from "react";
 import { complete } from "./complete";
 import type { Finding } from "./text";
-import { phrases } from "./phrases";
 import { theme } from "./theme";
 
 /** An editor for the YAML of a Darkroom: highlighting, completion, search, and errors at their lines. */
@@ -68,7 +67,6 @@ export function CodeEditor({
           // Escape, then Tab leaves the editor.
           keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...defaultKeymap, indentWithTab]),
           EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
-          EditorState.phrases.of(phrases()),
           readOnly.current.of([]),
           theme,
           EditorView.updateListener.of(({ docChanged, state }) => {

@@ -1,6 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Node, type YAMLMap } from "yaml";
-import { list } from "../words/format";
-import { msg, t, type Message } from "../words/t";
+import { list, plural } from "../words/format";
 import { darkroomSchema, fieldOf, type Schema } from "./schema";
 import type { Finding } from "./text";
 
@@ -38,7 +37,7 @@ function checkNode(node: unknown, schema: Schema, key: Range, out: Finding[]): v
     }
     const { minItems = 0, maxItems = Infinity, items } = schema;
     if (node.items.length < minItems || node.items.length > maxItems) {
-      report(within(ofItems, minItems, maxItems), key);
+      report(within("have", minItems, maxItems, "item"), key);
     }
     if (items) {
       node.items.forEach((inner) => checkNode(inner, items, rangeOf(inner, key), out));
@@ -61,16 +60,16 @@ function checkMap(node: YAMLMap, schema: Schema, key: Range, out: Finding[]): vo
     if (field) {
       checkNode(pair.value, field, at, out);
     } else if (!schema.additionalProperties) {
-      out.push({ from: at[0], to: at[1], message: t("Unknown field {field}", { field: name }) });
+      out.push({ from: at[0], to: at[1], message: `Unknown field ${name}` });
     }
   }
   for (const name of schema.required ?? []) {
     if (!names.has(name)) {
-      out.push({ from: key[0], to: key[1], message: t("Missing field {field}", { field: name }) });
+      out.push({ from: key[0], to: key[1], message: `Missing field ${name}` });
     }
   }
   if (node.items.length > (schema.maxProperties ?? Infinity)) {
-    out.push({ from: key[0], to: key[1], message: t("Must have at most {most, plural, one {# entry} other {# entries}}", { most: schema.maxProperties ?? 0 }) });
+    out.push({ from: key[0], to: key[1], message: `Must have at most ${plural(schema.maxProperties ?? 0, "entry", "entries")}` });
   }
 }
 
@@ -83,15 +82,15 @@ function wrongWith(value: unknown, schema: Schema): string | undefined {
     return wanted(schema);
   }
   if (typeof value === "number" && (value < minimum || value > maximum)) {
-    return within(ofValue, minimum, maximum);
+    return within("be", minimum, maximum);
   }
   if (typeof value === "string") {
     const length = Array.from(value).length;
     if (length < minLength || length > maxLength) {
-      return within(ofCharacters, minLength, maxLength);
+      return within("have", minLength, maxLength, "character");
     }
     if (pattern && !new RegExp(pattern, "u").test(value)) {
-      return schema["x-kubernetes-int-or-string"] ? t(quantity) : t("Must match {pattern}", { pattern });
+      return schema["x-kubernetes-int-or-string"] ? quantity : `Must match ${pattern}`;
     }
   }
   return undefined;
@@ -102,46 +101,29 @@ function hasType(value: unknown, type: string | undefined): boolean {
 }
 
 /** A value of each type. */
-const types: Record<string, Message> = {
-  string: msg("Must be a text; quote numbers, true and false"),
-  integer: msg("Must be a whole number"),
-  number: msg("Must be a number"),
-  boolean: msg("Must be true or false"),
-  object: msg("Must be an object with fields"),
-  array: msg("Must be a list, for example [photos]"),
+const types: Record<string, string> = {
+  string: "Must be a text; quote numbers, true and false",
+  integer: "Must be a whole number",
+  number: "Must be a number",
+  boolean: "Must be true or false",
+  object: "Must be an object with fields",
+  array: "Must be a list, for example [photos]",
 };
-const quantity = msg("Must be a quantity, for example 500m, 2 or 256Mi");
+const quantity = "Must be a quantity, for example 500m, 2 or 256Mi";
 
 function wanted(schema: Schema): string {
   if (schema.enum) {
     const values = list(schema.enum.map(String));
-    return schema.enum.length === 1 ? t("Must be {value}", { value: values }) : t("Must be one of {values}", { values });
+    return schema.enum.length === 1 ? `Must be ${values}` : `Must be one of ${values}`;
   }
-  return t(schema["x-kubernetes-int-or-string"] ? quantity : (types[schema.type ?? ""] ?? msg("Must be of another type")));
+  return schema["x-kubernetes-int-or-string"] ? quantity : (types[schema.type ?? ""] ?? "Must be of another type");
 }
 
-/** What a number must be, by the bounds that there are. */
-interface Bounds {
-  least: Message;
-  most: Message;
-  both: Message;
+/** What a value must be or have, by the bounds that there are. */
+function within(verb: string, least: number, most: number, unit = ""): string {
+  const count = (n: number) => (unit ? plural(n, unit) : String(n));
+  if (most === Infinity) {
+    return `Must ${verb} at least ${count(least)}`;
+  }
+  return least === -Infinity ? `Must ${verb} at most ${count(most)}` : `Must ${verb} from ${least} to ${count(most)}`;
 }
-
-const ofValue: Bounds = {
-  least: msg("Must be at least {least}"),
-  most: msg("Must be at most {most}"),
-  both: msg("Must be from {least} to {most}"),
-};
-const ofItems: Bounds = {
-  least: msg("Must have at least {least, plural, one {# item} other {# items}}"),
-  most: msg("Must have at most {most, plural, one {# item} other {# items}}"),
-  both: msg("Must have from {least} to {most, plural, one {# item} other {# items}}"),
-};
-const ofCharacters: Bounds = {
-  least: msg("Must have at least {least, plural, one {# character} other {# characters}}"),
-  most: msg("Must have at most {most, plural, one {# character} other {# characters}}"),
-  both: msg("Must have from {least} to {most, plural, one {# character} other {# characters}}"),
-};
-
-const within = (words: Bounds, least: number, most: number): string =>
-  t(most === Infinity ? words.least : least === -Infinity ? words.most : words.both, { least, most });

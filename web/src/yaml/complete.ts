@@ -1,5 +1,4 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
-import { t } from "../words/t";
 import { item, schemaAt, type Schema } from "./schema";
 
 type Path = (string | typeof item)[];
@@ -89,12 +88,12 @@ function siblings(above: readonly string[], before: string, below: readonly stri
   return out;
 }
 
-const describe = ({ words, description = "" }: Schema): string => (words ? t(words) : description.replace(/\s*\n\s*/g, " "));
+const describe = ({ words, description = "" }: Schema): string => (words ?? description.replace(/\s*\n\s*/g, " "));
 
 function keyOption(name: string, field: Schema, column: number, required: boolean): Completion {
   const inner = "\n" + " ".repeat(column + 2);
   const after = field.type === "object" ? `:${inner}` : field.type === "array" ? `:${inner}- ` : ": ";
-  return { label: name, detail: required ? t("required") : field.type, info: describe(field), apply: name + after, type: "property", boost: required ? 1 : 0 };
+  return { label: name, detail: required ? "required" : field.type, info: describe(field), apply: name + after, type: "property", boost: required ? 1 : 0 };
 }
 
 function valuesOf(schema: Schema): Completion[] {
@@ -104,7 +103,7 @@ function valuesOf(schema: Schema): Completion[] {
     .map((value) => ({
       // Texts that YAML would read as something else.
       label: typeof value === "string" && /^(true|false|null|[\d.+-].*|)$/i.test(value) ? JSON.stringify(value) : String(value),
-      detail: value === schema.default ? t("default") : undefined,
+      detail: value === schema.default ? "default" : undefined,
       info: describe(schema),
       type: "constant",
     }));

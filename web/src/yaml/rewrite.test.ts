@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inputs } from "../../test/arbitraries";
-import { asksTheSame } from "../form/merge";
-import { withValue, type Path } from "../form/model";
+import { asksTheSame } from "../model/merge";
+import { withValue, type Path } from "../model/model";
 import { rewrite } from "./rewrite";
 import { read, write } from "./text";
 

@@ -1,8 +1,8 @@
 import { isCollection, isSeq, type Document, type Node, type YAMLSeq } from "yaml";
 import type { DarkroomInput } from "../api/types";
 import { diffLines } from "../diff/diff";
-import { asksTheSame, differences, same } from "../form/merge";
-import { valueAt, type Path } from "../form/model";
+import { asksTheSame, differences, same } from "../model/merge";
+import { valueAt, type Path } from "../model/model";
 import { inManifest, read, write } from "./text";
 
 /**

@@ -1,13 +1,12 @@
 import spec from "virtual:darkroom-spec";
-import { apiVersion, kind } from "../form/model";
-import { msg, type Message } from "../words/t";
+import { apiVersion, kind } from "../model/model";
 
 /** The part of a CRD's schema that the page uses. */
 export interface Schema {
   type?: string;
   description?: string;
   /** The description of a field that the CRD does not describe. */
-  words?: Message;
+  words?: string;
   properties?: Record<string, Schema>;
   additionalProperties?: Schema | boolean;
   items?: Schema;
@@ -32,23 +31,23 @@ export const darkroomSchema: Schema = {
   type: "object",
   required: ["apiVersion", "kind", "metadata", "spec"],
   properties: {
-    apiVersion: { type: "string", enum: [apiVersion], words: msg("API group and version of the resource.") },
-    kind: { type: "string", enum: [kind], words: msg("Kind of the resource.") },
+    apiVersion: { type: "string", enum: [apiVersion], words: "API group and version of the resource." },
+    kind: { type: "string", enum: [kind], words: "Kind of the resource." },
     metadata: {
       type: "object",
-      words: msg("Name, namespace, labels and annotations."),
+      words: "Name, namespace, labels and annotations.",
       required: ["name"],
       properties: {
-        name: { type: "string", words: msg("Name of the Darkroom.") },
-        namespace: { type: "string", words: msg("Namespace of the Darkroom.") },
-        labels: { ...texts, words: msg("Labels of the Darkroom.") },
-        annotations: { ...texts, words: msg("Annotations of the Darkroom.") },
+        name: { type: "string", words: "Name of the Darkroom." },
+        namespace: { type: "string", words: "Namespace of the Darkroom." },
+        labels: { ...texts, words: "Labels of the Darkroom." },
+        annotations: { ...texts, words: "Annotations of the Darkroom." },
       },
       // Others are those that only the cluster writes. They are ignored.
       additionalProperties: true,
     },
     spec,
-    status: { type: "object", words: msg("Status as observed; ignored."), additionalProperties: true },
+    status: { type: "object", words: "Status as observed; ignored.", additionalProperties: true },
   },
 };
 

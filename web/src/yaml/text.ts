@@ -1,7 +1,6 @@
 import { isNode, parseDocument, stringify, type Document, type YAMLError } from "yaml";
 import type { DarkroomInput } from "../api/types";
-import { fromManifest, toManifest, type Path } from "../form/model";
-import { msg, t, type Message } from "../words/t";
+import { fromManifest, toManifest, type Path } from "../model/model";
 
 /** A problem of a text, from one offset to another. */
 export interface Finding {
@@ -16,37 +15,37 @@ export function read(text: string): { input: DarkroomInput; document: Document.P
   const [first] = document.errors;
   if (first) {
     const [from, to] = first.pos;
-    return { error: { from, to, message: t(messages[first.code] ?? msg("The YAML syntax is invalid")) } };
+    return { error: { from, to, message: messages[first.code] ?? "The YAML syntax is invalid" } };
   }
   const everywhere = (message: string) => ({ error: { from: 0, to: text.trimEnd().length, message } });
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 10 });
   } catch {
-    return everywhere(t("An alias is undefined or used too often"));
+    return everywhere("An alias is undefined or used too often");
   }
   try {
     return { input: fromManifest(value), document };
   } catch (thrown) {
-    return everywhere(thrown instanceof Error ? thrown.message : t("The YAML is invalid"));
+    return everywhere(thrown instanceof Error ? thrown.message : "The YAML is invalid");
   }
 }
 
 /** Syntax errors in the words of this page, not of the parser. */
-const messages: Partial<Record<YAMLError["code"], Message>> = {
-  BAD_INDENT: msg("The indentation is wrong, or a bracket is not closed"),
-  BLOCK_AS_IMPLICIT_KEY: msg("A key or its indentation is wrong"),
-  DUPLICATE_KEY: msg("The key appears twice"),
-  MISSING_CHAR: msg("A character is missing, such as a closing quote, bracket or colon"),
-  MULTIPLE_DOCS: msg("There must be only one document"),
-  MULTILINE_IMPLICIT_KEY: msg("A key must be on one line"),
-  TAB_AS_INDENT: msg("Use spaces, not tabs, for indentation"),
-  UNEXPECTED_TOKEN: msg("There is an unexpected character"),
+const messages: Partial<Record<YAMLError["code"], string>> = {
+  BAD_INDENT: "The indentation is wrong, or a bracket is not closed",
+  BLOCK_AS_IMPLICIT_KEY: "A key or its indentation is wrong",
+  DUPLICATE_KEY: "The key appears twice",
+  MISSING_CHAR: "A character is missing, such as a closing quote, bracket or colon",
+  MULTIPLE_DOCS: "There must be only one document",
+  MULTILINE_IMPLICIT_KEY: "A key must be on one line",
+  TAB_AS_INDENT: "Use spaces, not tabs, for indentation",
+  UNEXPECTED_TOKEN: "There is an unexpected character",
 };
 
 /** An error with its line, for where the text is not shown beside it. */
 export const inLine = (text: string, { from, message }: Finding): string =>
-  t("Line {line}: {message}.", { line: text.slice(0, from).split("\n").length, message });
+  `Line ${text.slice(0, from).split("\n").length}: ${message}.`;
 
 export const write = (input: DarkroomInput): string => stringify(toManifest(input), { lineWidth: 0 });
 

@@ -1,5 +1,4 @@
 import type { DarkroomInput } from "../api/types";
-import { t } from "../words/t";
 import { isObject, valueAt, withValue, type Path } from "./model";
 
 /** A field that both sides changed, to different values. */
@@ -64,7 +63,7 @@ export const asksTheSame = (a: DarkroomInput, b: DarkroomInput): boolean => same
 /** A value as people read it beside another. */
 export function show(value: unknown): string {
   if (value === undefined) {
-    return t("not set");
+    return "not set";
   }
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
     return value.join(", ");

@@ -1,7 +1,8 @@
-import { restartedAnnotation } from "../actions/annotations";
-import type { Darkroom, DarkroomInput, SourceInput, SourceType } from "../api/types";
-import { typeOf } from "../words/sources";
-import { t } from "../words/t";
+import { restartedAnnotation } from "./annotations";
+import { sourceTypes, type Darkroom, type DarkroomInput, type Source, type SourceInput, type SourceType } from "../api/types";
+
+/** The type of a source; without one it is a web folder. */
+export const typeOf = ({ type }: Pick<Source, "type">): SourceType => sourceTypes.find((known) => known === type) ?? "WebFolder";
 
 /** A Darkroom as the body of a write that changes nothing. */
 export function toInput(darkroom: Darkroom): DarkroomInput {
@@ -50,14 +51,14 @@ export function toManifest(input: DarkroomInput): Record<string, unknown> {
 /** The opposite of toManifest. Fields that only the cluster writes are ignored. */
 export function fromManifest(manifest: unknown): DarkroomInput {
   if (!isObject(manifest)) {
-    throw new Error(t("The YAML must be one resource, with apiVersion, kind, metadata and spec"));
+    throw new Error("The YAML must be one resource, with apiVersion, kind, metadata and spec");
   }
   if (manifest["kind"] !== kind || manifest["apiVersion"] !== apiVersion) {
-    throw new Error(t("The YAML must be a resource of kind {kind} and apiVersion {apiVersion}", { kind, apiVersion }));
+    throw new Error(`The YAML must be a resource of kind ${kind} and apiVersion ${apiVersion}`);
   }
   for (const field of Object.keys(manifest)) {
     if (!["apiVersion", "kind", "metadata", "spec", "status"].includes(field)) {
-      throw new Error(t("The YAML has an unknown field {field}", { field }));
+      throw new Error(`The YAML has an unknown field ${field}`);
     }
   }
   const metadata = isObject(manifest["metadata"]) ? manifest["metadata"] : {};
