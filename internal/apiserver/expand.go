@@ -2,6 +2,8 @@ package apiserver
 
 import (
 	"maps"
+	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -23,7 +25,7 @@ type DarkroomInput struct {
 // SourceInput is a source in requests.
 type SourceInput struct {
 	SourceFields
-	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted"`
+	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted and the keys go to the same service: type and endpoint do not change"`
 	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; use credentialsSecretRef instead where possible"`
 }
 
@@ -52,7 +54,7 @@ func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	out.Spec = v1alpha1.DarkroomSpec{
 		Version:         in.Version,
 		Image:           in.Image,
-		Source:          expandSource(&in.Source, &before.Spec.Source),
+		Source:          expandSource(&in.Source),
 		SubDomains:      in.SubDomains,
 		Replicas:        in.Replicas,
 		Autoscaling:     in.Autoscaling,
@@ -70,11 +72,14 @@ func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 		ExtraEnv:        expandEnv(in.ExtraEnv, before.Spec.ExtraEnv),
 		ExtraEnvFrom:    in.ExtraEnvFrom,
 	}
+	if keepsKeys(in, &out.Spec, &before.Spec) {
+		out.Spec.Source.AccessKey, out.Spec.Source.SecretKey = before.Spec.Source.AccessKey, before.Spec.Source.SecretKey
+	}
 	return out
 }
 
-func expandSource(in *SourceInput, before *v1alpha1.Source) v1alpha1.Source {
-	out := v1alpha1.Source{
+func expandSource(in *SourceInput) v1alpha1.Source {
+	return v1alpha1.Source{
 		Type:                 in.Type,
 		BaseURL:              in.BaseURL,
 		Bucket:               in.Bucket,
@@ -87,16 +92,32 @@ func expandSource(in *SourceInput, before *v1alpha1.Source) v1alpha1.Source {
 		Host:                 in.Host,
 		SecureProtocol:       in.SecureProtocol,
 	}
-	if keepsKeys(in, before) {
-		out.AccessKey, out.SecretKey = before.AccessKey, before.SecretKey
-	}
-	return out
 }
 
-// keepsKeys reports whether inline keys are kept. They are not if the type of source
-// changes or a Secret is referenced.
-func keepsKeys(in *SourceInput, before *v1alpha1.Source) bool {
-	return in.AccessKey == "" && in.SecretKey == "" && in.CredentialsSecretRef == nil && in.Type == before.Type
+// keepsKeys reports whether inline keys are kept. They are not if a Secret is referenced, or
+// if Darkroom would send them to another service than the one that they were entered for.
+func keepsKeys(in *DarkroomInput, after, before *v1alpha1.DarkroomSpec) bool {
+	source := &in.Source
+	return source.AccessKey == "" && source.SecretKey == "" && source.CredentialsSecretRef == nil &&
+		reflect.DeepEqual(recipientOf(after), recipientOf(before))
+}
+
+// recipient is the service that gets the keys of a source.
+type recipient struct {
+	kind     v1alpha1.SourceType
+	endpoint string
+	// variables override kind and endpoint.
+	variables []corev1.EnvVar
+}
+
+func recipientOf(spec *v1alpha1.DarkroomSpec) recipient {
+	out := recipient{kind: spec.Source.Type, endpoint: strings.TrimRight(spec.Source.Endpoint, "/")}
+	for _, variable := range spec.ExtraEnv {
+		if variable.Name == "SOURCE_KIND" || variable.Name == "SOURCE_BUCKET_ENDPOINT" {
+			out.variables = append(out.variables, variable)
+		}
+	}
+	return out
 }
 
 func expandEnv(in []EnvVarInput, before []corev1.EnvVar) []corev1.EnvVar {

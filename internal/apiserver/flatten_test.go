@@ -104,6 +104,50 @@ func TestEveryFieldOfTheStatusIsShown(t *testing.T) {
 	}
 }
 
+// TestInlineKeysGoToTheServiceThatTheyWereEnteredFor and are dropped when anything would send
+// them elsewhere.
+func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
+	literal := func(name, value string) EnvVarInput { return EnvVarInput{Name: name, Value: &value} }
+	for name, c := range map[string]struct {
+		change func(*DarkroomInput)
+		kept   bool
+	}{
+		"no change":                  {func(*DarkroomInput) {}, true},
+		"another bucket":             {func(in *DarkroomInput) { in.Source.Bucket = "other" }, true},
+		"another region":             {func(in *DarkroomInput) { in.Source.Region = "other" }, true},
+		"a slash after the endpoint": {func(in *DarkroomInput) { in.Source.Endpoint += "/" }, true},
+		"a variable":                 {func(in *DarkroomInput) { in.ExtraEnv = append(in.ExtraEnv, literal("MORE", "x")) }, true},
+		"another type":               {func(in *DarkroomInput) { in.Source.Type = v1alpha1.GoogleCloudStorage }, false},
+		"another endpoint":           {func(in *DarkroomInput) { in.Source.Endpoint = "https://b.example.com" }, false},
+		"no endpoint":                {func(in *DarkroomInput) { in.Source.Endpoint = "" }, false},
+		"a Secret":                   {func(in *DarkroomInput) { in.Source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: "keys"} }, false},
+		"a variable for the endpoint": {func(in *DarkroomInput) {
+			in.ExtraEnv = append(in.ExtraEnv, literal("SOURCE_BUCKET_ENDPOINT", "https://b.example.com"))
+		}, false},
+		"a variable for the kind":      {func(in *DarkroomInput) { in.ExtraEnv = []EnvVarInput{literal("SOURCE_KIND", "s3")} }, false},
+		"without the variable of kind": {func(in *DarkroomInput) { in.ExtraEnv = nil }, false},
+		"the endpoint from a Secret": {func(in *DarkroomInput) {
+			in.ExtraEnv = append(in.ExtraEnv, EnvVarInput{Name: "SOURCE_BUCKET_ENDPOINT", ValueFrom: &corev1.EnvVarSource{}})
+		}, false},
+	} {
+		before := &v1alpha1.Darkroom{Spec: v1alpha1.DarkroomSpec{
+			Source: v1alpha1.Source{
+				Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com", AccessKey: "access", SecretKey: "secret",
+			},
+			ExtraEnv: []corev1.EnvVar{{Name: "SOURCE_KIND", Value: "aws"}},
+		}}
+		input := &DarkroomInput{
+			Source:   SourceInput{SourceFields: SourceFields{Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com"}},
+			ExtraEnv: []EnvVarInput{{Name: "SOURCE_KIND"}},
+		}
+		c.change(input)
+		source := expand(input, before).Spec.Source
+		if kept := source.AccessKey == "access" && source.SecretKey == "secret"; kept != c.kept || !kept && source.AccessKey+source.SecretKey != "" {
+			t.Errorf("%s: the keys are %q and %q", name, source.AccessKey, source.SecretKey)
+		}
+	}
+}
+
 // something returns a value of a type that is not zero.
 func something(of reflect.Type) reflect.Value {
 	switch of.Kind() {

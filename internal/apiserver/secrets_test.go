@@ -145,6 +145,7 @@ func TestCredentialsThatAreReplaced(t *testing.T) {
 		spec.ExtraEnv[0].Value != "new-value" || spec.ExtraEnv[1].Value != "x" {
 		t.Errorf("the spec is %+v", spec)
 	}
+	s.want(http.StatusUnprocessableEntity, token, "PATCH", one, `{"source":{"endpoint":"https://elsewhere.example.com"}}`, "If-Match", "*", "Content-Type", merge)
 	if spec := patch(`{"source":{"accessKey":"new-access","secretKey":"new-secret"}}`); spec.Source.AccessKey != "new-access" || spec.Source.SecretKey != "new-secret" {
 		t.Errorf("the keys are %+v", spec.Source)
 	}

@@ -957,7 +957,7 @@ export interface components {
             type?: string;
         };
         SourceInput: {
-            /** @description S3: access key. Inline keys are unchanged if both are omitted */
+            /** @description S3: access key. Inline keys are unchanged if both are omitted and the keys go to the same service: type and endpoint do not change */
             accessKey?: string;
             /**
              * @description WebFolder: base URL of the images
