@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -116,8 +117,11 @@ func refusedLog(code int, body io.Reader) error {
 	if err := json.NewDecoder(body).Decode(&status); err != nil || status.Kind != "Status" {
 		return problem.Unavailable(fmt.Sprintf("the Kubernetes API responded with %d %s", code, http.StatusText(code)))
 	}
-	if code == http.StatusBadRequest {
-		// The container has not started, or never restarted.
+	switch {
+	case code == http.StatusBadRequest && strings.Contains(status.Message, "previous terminated container"):
+		return problem.New(http.StatusNotFound, "there is no previous log: the container has not been restarted")
+	case code == http.StatusBadRequest:
+		// The container has not started yet.
 		return problem.Unavailable(status.Message)
 	}
 	return fromKubernetes(&apierrors.StatusError{ErrStatus: status}, asIs)

@@ -209,7 +209,7 @@ func TestALogThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestALogThatTheNodeRefuses(t *testing.T) {
+func TestThePreviousLogOfAContainerThatNeverRestarted(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	reader, editor := newUser(t, namespace, "reader"), newEditor(t, namespace)
@@ -217,7 +217,7 @@ func TestALogThatTheNodeRefuses(t *testing.T) {
 	newKubelet(t, namespace)
 	installed(t, s, editor.token, namespace, namespace)
 	target := path(namespace, "photos") + "/pods/photos-1/log?previous=true"
-	if got := problemOf(t, s.want(http.StatusServiceUnavailable, reader.token, "GET", target, "")); !strings.Contains(got.Detail, "previous terminated container") {
+	if got := problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", target, "")); !strings.Contains(got.Detail, "has not been restarted") {
 		t.Errorf("the problem is %+v", got)
 	}
 }
