@@ -45,7 +45,7 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	}
 	sent, err := object(body)
 	if err != nil {
-		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object", problem.Field{Location: "body", Message: err.Error()})
+		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object", problem.Field{Location: "body", Message: inOurWords(err.Error())})
 	}
 	base := map[string]any{}
 	if before != nil {

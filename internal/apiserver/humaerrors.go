@@ -3,6 +3,8 @@ package apiserver
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -36,9 +38,19 @@ func badInput(status int, message string, errs ...error) *problem.Details {
 	return out
 }
 
-// inOurWords rewords a message of huma about a wrong type or an unknown field like the
-// other messages of the API.
+// notJSON are the beginnings of messages of Go's decoder about a body that is not JSON.
+var notJSON = []string{"invalid character", "unexpected end of JSON", "unexpected EOF", "EOF"}
+
+// inOurWords rewords a message of huma, or of Go's decoder, about a wrong type or an unknown
+// field like the other messages of the API.
 func inOurWords(message string) string {
+	isOne := func(prefix string) bool { return strings.HasPrefix(message, prefix) }
+	switch {
+	case slices.ContainsFunc(notJSON, isOne):
+		return "must be valid JSON"
+	case isOne("json: "):
+		return "a value has the wrong type or is out of range"
+	}
 	switch message {
 	case validation.MsgExpectedArray:
 		return "must be a list"
