@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -18,6 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm4"
 )
 
 const (
@@ -45,11 +48,27 @@ func tryRender(darkroom *chart.Chart, name, values string, apiVersions ...string
 	return install.Run(darkroom, parsed)
 }
 
+// render renders the chart with Helm 3 and Helm 4, which must agree, and returns the release of
+// Helm 3.
 func render(t *testing.T, values string) *release.Release {
 	t.Helper()
 	rendered, err := tryRender(mustLoad(t), releaseName, values)
 	if err != nil {
 		t.Fatalf("render: %v\nvalues:\n%s", err, values)
+	}
+	parsed, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := helm4.Render(darkroomDir, helm4.Release{
+		Name: releaseName, Namespace: releaseNamespace, KubeVersion: oldestKubernetes.Version,
+	}, parsed)
+	if err != nil {
+		t.Fatalf("render with Helm 4: %v\nvalues:\n%s", err, values)
+	}
+	ours := helm4.Documents(map[string]string{"manifest.yaml": manifest(rendered)})
+	if diff := cmp.Diff(ours, helm4.Documents(files)); diff != "" {
+		t.Errorf("Helm 3 and 4 render differently (-3 +4), for the values\n%s\n%s", values, diff)
 	}
 	return rendered
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -22,25 +23,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm4"
 )
 
-// renderChart renders the operator's chart as `helm install darkroom-operator` does.
+// renderChart renders the operator's chart as `helm install darkroom-operator` does, with Helm 3
+// and Helm 4, which must agree.
 func renderChart(t *testing.T, release, values string) ([]*unstructured.Unstructured, error) {
 	t.Helper()
-	chart, err := loader.Load(filepath.Join(repository, "charts", "darkroom-operator"))
-	if err != nil {
-		t.Fatal(err)
+	directory := filepath.Join(repository, "charts", "darkroom-operator")
+	files, err := renderHelm3(t, directory, release, parse(t, values))
+	files4, err4 := helm4.Render(directory, helm4.Release{Name: release, Namespace: "darkroom-system"}, parse(t, values))
+	if (err == nil) != (err4 == nil) {
+		t.Errorf("Helm 3 returns %v, Helm 4 %v, for the values\n%s", err, err4, values)
 	}
-	parsed := map[string]any{}
-	if err := yaml.Unmarshal([]byte(values), &parsed); err != nil {
-		t.Fatal(err)
+	if diff := cmp.Diff(helm4.Documents(files), helm4.Documents(files4)); diff != "" {
+		t.Errorf("Helm 3 and 4 render differently (-3 +4), for the values\n%s\n%s", values, diff)
 	}
-	options := chartutil.ReleaseOptions{Name: release, Namespace: "darkroom-system", IsInstall: true}
-	toRender, err := chartutil.ToRenderValues(chart, parsed, options, chartutil.DefaultCapabilities)
-	if err != nil {
-		return nil, err
-	}
-	files, err := engine.Render(chart, toRender)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +50,29 @@ func renderChart(t *testing.T, release, values string) ([]*unstructured.Unstruct
 		}
 	}
 	return objects, nil
+}
+
+func parse(t *testing.T, values string) map[string]any {
+	t.Helper()
+	parsed := map[string]any{}
+	if err := yaml.Unmarshal([]byte(values), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func renderHelm3(t *testing.T, directory, release string, values map[string]any) (map[string]string, error) {
+	t.Helper()
+	chart, err := loader.Load(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := chartutil.ReleaseOptions{Name: release, Namespace: "darkroom-system", Revision: 1, IsInstall: true}
+	toRender, err := chartutil.ToRenderValues(chart, values, options, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Render(chart, toRender)
 }
 
 func mustRender(t *testing.T, values string) map[string]*unstructured.Unstructured {

@@ -40,11 +40,12 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
-{{/* Flags of a command that are set in values. Arguments: dict values, and names of flags. */}}
+{{/* Flags of a command that are set in values. Arguments: dict values, and names of flags.
+Helm 4 removes values that are null. index returns null for these, where get returns "". */}}
 {{- define "operator.flags" -}}
 {{- $values := .values }}
 {{- range $flag := .flags }}
-{{- $value := get $values (camelcase $flag | untitle) }}
+{{- $value := index $values (camelcase $flag | untitle) }}
 {{- if kindIs "slice" $value }}
 {{- range $value }}
 - --{{ $flag }}={{ . }}
