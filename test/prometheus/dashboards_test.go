@@ -53,7 +53,7 @@ func dashboards(t *testing.T) map[string]dashboard {
 }
 
 // variables are those that Grafana replaces: the Darkroom that has alerts and failing probes.
-var variables = strings.NewReplacer("$namespace", "team-b", "$name", "shop")
+var variables = strings.NewReplacer("$cluster", ".*", "$namespace", "team-b", "$name", "shop")
 
 var (
 	legendLabel = regexp.MustCompile(`\{\{\s*([a-z_]+)\s*\}\}`)

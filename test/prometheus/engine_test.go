@@ -206,7 +206,7 @@ func recorded(t *testing.T) string {
 		if parts == nil {
 			t.Fatalf("%s is not a sample", line)
 		}
-		target := `job="darkroom-operator-controller-manager-metrics-service",pod="manager"`
+		target := `cluster="a",job="darkroom-operator-controller-manager-metrics-service",pod="manager"`
 		if !strings.Contains(parts[2], "namespace=") {
 			target += `,namespace="darkroom-system"`
 		}

@@ -51,6 +51,11 @@ func shopReady(condition, status string) string {
 
 const fine = healthy + each + ready
 
+// gone are the series of an operator that is not scraped after ten minutes.
+const gone = `
+  darkroom_operator_build_info{version="1",chart_version="2"} 1x10 stale
+`
+
 // alertTests are situations and the alerts that fire in them; no other alert may fire. The
 // number 10000 in series stands for the rest of the time.
 var alertTests = []struct {
@@ -63,8 +68,8 @@ var alertTests = []struct {
 	{name: "all is well", series: fine, at: time.Hour},
 
 	// The operator.
-	{name: "no operator is scraped", series: each + ready, at: 11 * time.Minute, want: []string{"DarkroomOperatorAbsent severity=critical"}},
-	{name: "the operator has just gone", series: each + ready, at: 9 * time.Minute},
+	{name: "the operator is gone", series: gone, at: 25 * time.Minute, want: []string{"DarkroomOperatorAbsent severity=critical"}},
+	{name: "the operator has just gone", series: gone, at: 15 * time.Minute},
 	{
 		name: "no reconcile succeeds", series: strings.Replace(fine, "0+60x10000", "0x10000", 1), at: 75 * time.Minute,
 		want: []string{"DarkroomOperatorStalled severity=critical"},
@@ -193,18 +198,67 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 			if testing.Short() && test.at > 24*time.Hour {
 				t.Skip("days of series take long")
 			}
-			series := strings.ReplaceAll(test.series, "x10000", fmt.Sprintf("x%d", int(test.at.Minutes())+1))
-			s := newServer(t, blankLines.ReplaceAllString("load 1m\n"+series, "\n"))
-			step := test.step
-			if step == 0 {
-				step = time.Minute
-			}
-			s.run(t, test.at, step)
-			if diff := cmp.Diff(append([]string{}, test.want...), s.firing(t)); diff != "" {
+			if diff := cmp.Diff(append([]string{}, test.want...), firingAfter(t, test.series, test.at, test.step)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// A ruler may evaluate the series of several clusters: what happens in one neither causes nor hides
+// alerts of another.
+func TestAlertsOfOneClusterAreIndependentOfAnother(t *testing.T) {
+	for _, test := range alertTests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.at > 12*time.Hour {
+				t.Skip("the windows of days are means of shorter ones")
+			}
+			want := []string{}
+			for _, alert := range test.want {
+				name, labels, _ := strings.Cut(alert, " ")
+				want = append(want, name+" "+inOrder("cluster=a "+labels))
+			}
+			series := inCluster("a", test.series) + inCluster("b", fine)
+			if diff := cmp.Diff(want, firingAfter(t, series, test.at, test.step)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAnOperatorThatNeverRanIsAbsent(t *testing.T) {
+	want := []string{"DarkroomOperatorAbsent severity=critical"}
+	if diff := cmp.Diff(want, firingAfter(t, each+ready, 11*time.Minute, time.Minute)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// firingAfter returns the alerts that fire at a time after the start of the series.
+func firingAfter(t *testing.T, series string, at, step time.Duration) []string {
+	t.Helper()
+	series = strings.ReplaceAll(series, "x10000", fmt.Sprintf("x%d", int(at.Minutes())+1))
+	s := newServer(t, blankLines.ReplaceAllString("load 1m\n"+series, "\n"))
+	if step == 0 {
+		step = time.Minute
+	}
+	s.run(t, at, step)
+	return s.firing(t)
+}
+
+var metricName = regexp.MustCompile(`(?m)^(\s*[a-z_]+)(\{)?`)
+
+// inCluster adds a label to all series.
+func inCluster(cluster, series string) string {
+	series = blankLines.ReplaceAllString("\n"+series, "\n")
+	labeled := metricName.ReplaceAllString(series, `$1{cluster="`+cluster+`",`)
+	return strings.ReplaceAll(labeled, `", `, `"} `)
+}
+
+func inOrder(labels string) string {
+	sorted := strings.Fields(labels)
+	slices.Sort(sorted)
+	return strings.Join(sorted, " ")
 }
 
 func TestEachAlertIsTested(t *testing.T) {
@@ -251,7 +305,7 @@ func TestFailedProbesAreRecorded(t *testing.T) {
 `)
 	s.run(t, 8*time.Hour-time.Minute, time.Minute)
 	for window, tolerance := range map[string]float64{"5m": 0.06, "30m": 0.01, "1h": 0.01, "2h": 0.01, "6h": 0.01, "1d": 0.04, "3d": 0.04} {
-		got := s.query(t, "namespace_name:darkroom_probe_errors:ratio"+window)
+		got := s.query(t, "cluster_namespace_name:darkroom_probe_errors:ratio"+window)
 		if len(got) != 1 || got[0].Metric.Get("name") != "photos" || got[0].F < 0.25-tolerance || got[0].F > 0.25+tolerance {
 			t.Errorf("in %s: got %v, want 0.25", window, got)
 		}
