@@ -1,0 +1,179 @@
+package install
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// policyCases are the policies that a platform team may apply, and Darkrooms that each allows and
+// denies. The spec is merged into that of a valid Darkroom.
+var policyCases = map[string]struct {
+	message         string
+	allowed, denied []string
+}{
+	"inline_keys.yaml": {
+		message: "source.credentialsSecretRef",
+		allowed: []string{"{}", "source: {type: S3, bucket: b, region: r, credentialsSecretRef: {name: keys}}"},
+		denied:  []string{"source: {type: S3, bucket: b, region: r, accessKey: a, secretKey: s}"},
+	},
+	"policies/registries.yaml": {
+		message: "image.repository must be one of: registry.example.com/, gojektech/darkroom",
+		allowed: []string{"{}", "image: {pullPolicy: Always}", "image: {repository: registry.example.com/team/darkroom}", "image: {repository: gojektech/darkroom}"},
+		denied:  []string{"image: {repository: gojektech/darkroom-evil}", "image: {repository: docker.io/evil/darkroom}", "image: {repository: registry.example.com.evil.com/x}"},
+	},
+	"policies/source_hosts.yaml": {
+		message: "the host of the source must be one of: images.example.com, .cdn.example.com, .cloudfront.net",
+		allowed: []string{
+			"{}", "source: {baseUrl: 'https://a.cdn.example.com:8443/x'}",
+			"source: {type: S3, bucket: b, region: r, credentialsSecretRef: {name: keys}}",
+			"source: {type: CloudFront, host: d1.cloudfront.net}",
+		},
+		denied: []string{
+			"source: {baseUrl: 'http://169.254.169.254/'}", "source: {baseUrl: 'https://images.example.com.evil.com'}",
+			"source: {type: S3, bucket: b, region: r, endpoint: 'http://minio.other:9000', credentialsSecretRef: {name: keys}}",
+			"source: {type: CloudFront, host: evil.com}",
+		},
+	},
+	"policies/host_suffix.yaml": {
+		message: "subDomains must end with the suffix of the namespace: team-a",
+		allowed: []string{"subDomains: [team-a]", "subDomains: [photos.team-a, a.b.team-a]"},
+		denied:  []string{"subDomains: [photos]", "subDomains: [photos.team-a, team-b]", "subDomains: [evilteam-a]"},
+	},
+	"policies/limits.yaml": {
+		message: "must not exceed",
+		allowed: []string{"replicas: 10", "autoscaling: {maxReplicas: 10}", "resources: {requests: {cpu: 500m}, limits: {cpu: 2, memory: 4096Mi}}"},
+		denied: []string{
+			"replicas: 11", "autoscaling: {maxReplicas: 11}", "resources: {limits: {memory: 5Gi}}",
+			"resources: {limits: {cpu: 3}}", "resources: {requests: {cpu: 2001m}}",
+		},
+	},
+}
+
+func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
+	kube, _ := connect(t)
+	for _, object := range kustomizeBuild(t, "crd") {
+		if err := apply(t.Context(), kube, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, test := range policyCases {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			namespace := "policy-" + strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".yaml"), "_", "-")
+			if err := kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+				Name: namespace, Labels: map[string]string{"darkrooms.example.com/suffix": "team-a"},
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			earlier := darkroomWith(t, namespace, test.denied[0])
+			earlier.SetName("earlier")
+			if err := kube.Create(t.Context(), earlier); err != nil {
+				t.Fatal(err)
+			}
+			deny(t, kube, file, namespace)
+			awaitDenial(t, kube, namespace, test.denied[0])
+			earlier.SetAnnotations(map[string]string{"deployments.example.com/installation": "system"})
+			if err := kube.Update(t.Context(), earlier); err != nil {
+				t.Errorf("the operator can no longer update the metadata of a Darkroom from before the policy: %v", err)
+			}
+			for _, spec := range test.allowed {
+				if err := kube.Create(t.Context(), darkroomWith(t, namespace, spec), client.DryRunAll); err != nil {
+					t.Errorf("%s is denied: %v", spec, err)
+				}
+			}
+			for _, spec := range test.denied {
+				err := kube.Create(t.Context(), darkroomWith(t, namespace, spec), client.DryRunAll)
+				if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), test.message) {
+					t.Errorf("%s returns %v, want a denial with %q", spec, err, test.message)
+				}
+			}
+		})
+	}
+}
+
+func TestEachPolicyHasCases(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(repository, "config", "admission", "policies", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %q: %v", files, err)
+	}
+	for _, file := range files {
+		if _, found := policyCases["policies/"+filepath.Base(file)]; !found {
+			t.Errorf("%s has no cases", file)
+		}
+	}
+}
+
+// deny applies a policy that denies, in one namespace only, until the test ends.
+func deny(t *testing.T, kube client.Client, file, namespace string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "config", "admission", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range decode(t, text) {
+		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
+			binding := convert[admissionv1.ValidatingAdmissionPolicyBinding](t, object)
+			if file != "inline_keys.yaml" && !slices.Equal(binding.Spec.ValidationActions, []admissionv1.ValidationAction{admissionv1.Deny}) {
+				t.Errorf("the binding has the actions %q", binding.Spec.ValidationActions)
+			}
+			spec := object.Object["spec"].(map[string]any)
+			spec["validationActions"] = []any{"Deny"}
+			spec["matchResources"] = map[string]any{"namespaceSelector": map[string]any{
+				"matchLabels": map[string]any{corev1.LabelMetadataName: namespace},
+			}}
+		}
+		if err := apply(t.Context(), kube, object); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := kube.Delete(context.WithoutCancel(t.Context()), object); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// awaitDenial waits until the API server enforces a policy, which takes a moment.
+func awaitDenial(t *testing.T, kube client.Client, namespace, spec string) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		return kube.Create(ctx, darkroomWith(t, namespace, spec), client.DryRunAll) != nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s is not denied: %v", spec, err)
+	}
+}
+
+func darkroomWith(t *testing.T, namespace, spec string) *unstructured.Unstructured {
+	t.Helper()
+	merged := map[string]any{
+		"source":     map[string]any{"type": "WebFolder", "baseUrl": "https://images.example.com"},
+		"subDomains": []any{"photos.team-a"},
+	}
+	parsed := map[string]any{}
+	if err := yaml.Unmarshal([]byte(spec), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range parsed {
+		merged[key] = value
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": merged}}
+	object.SetAPIVersion("deployments.example.com/v1alpha1")
+	object.SetKind("Darkroom")
+	object.SetNamespace(namespace)
+	object.SetName("photos")
+	return object
+}
