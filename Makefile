@@ -97,7 +97,6 @@ generate: $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate CRD, rol
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
-	@hack/chart.sh charts/darkroom-operator/files
 	$(if $(NPM),cd web && npm run --silent types,@echo "the page's types stay as they are: there is no npm")
 
 fmt: $(GOLANGCI_LINT) ## Format the Go code.
@@ -279,7 +278,7 @@ docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push 
 
 build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
 	@mkdir -p dist $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
-	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image controller=$(IMG)
+	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image ghcr.io/darkroom-operator/darkroom-operator=$(IMG)
 	@$(KUSTOMIZE) build $(BIN)/overlay > dist/install.yaml && echo "wrote dist/install.yaml: config/$(OVERLAY) with the image $(IMG)"
 
 release-snapshot: release-tools $(KUSTOMIZE) ## Build and check a release in bin/release without publishing it; needs npm.

@@ -24,7 +24,7 @@ cat > "$work/kustomization.yaml" <<END
 resources:
 - ../../config/manifests
 images:
-- name: controller
+- name: ghcr.io/darkroom-operator/darkroom-operator
   newName: $name
   $pin
 patches:

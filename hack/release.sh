@@ -12,6 +12,7 @@ files=bin/release-files
 # What is committed must be what is released: versions are changed by a commit.
 for place in "charts/darkroom-operator/Chart.yaml:version: $version" "charts/darkroom-operator/Chart.yaml:appVersion: $version" \
   "bundle/manifests/darkroom-operator.clusterserviceversion.yaml:  version: $version" \
+  "config/manager/manager.yaml:        image: $base:v$version" "config/apiserver/deployment.yaml:        image: $base:v$version" \
   "CHANGELOG.md:## \[$version\]"; do
   grep -q "^${place#*:}" "${place%%:*}" || {
     # A snapshot is made between two releases.
@@ -25,7 +26,7 @@ trap 'rm -rf "$work"' EXIT
 for overlay in default with-apiserver; do
   folder=config/default name=install
   if [[ $overlay != default ]]; then folder=config/overlays/$overlay name=install-$overlay; fi
-  printf 'resources:\n- ../../%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n' "$folder" "$base" "$version" > "$work/kustomization.yaml"
+  printf 'resources:\n- ../../%s\nimages:\n- name: %s\n  newTag: v%s\n' "$folder" "$base" "$version" > "$work/kustomization.yaml"
   bin/tools/kustomize build "$work" > "$files/$name.yaml"
 done
 bin/tools/kustomize build config/monitoring > "$files/monitoring.yaml"
@@ -35,7 +36,8 @@ tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -czf "$files/bund
 for chart in darkroom-operator:charts/darkroom-operator darkroom:helm-charts/darkroom; do
   folder=${chart#*:} chart=${chart%%:*}
   number=$(sed -n 's/^version: //p' "$folder/Chart.yaml")
-  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --exclude=ci \
+  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --dereference \
+    --exclude=ci --exclude=kustomization.yaml --exclude=references.yaml \
     --transform "s|^$folder|$chart|" -czf "$files/$chart-chart-$number.tgz" "$folder"
 done
 echo "made $(find "$files" -type f | wc -l) files in $files"

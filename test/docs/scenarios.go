@@ -25,7 +25,7 @@ const (
 	first   = "docs/first-darkroom.md"
 	restAPI = "docs/rest-api.md"
 
-	installing = install + "#Installing, upgrading, uninstalling"
+	installing = install + "#Installing and uninstalling"
 	forgotten  = install + "#Darkrooms left behind"
 	quick      = first + "#A first Darkroom in five minutes"
 )
@@ -115,7 +115,7 @@ var notRun = map[string]string{
 	readme + "#Installing/1":                     "TestKustomize in test/olm runs the two targets",
 	install + "#Helm/1":                          helmInTestOLM,
 	install + "#Helm/2":                          helmInTestOLM,
-	install + "#Downgrading/1":                   "TestHelm in test/olm rolls back",
+	"docs/operations.md#Rolling back/1":          "TestHelm in test/olm rolls back",
 	install + "#Helm/3":                          helmInTestOLM,
 	installing + "/1":                            "needs a container engine and a registry; a job of ci.yaml builds the images",
 	"docs/sign-in.md#Setup/2":                    "needs an OIDC issuer; TestTheChartOfEverythingIsAcceptedByAnAPIServer renders the chart",

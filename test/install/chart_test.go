@@ -96,14 +96,14 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 // are made in the other too.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for _, pair := range []struct{ overlay, values string }{
-		{"default", "apiserver: {enabled: false}"},
-		{"overlays/with-apiserver", ""},
-		{"overlays/with-oidc-impersonation", "apiserver: {impersonation: {enabled: true, groups: [sso:photographers]}}"},
-		{"overlays/namespaced", "apiserver: {enabled: false}\nrbac: {namespaced: true}"},
-		{"overlays/with-network-policy", "apiserver: {enabled: false}\nnetworkPolicy: {enabled: true}"},
-		{"overlays/with-probe-via-apiserver", "apiserver: {enabled: false}\nmanager: {probeVia: apiserver}"},
-		{"overlays/with-prometheus", "apiserver: {enabled: false}\nserviceMonitor: {enabled: true}\ndashboards: {enabled: true}"},
-		{"overlays/with-admission", "apiserver: {enabled: false}\nadmission: {enabled: true}"},
+		{"default", ""},
+		{"overlays/with-apiserver", "apiserver: {enabled: true}"},
+		{"overlays/with-oidc-impersonation", "apiserver: {enabled: true, impersonation: {enabled: true, groups: [sso:photographers]}}"},
+		{"overlays/namespaced", "rbac: {namespaced: true}"},
+		{"base+network-policy", "networkPolicy: {enabled: true}"},
+		{"overlays/with-probe-via-apiserver", "manager: {probeVia: apiserver}"},
+		{"base+prometheus+grafana", "serviceMonitor: {enabled: true}\ndashboards: {enabled: true}"},
+		{"base+admission", "admission: {enabled: true}"},
 	} {
 		t.Run(pair.overlay, func(t *testing.T) {
 			ours, theirs := mustRender(t, pair.values), byName(kustomizeBuild(t, pair.overlay))
@@ -127,14 +127,13 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	}
 }
 
-// compare says where an object of the chart differs in more than labels, image and
+// compare says where an object of the chart differs in more than labels and
 // what Helm calls it.
 func compare(t *testing.T, name string, chart, kustomize *unstructured.Unstructured) {
 	t.Helper()
 	switch chart.GetKind() {
 	case "Deployment":
 		mine, theirs := convert[appsv1.Deployment](t, chart).Spec, convert[appsv1.Deployment](t, kustomize).Spec
-		mine.Template.Spec.Containers[0].Image = theirs.Template.Spec.Containers[0].Image
 		theirs.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
 		// It is set by hand in some overlays, from the downward API.
 		if from := &theirs.Template.Spec.Containers[0].Env[0]; from.Name == "WATCH_NAMESPACE" && from.ValueFrom != nil {
@@ -219,6 +218,7 @@ manager:
   tolerations: [{key: dedicated, operator: Exists}]
   extraEnv: [{name: HTTPS_PROXY, value: "http://proxy.example.com:3128"}]
 apiserver:
+  enabled: true
   podDisruptionBudget: {minAvailable: 50%}
   tlsSecret: apiserver
   clusterName: production
@@ -261,7 +261,7 @@ admission: {enabled: true, actions: [Deny]}
 
 func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, values := range []string{
-		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
+		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {enabled: true, impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
 		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}", "manager: {podDisruptionBudget: {selector: {}}}",
 	} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
@@ -325,8 +325,9 @@ manager:
 }
 
 func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
-	one := mustRender(t, "crds: {install: false}")
-	other, err := renderChart(t, "shard-b", "crds: {install: false}")
+	const values = "{crds: {install: false}, apiserver: {enabled: true}}"
+	one := mustRender(t, values)
+	other, err := renderChart(t, "shard-b", values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,10 +351,10 @@ func TestTheCRDOutlivesTheRelease(t *testing.T) {
 // An empty list allows nothing, which is not the same as the default.
 func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 	for values, want := range map[string]string{
-		"":                                  "",
-		"manager: {ingressAnnotations: []}": "--ingress-annotations=",
-		`manager: {ingressAnnotations: [default, "example.com/*"]}`:                   "--ingress-annotations=default,example.com/*",
-		"{manager: {ingressAnnotations: [a]}, apiserver: {ingressAnnotations: null}}": "--ingress-annotations=a",
+		"apiserver: {enabled: true}":                                                                 "",
+		"{manager: {ingressAnnotations: []}, apiserver: {enabled: true}}":                            "--ingress-annotations=",
+		`{manager: {ingressAnnotations: [default, "example.com/*"]}, apiserver: {enabled: true}}`:    "--ingress-annotations=default,example.com/*",
+		"{manager: {ingressAnnotations: [a]}, apiserver: {enabled: true, ingressAnnotations: null}}": "--ingress-annotations=a",
 	} {
 		for name, object := range mustRender(t, values) {
 			if object.GetKind() != "Deployment" {
@@ -376,6 +377,7 @@ func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 func TestScrapingCanBeConfigured(t *testing.T) {
 	objects := mustRender(t, `
 manager: {metricsPerDarkroom: false}
+apiserver: {enabled: true}
 serviceMonitor: {enabled: true, labels: {release: stack}, interval: 1m, scrapeTimeout: 20s}
 dashboards: {enabled: true, labels: {board: images}, annotations: {folder: Images}}
 `)

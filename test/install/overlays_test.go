@@ -16,14 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// overlays are all folders of config/overlays, and config/default.
+// overlays are config/default, all folders of config/overlays, and all other parts combined.
 func overlays(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(repository, "config", "overlays"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{"default"}
+	all := []string{"default", "base+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
 	for _, entry := range entries {
 		all = append(all, filepath.Join("overlays", entry.Name()))
 	}
@@ -99,7 +99,7 @@ func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
 
 func TestInlineKeysAreWarnedOf(t *testing.T) {
 	kube, _ := connect(t)
-	for _, object := range kustomizeBuild(t, "overlays/with-admission") {
+	for _, object := range kustomizeBuild(t, "base+admission") {
 		if err := apply(t.Context(), kube, object); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // TestThePolicyLetsProbesReachThePodsOfDarkrooms compares the egress policy of the
 // manager with the pods that the chart of a Darkroom makes.
 func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
-	policy, found := byName(kustomizeBuild(t, "overlays/with-network-policy"))["NetworkPolicy darkroom-system/darkroom-operator-allow-probes"]
+	policy, found := byName(kustomizeBuild(t, "base+network-policy"))["NetworkPolicy darkroom-system/darkroom-operator-allow-probes"]
 	if !found {
 		t.Fatal("there is no policy allow-probes")
 	}

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -23,9 +26,13 @@ import (
 const repository = "../.."
 
 // kustomizeBuild builds a folder of config/ with the kubectl of the test cluster, as
-// `kubectl apply -k` does.
+// `kubectl apply -k` does. Several folders, joined by "+", are combined as docs/install.md says.
 func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
+	directory := filepath.Join(repository, "config", folder)
+	if strings.Contains(folder, "+") {
+		directory = combined(t, strings.Split(folder, "+"))
+	}
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
 		t.Fatal("KUBEBUILDER_ASSETS is not set: run make test-go")
@@ -33,7 +40,7 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	if err := noteInputs(); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", filepath.Join(repository, "config", folder))
+	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", directory)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
@@ -44,6 +51,28 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 		t.Errorf("build config/%s: %s", folder, stderr.String())
 	}
 	return decode(t, out)
+}
+
+// combined returns a folder with a kustomization that combines folders of config/.
+func combined(t *testing.T, folders []string) string {
+	t.Helper()
+	config, err := filepath.Abs(filepath.Join(repository, "config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	text := "namePrefix: darkroom-operator-\nresources:\n"
+	for _, folder := range folders {
+		relative, err := filepath.Rel(directory, filepath.Join(config, folder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "- " + relative + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return directory
 }
 
 // noteInputs looks at the folders that kubectl reads. Go runs tests again when what
@@ -70,6 +99,7 @@ var apiServer = sync.OnceValues(func() (administrator *rest.Config, err error) {
 var stopAPIServer func() error
 
 func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard) // Helm reports each symbolic link of the chart.
 	code := m.Run()
 	if stopAPIServer != nil {
 		if err := stopAPIServer(); err != nil {

@@ -51,7 +51,11 @@ func deployPrevious(t *testing.T, overlay string) {
 	t.Helper()
 	folder := filepath.Join(previousSource(), "bin", "overlay")
 	name, _, _ := strings.Cut(operatorImage, ":")
-	text := fmt.Sprintf("resources:\n- ../../config/%s\nimages:\n- name: controller\n  newName: %s\n  newTag: v%s\n", overlay, name, previousVersion)
+	text := fmt.Sprintf("resources:\n- ../../config/%s\nimages:\n", overlay)
+	// Releases before 0.1.0 name the image controller.
+	for _, placeholder := range []string{"controller", "ghcr.io/darkroom-operator/darkroom-operator"} {
+		text += fmt.Sprintf("- name: %s\n  newName: %s\n  newTag: v%s\n", placeholder, name, previousVersion)
+	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
