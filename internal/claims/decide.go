@@ -1,8 +1,6 @@
 package claims
 
 import (
-	"cmp"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -50,6 +48,7 @@ type carrier struct {
 
 // view is the input of the decision on one host.
 type view struct {
+	host string
 	// claimants are the Darkrooms that claim the host, except those that are being deleted.
 	claimants []claimant
 	// carriers are the Darkrooms that the host is routed to now.
@@ -60,7 +59,7 @@ type view struct {
 }
 
 // decide returns the refusal of a host that a Darkroom claims, if another Darkroom owns it.
-func decide(me claimant, host string, v view) (Refusal, bool) {
+func decide(me claimant, v view) (Refusal, bool) {
 	owner := me
 	for _, other := range v.claimants {
 		if other.before(owner) {
@@ -68,10 +67,10 @@ func decide(me claimant, host string, v view) (Refusal, bool) {
 		}
 	}
 	if owner.NamespacedName != me.NamespacedName {
-		return Refusal{Host: host, Owner: owner.NamespacedName}, true
+		return Refusal{Host: v.host, Owner: owner.NamespacedName}, true
 	}
 	if v.holder != nil && *v.holder != me.NamespacedName {
-		return Refusal{Host: host, Owner: *v.holder, Leaving: true}, true
+		return Refusal{Host: v.host, Owner: *v.holder, Leaving: true}, true
 	}
 	var mine *carrier
 	for i := range v.carriers {
@@ -85,11 +84,8 @@ func decide(me claimant, host string, v view) (Refusal, bool) {
 		case mine != nil && (other.known || mine.before(other.claimant)):
 			// Both have it, and the other one must release it.
 		default:
-			return Refusal{Host: host, Owner: other.NamespacedName, Leaving: other.known}, true
+			return Refusal{Host: v.host, Owner: other.NamespacedName, Leaving: other.known}, true
 		}
 	}
 	return Refusal{}, false
 }
-
-// compareRefusals orders refusals by host.
-func compareRefusals(a, b Refusal) int { return cmp.Compare(a.Host, b.Host) }

@@ -94,8 +94,9 @@ func TestAHostIsDecided(t *testing.T) {
 		t.Run(test.why, func(t *testing.T) {
 			if test.want.Owner.Name != "" {
 				test.want.Host = "photos.example.com"
+				test.view.host = test.want.Host
 			}
-			got, refused := decide(me, "photos.example.com", test.view)
+			got, refused := decide(me, test.view)
 			if got != test.want || refused != (test.want.Host != "") {
 				t.Errorf("got %+v, %v, want %+v", got, refused, test.want)
 			}

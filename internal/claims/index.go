@@ -7,6 +7,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -22,10 +23,13 @@ const indexHost = "host"
 // Cache reads the objects that claims are decided on from the operator's caches, by the
 // indexes that Index adds.
 type Cache struct {
-	// Reader reads from the caches.
-	Reader client.Reader
+	// Reader reads from the caches, and Live past them.
+	Reader, Live client.Reader
 	// BaseDomain is appended to each sub-domain.
 	BaseDomain string
+	// Handles reports whether this installation handles a Darkroom, or will. The sub-domains of
+	// others may have another base domain.
+	Handles func(*v1alpha1.Darkroom) bool
 	// Routes is set if HTTPRoutes are cached.
 	Routes bool
 }
@@ -51,24 +55,31 @@ func (c Cache) Carriers() []client.Object {
 	return []client.Object{&networkingv1.Ingress{}}
 }
 
-// Hosts returns the hosts that a Darkroom claims, or that an Ingress or HTTPRoute has.
+// Hosts returns the hosts that a Darkroom claims, or that an Ingress or HTTPRoute of a
+// Darkroom has.
 func (c Cache) Hosts(object client.Object) []string {
 	var hosts []string
 	switch object := object.(type) {
 	case *v1alpha1.Darkroom:
-		if object.DeletionTimestamp != nil {
+		if object.DeletionTimestamp != nil || !c.Handles(object) {
 			return nil
 		}
 		for _, subDomain := range object.Spec.SubDomains {
 			hosts = append(hosts, values.Host(subDomain, c.BaseDomain))
 		}
 	case *networkingv1.Ingress:
+		if !isOwned(object) {
+			return nil
+		}
 		for _, rule := range object.Spec.Rules {
 			if rule.Host != "" {
 				hosts = append(hosts, rule.Host)
 			}
 		}
 	case *gatewayv1.HTTPRoute:
+		if !isOwned(object) {
+			return nil
+		}
 		for _, host := range object.Spec.Hostnames {
 			hosts = append(hosts, string(host))
 		}
@@ -92,9 +103,13 @@ func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
 
 // carriers returns the Darkrooms whose Ingress or HTTPRoute has a host.
 func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
+	var objects []client.Object
 	ingresses := &networkingv1.IngressList{}
 	if err := c.list(ctx, ingresses, host); err != nil {
 		return nil, fmt.Errorf("look for Ingresses with %s: %w", host, err)
+	}
+	for i := range ingresses.Items {
+		objects = append(objects, &ingresses.Items[i])
 	}
 	routes := &gatewayv1.HTTPRouteList{}
 	if c.Routes {
@@ -102,23 +117,54 @@ func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
 			return nil, fmt.Errorf("look for HTTPRoutes with %s: %w", host, err)
 		}
 	}
-	carriers := make([]carrier, 0, len(ingresses.Items)+len(routes.Items))
-	for i := range ingresses.Items {
-		carriers = append(carriers, carrier{claimant: carrierOf(&ingresses.Items[i])})
-	}
 	for i := range routes.Items {
-		carriers = append(carriers, carrier{claimant: carrierOf(&routes.Items[i])})
+		objects = append(objects, &routes.Items[i])
+	}
+	carriers := make([]carrier, 0, len(objects))
+	for _, object := range objects {
+		owner, err := c.ownerOf(ctx, object)
+		if err != nil {
+			return nil, fmt.Errorf("look for the owner of %s at %s: %w", client.ObjectKeyFromObject(object), host, err)
+		}
+		if owner != nil {
+			carriers = append(carriers, carrier{
+				claimant: claimant{keyOf(owner.darkroom), object.GetCreationTimestamp()},
+				known:    owner.cached && c.Handles(owner.darkroom),
+			})
+		}
 	}
 	return carriers, nil
 }
 
-// isKnown reports whether this operator handles a Darkroom.
-func (c Cache) isKnown(ctx context.Context, key types.NamespacedName) (bool, error) {
-	err := c.Reader.Get(ctx, key, &v1alpha1.Darkroom{}, client.UnsafeDisableDeepCopy)
+// isOwned reports whether an Ingress or HTTPRoute has the label of a Darkroom and names the
+// same one as its controller.
+func isOwned(object client.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.Kind == v1alpha1.Kind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
+		controller.Name == object.GetLabels()[v1alpha1.LabelDarkroom]
+}
+
+// owner is the Darkroom that an object belongs to.
+type owner struct {
+	darkroom *v1alpha1.Darkroom
+	// cached is set if the caches have it. They lack those of other shards.
+	cached bool
+}
+
+// ownerOf returns the Darkroom that an Ingress or HTTPRoute belongs to; nil if none has the
+// UID that it names. Users can write label and owner reference, but not make that UID exist.
+func (c Cache) ownerOf(ctx context.Context, object client.Object) (*owner, error) {
+	key := ownerKey(object)
+	found := &owner{darkroom: &v1alpha1.Darkroom{}, cached: true}
+	err := c.Reader.Get(ctx, key, found.darkroom, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		return false, nil
+		found.cached = false
+		err = c.Live.Get(ctx, key, found.darkroom)
 	}
-	return err == nil, err
+	if err != nil || !metav1.IsControlledBy(object, found.darkroom) {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return found, nil
 }
 
 // list lists the objects with a host. They are shared with the cache and only read.
@@ -126,63 +172,40 @@ func (c Cache) list(ctx context.Context, list client.ObjectList, host string) er
 	return c.Reader.List(ctx, list, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
 }
 
-func claimantOf(object client.Object) claimant {
-	return claimant{client.ObjectKeyFromObject(object), object.GetCreationTimestamp()}
+func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }
+
+func claimantOf(darkroom *v1alpha1.Darkroom) claimant {
+	return claimant{keyOf(darkroom), darkroom.CreationTimestamp}
 }
 
-// carrierOf returns the Darkroom of an Ingress or HTTPRoute, with the creation time of that
-// object.
-func carrierOf(object client.Object) claimant {
-	return claimant{
-		types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetLabels()[v1alpha1.LabelDarkroom]},
-		object.GetCreationTimestamp(),
-	}
+// ownerKey returns the Darkroom that an Ingress or HTTPRoute names as its own.
+func ownerKey(object client.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetLabels()[v1alpha1.LabelDarkroom]}
 }
 
-// viewOf returns the state of a host in the caches, for a Darkroom that claims it.
-func (c Cache) viewOf(ctx context.Context, me types.NamespacedName, host string) (view, error) {
-	var v view
-	var err error
-	if v.claimants, err = c.claimants(ctx, host); err != nil {
-		return view{}, err
-	}
-	if v.carriers, err = c.carriers(ctx, host); err != nil {
-		return view{}, err
-	}
-	for i := range v.carriers {
-		if v.carriers[i].NamespacedName == me {
-			continue
-		}
-		if v.carriers[i].known, err = c.isKnown(ctx, v.carriers[i].NamespacedName); err != nil {
-			return view{}, err
-		}
-	}
-	return v, nil
-}
-
-// Refusals returns the hosts that a Darkroom claims and that belong to others according to
-// the caches.
-func (c Cache) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
-	me := claimantOf(darkroom)
-	var refusals []Refusal
+// views returns the state of the hosts that a Darkroom claims, in the caches.
+func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, error) {
+	var views []view
 	for _, host := range c.Hosts(darkroom) {
-		v, err := c.viewOf(ctx, me.NamespacedName, host)
+		claimants, err := c.claimants(ctx, host)
 		if err != nil {
 			return nil, err
 		}
-		if refusal, refused := decide(me, host, v); refused {
-			refusals = append(refusals, refusal)
+		carriers, err := c.carriers(ctx, host)
+		if err != nil {
+			return nil, err
 		}
+		views = append(views, view{host: host, claimants: claimants, carriers: carriers})
 	}
-	return refusals, nil
+	return views, nil
 }
 
 // Rivals returns the Darkrooms that claim a host of an object – a Darkroom, an
 // Ingress or an HTTPRoute – and are not that Darkroom or its.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
-	self := client.ObjectKeyFromObject(object)
+	self := keyOf(object)
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom {
-		self = carrierOf(object).NamespacedName
+		self = ownerKey(object)
 	}
 	return c.others(ctx, self, c.claimedBy(object))
 }
@@ -191,8 +214,8 @@ func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.Namesp
 // deleted.
 func (c Cache) claimedBy(object client.Object) []string {
 	if darkroom, ok := object.(*v1alpha1.Darkroom); ok && darkroom.DeletionTimestamp != nil {
-		alive := &v1alpha1.Darkroom{}
-		alive.Spec.SubDomains = darkroom.Spec.SubDomains
+		alive := &v1alpha1.Darkroom{Spec: darkroom.Spec}
+		alive.Annotations = darkroom.Annotations
 		return c.Hosts(alive)
 	}
 	return c.Hosts(object)

@@ -18,8 +18,6 @@ import (
 // process starts with an empty ledger and fresh caches.
 type Ledger struct {
 	Cache
-	// Live reads past the caches.
-	Live client.Reader
 	// Wake enqueues Darkrooms because a host became free.
 	Wake func([]types.NamespacedName)
 
@@ -55,29 +53,24 @@ func (j *Judgement) RefusedHosts() []string {
 // at the end of the reconcile, or Undo if nothing was written.
 func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judgement, error) {
 	me := claimantOf(darkroom)
+	views, err := l.views(ctx, darkroom)
+	if err != nil {
+		return nil, fmt.Errorf("judge claims of Darkroom %s: %w", me.NamespacedName, err)
+	}
 	judgement := &Judgement{darkroom: me.NamespacedName}
-	// Only one at a time, so that two Darkrooms never decide on different states of a host.
+	// Only one at a time, so that a host is assigned once.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var given []string
-	for _, host := range l.Hosts(darkroom) {
-		v, err := l.viewOf(ctx, me.NamespacedName, host)
-		if err != nil {
-			l.drop(me.NamespacedName, judgement.given)
-			return nil, fmt.Errorf("judge claims of Darkroom %s: %w", me.NamespacedName, err)
-		}
-		holder, isHeld := l.held[host]
-		if isHeld {
-			v.holder = &holder
-		}
-		if refusal, refused := decide(me, host, v); refused {
+	for _, v := range views {
+		if refusal, refused := l.decide(me, v); refused {
 			judgement.Refusals = append(judgement.Refusals, refusal)
 			continue
 		}
-		given = append(given, host)
-		if !isHeld {
-			l.give(me.NamespacedName, host)
-			judgement.given = append(judgement.given, host)
+		given = append(given, v.host)
+		if _, isHeld := l.held[v.host]; !isHeld {
+			l.give(me.NamespacedName, v.host)
+			judgement.given = append(judgement.given, v.host)
 		}
 	}
 	for _, host := range l.by[me.NamespacedName] {
@@ -85,8 +78,32 @@ func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judge
 			judgement.withdrawn = append(judgement.withdrawn, host)
 		}
 	}
-	slices.SortFunc(judgement.Refusals, compareRefusals)
 	return judgement, nil
+}
+
+// Refusals returns the hosts that a Darkroom claims and that belong to others, or still do.
+func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
+	views, err := l.views(ctx, darkroom)
+	if err != nil {
+		return nil, fmt.Errorf("look for refused hosts of Darkroom %s: %w", keyOf(darkroom), err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var refusals []Refusal
+	for _, v := range views {
+		if refusal, refused := l.decide(claimantOf(darkroom), v); refused {
+			refusals = append(refusals, refusal)
+		}
+	}
+	return refusals, nil
+}
+
+// decide decides on a host with its holder. The caller holds the lock.
+func (l *Ledger) decide(me claimant, v view) (Refusal, bool) {
+	if holder, isHeld := l.held[v.host]; isHeld {
+		v.holder = &holder
+	}
+	return decide(me, v)
 }
 
 // Undo reverts the assignments of a judgement on a Darkroom that turned out to be invalid,

@@ -20,16 +20,21 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
-func newLedger(ctx context.Context, mgr manager.Manager, cluster *Cluster, baseDomain string) (*claims.Ledger, error) {
+func newLedger(ctx context.Context, mgr manager.Manager, cluster *Cluster, baseDomain, installation string) (*claims.Ledger, error) {
 	cached := claims.Cache{
 		Reader:     mgr.GetClient(),
+		Live:       mgr.GetAPIReader(),
 		BaseDomain: baseDomain,
-		Routes:     cluster.has(httpRoute),
+		Handles: func(darkroom *v1alpha1.Darkroom) bool {
+			owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]
+			return owner == "" || owner == installation
+		},
+		Routes: cluster.has(httpRoute),
 	}
 	if err := cached.Index(ctx, indexOfAll(mgr.GetCache())); err != nil {
 		return nil, err
 	}
-	return &claims.Ledger{Cache: cached, Live: mgr.GetAPIReader()}, nil
+	return &claims.Ledger{Cache: cached}, nil
 }
 
 // watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or

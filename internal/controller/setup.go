@@ -154,7 +154,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			return nil, err
 		}
 	}
-	ledger, err := newLedger(ctx, mgr, cluster, options.Values.BaseDomain)
+	ledger, err := newLedger(ctx, mgr, cluster, options.Values.BaseDomain, options.installation())
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 }
 
 func addStatus(mgr manager.Manager, parts *parts, options Options) error {
-	claims, credentials := parts.translator.claims.Cache, parts.translator.credentials
+	claims, credentials := parts.translator.claims, parts.translator.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
 		Client:    mgr.GetClient(),
@@ -286,7 +286,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		reconciler.Reports.OnReport(func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
 		return nil
 	}))
-	watchRivals(controller, claims)
+	watchRivals(controller, claims.Cache)
 	credentials.watch(controller, mgr.GetCache())
 	if err := addProber(mgr, controller, reconciler, options); err != nil {
 		return err
