@@ -153,7 +153,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		settings.Probe, settings.ProbePod = prober.ProbeService, prober.ProbePod
+		settings.Probe, settings.ProbePod = prober.ProbeDarkroom, prober.ProbePod
 	}
 
 	mgr, err := o.newManager(ctx, kubeconfig, darkrooms, &settings)

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -126,13 +128,141 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		t.Errorf("%d requests while nothing changed", after-requests)
 	}
 
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Probe = nil })
+	rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Probe = nil })
+	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "no probe", func(status v1alpha1.DarkroomStatus) error {
 		if err := condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonNoProbe); err != nil {
 			return err
 		}
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 	})
+}
+
+// TestAPodThatDoesNotStartIsAskedForTheCause rolls out a source that does not answer. The
+// test is the Deployment controller, and the kubelet whose startup probe fails.
+func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	images := &source{}
+	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+	operator := startOperator(t, namespace, withSource(images))
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
+	create(t, darkroom)
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "an image is served", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	})
+
+	deployment := rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "https://wrong.example.com" })
+	images.becomes(v1alpha1.ReasonImageUnprocessable, "GET /cat.jpg?w=16: HTTP 422. Check source.baseUrl.")
+	asked := startPods(t, deployment)
+	eventuallyStatus(t, darkroom, "the cause", func(status v1alpha1.DarkroomStatus) error {
+		return errors.Join(
+			condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable),
+			condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable),
+			condition(status, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonImageUnprocessable),
+		)
+	})
+	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
+	if status.Phase != v1alpha1.PhaseDegraded || !strings.Contains(status.Message, "the ready pods keep serving. GET /cat.jpg?w=16: HTTP 422.") {
+		t.Errorf("phase %s, message %q", status.Phase, status.Message)
+	}
+	if _, target := images.seen(); target.Pod != asked {
+		t.Errorf("%+v was asked, want %+v", target.Pod, asked)
+	}
+	probes, _ := images.seen()
+	requests := operator.requests.count.Load()
+	eventually(t, "another probe", func(context.Context) error {
+		if now, _ := images.seen(); now == probes {
+			return errTooFew
+		}
+		return nil
+	})
+	// Pods and ReplicaSets are listed twice within 10 seconds at most.
+	if sent := operator.requests.count.Load() - requests; sent > 8 {
+		t.Errorf("%d requests to the API server between two probes", sent)
+	}
+
+	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "the rollout completes by itself", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	})
+	if _, target := images.seen(); target.Pod != (probe.Pod{}) {
+		t.Errorf("%+v is still asked", target.Pod)
+	}
+}
+
+// rollOut changes the pods of a Darkroom, and returns the changed Deployment.
+func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Darkroom)) *appsv1.Deployment {
+	t.Helper()
+	deployment := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name)
+	before := deployment.Generation
+	change(t, darkroom, edit)
+	eventually(t, "a rollout", func(ctx context.Context) error {
+		var err error
+		if deployment, err = get(ctx, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name); err == nil && deployment.Generation == before {
+			err = errors.New("the Deployment has not changed")
+		}
+		return err
+	})
+	return deployment
+}
+
+// startPods adds a pod of the current template that does not become ready, and returns it,
+// and a pod that only has its labels.
+func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
+	t.Helper()
+	ctx := t.Context()
+	labels := deployment.Spec.Template.Labels
+	replicaSet := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: deployment.Namespace, Name: "photos-2", Labels: labels, Annotations: map[string]string{"deployment.kubernetes.io/revision": "2"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+		},
+		Spec: appsv1.ReplicaSetSpec{Selector: deployment.Spec.Selector, Template: deployment.Spec.Template},
+	}
+	create(t, replicaSet)
+	for name, owners := range map[string][]metav1.OwnerReference{
+		"photos-2-new": {*metav1.NewControllerRef(replicaSet, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}, "foreign": nil,
+	} {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: deployment.Namespace, Name: name, Labels: labels, OwnerReferences: owners},
+			Spec:       *deployment.Spec.Template.Spec.DeepCopy(),
+		}
+		pod.Spec.ServiceAccountName = ""
+		create(t, pod)
+		pod.Status.PodIP = "10.0.0.7"
+		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name:  "darkroom",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Now().Add(-time.Minute))}},
+		}}
+		if err := kube.Status().Update(ctx, pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	annotated := deployment.DeepCopy()
+	metav1.SetMetaDataAnnotation(&annotated.ObjectMeta, "deployment.kubernetes.io/revision", "2")
+	if err := kube.Patch(ctx, annotated, client.MergeFrom(deployment)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the status of a rollout", func(ctx context.Context) error {
+		current, err := get(ctx, &appsv1.Deployment{}, deployment.Namespace, deployment.Name)
+		if err != nil {
+			return err
+		}
+		current.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: current.Generation, Replicas: 2, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+			Conditions: []appsv1.DeploymentCondition{{
+				Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated",
+				LastUpdateTime: metav1.NewTime(time.Now().Add(-time.Minute)),
+			}},
+		}
+		return kube.Status().Update(ctx, current)
+	})
+	return probe.Pod{Name: "photos-2-new", IP: "10.0.0.7", Port: "3000"}
 }
 
 // TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom asks a real one for a Service
@@ -160,7 +290,7 @@ func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := types.NamespacedName{Namespace: namespace, Name: test.service}
-		got := client.ProbeService(t.Context(), key, probe.Target{Path: "/cat.jpg", Timeout: 10 * time.Second})
+		got := client.ProbeDarkroom(t.Context(), key, probe.Target{Path: "/cat.jpg", Timeout: 10 * time.Second})
 		if got.Reason != test.want || !strings.Contains(got.Message, test.says) {
 			t.Errorf("%s: got %+v, want %s that says %q", test.name, got, test.want, test.says)
 		}

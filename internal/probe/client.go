@@ -109,14 +109,17 @@ func (c *Client) probe(ctx context.Context, address string, target Target, conne
 	return c.judge(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
 }
 
-// ProbeService is Probe of a Darkroom's Service.
-func (c *Client) ProbeService(ctx context.Context, key types.NamespacedName, target Target) Outcome {
+// ProbeDarkroom is Probe of the target's pod, or of the Darkroom's Service if it has none.
+func (c *Client) ProbeDarkroom(ctx context.Context, key types.NamespacedName, target Target) Outcome {
+	if target.Pod != (Pod{}) {
+		return c.Probe(ctx, c.podAddress(key.Namespace, target.Pod), target)
+	}
 	return c.Probe(ctx, c.Address(key), target)
 }
 
 // ProbePod is Probe of one pod.
 func (c *Client) ProbePod(ctx context.Context, pod *corev1.Pod, target Target) Outcome {
-	return c.Probe(ctx, c.podAddress(pod), target)
+	return c.Probe(ctx, c.podAddress(pod.Namespace, PodOf(pod)), target)
 }
 
 // newRequest returns the request of a probe.

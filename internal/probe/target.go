@@ -2,6 +2,7 @@ package probe
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,9 +38,35 @@ type Target struct {
 	FailureThreshold int
 	// Generation is that of the resource. A new one is probed at once.
 	Generation int64
+	// Pod is the one that is asked; zero means the Service. What was found of one applies to
+	// the others of the same revision.
+	Pod Pod
 	// Revision identifies the pods. A new one is probed at once, and what was found
 	// of the one before is forgotten.
 	Revision string
+}
+
+// Pod is a pod that can be asked for an image. Pods are comparable.
+type Pod struct {
+	// Name is the pod's name.
+	Name string
+	// IP is the pod's address.
+	IP string
+	// Port is the number of the port that the Service sends requests to.
+	Port string
+}
+
+// PodOf returns how to ask a pod.
+func PodOf(pod *corev1.Pod) Pod {
+	out := Pod{Name: pod.Name, IP: pod.Status.PodIP, Port: defaultPort}
+	for i := range pod.Spec.Containers {
+		for _, port := range pod.Spec.Containers[i].Ports {
+			if port.Name == portName {
+				out.Port = strconv.Itoa(int(port.ContainerPort))
+			}
+		}
+	}
+	return out
 }
 
 // Size is what is known of the size of an image that was requested with w=16.

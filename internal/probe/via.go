@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -63,23 +62,27 @@ func NewClientVia(via Via, config *rest.Config) (*Client, error) {
 	return &Client{http: newHTTPClient(transport), base: base}, nil
 }
 
-// port is the one at which Darkroom serves in its pods.
-const port = "3000"
+const (
+	// portName is the name of the port, of Services and of pods, that serves images.
+	portName = "http"
+	// defaultPort is the number of that port in pods that do not name it.
+	defaultPort = "3000"
+)
 
 // Address returns the address of a Darkroom's Service.
 func (c *Client) Address(key types.NamespacedName) string {
 	if c.base == nil {
 		return fmt.Sprintf("http://%s.%s.svc", key.Name, key.Namespace)
 	}
-	return c.proxied(key.Namespace, "services", key.Name, "http")
+	return c.proxied(key.Namespace, "services", key.Name, portName)
 }
 
 // podAddress returns the address of a pod of a Darkroom.
-func (c *Client) podAddress(pod *corev1.Pod) string {
+func (c *Client) podAddress(namespace string, pod Pod) string {
 	if c.base == nil {
-		return "http://" + net.JoinHostPort(pod.Status.PodIP, port)
+		return "http://" + net.JoinHostPort(pod.IP, pod.Port)
 	}
-	return c.proxied(pod.Namespace, "pods", pod.Name, port)
+	return c.proxied(namespace, "pods", pod.Name, pod.Port)
 }
 
 // proxied returns the address of a Service or pod behind the proxy of the API server.

@@ -10,6 +10,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
+func TestProbesOfAPodGoToItsAddress(t *testing.T) {
+	pod := Pod{Name: "photos-1", IP: "fd00::7", Port: "3000"}
+	if got := NewClient().podAddress("team-a", pod); got != "http://[fd00::7]:3000" {
+		t.Errorf("address %s", got)
+	}
+	proxy, err := NewClientVia(ViaAPIServer, &rest.Config{Host: "https://api.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := proxy.podAddress("team-a", pod); got != "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy" {
+		t.Errorf("through the API server: %s", got)
+	}
+}
+
 func TestProbesOfAServiceGoToItsName(t *testing.T) {
 	client, err := NewClientVia(ViaService, nil)
 	if err != nil {

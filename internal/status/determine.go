@@ -33,6 +33,9 @@ type Observation struct {
 	Secret Secret
 	// Problem is the known cause of pods that are not ready.
 	Problem *Problem
+	// Starting is a pod of the current template that runs and does not become ready, and that
+	// the prober asks; zero if there is none.
+	Starting probe.Pod
 	// Unseen is set while the cached Deployment is older than the last apply, so that its
 	// status is stale.
 	Unseen bool
@@ -235,7 +238,9 @@ func determineRollout(o Observation) verdict {
 		return degraded(problem.Reason, sentence(problem.Message))
 	case isTrue(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)):
 		return degraded(v1alpha1.ReasonPodsRefused, sentence(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
-	case progressing != nil && progressing.Status == corev1.ConditionFalse:
+	case isRefusedByProbe(o):
+		return degraded(o.Probe.Outcome.Reason, waitingMessage(status.ReadyReplicas)+o.Probe.Outcome.Message)
+	case isOverdue(deployment):
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
 	case progressing != nil && progressing.Reason == reasonRolledOut:
 		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
@@ -288,6 +293,13 @@ func DeploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.Dep
 		}
 	}
 	return nil
+}
+
+// isOverdue reports whether the rollout of a Deployment has exceeded its deadline. It
+// continues nevertheless.
+func isOverdue(deployment *appsv1.Deployment) bool {
+	progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing)
+	return progressing != nil && progressing.Status == corev1.ConditionFalse
 }
 
 func isTrue(condition *appsv1.DeploymentCondition) bool {

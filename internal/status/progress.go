@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -68,8 +66,7 @@ func isStalled(o Observation, reason string) bool {
 	if reason == v1alpha1.ReasonDomainConflict {
 		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return !refusal.Leaving })
 	}
-	progressing := DeploymentCondition(o.Deployment, appsv1.DeploymentProgressing)
-	return progressing != nil && progressing.Status == corev1.ConditionFalse
+	return isOverdue(o.Deployment)
 }
 
 // retriedFor returns how much longer a failed release counts as being retried; 0 or less if

@@ -64,7 +64,8 @@ type Reconciler struct {
 	// Handles reports whether this installation of the operator handles a Darkroom. Those of
 	// others are left alone.
 	Handles func(*v1alpha1.Darkroom) bool
-	// Pods lists pods past the caches, and only those of a Darkroom that is not ready.
+	// Pods lists pods and ReplicaSets past the caches, and only those of a Darkroom that is
+	// not ready.
 	Pods client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
@@ -129,11 +130,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("observe Darkroom %s: %w", request, err)
 	}
-	observation.Probe = r.probe(observation)
 	again, err := r.diagnose(ctx, &observation)
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("observe pods of Darkroom %s: %w", request, err)
 	}
+	observation.Probe = r.probe(observation)
 
 	if observation.Unseen {
 		again = sooner(again, unseenPeriod)
@@ -256,8 +257,10 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	switch {
 	case o.Unseen, reported(o.Darkroom, v1alpha1.ConditionPreflight) != nil:
 		// The running pods are of the previous change.
-	case isProbed(o.Darkroom, o.Deployment):
-		r.Source.Set(key, targetOf(o.Darkroom, o.Deployment))
+	case o.Starting != probe.Pod{}, isProbed(o.Darkroom, o.Deployment):
+		target := targetOf(o.Darkroom, o.Deployment)
+		target.Pod = o.Starting
+		r.Source.Set(key, target)
 	default:
 		r.Source.Remove(key)
 	}
@@ -278,7 +281,8 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 	return object, nil
 }
 
-// diagnose returns the cause of pods that are not ready, and when to list them again.
+// diagnose finds the cause of pods that are not ready, or the pod to ask for it, and returns
+// when to look for them again.
 func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Result, error) {
 	deployment := o.Deployment
 	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
@@ -287,7 +291,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Re
 		return reconcile.Result{}, nil
 	}
 	age := r.Clock.Since(lastProgress(deployment))
-	if age < podPatience {
+	if age < podPatience && !isOverdue(deployment) {
 		return reconcile.Result{RequeueAfter: podPatience - age}, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
@@ -295,12 +299,25 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Re
 		return reconcile.Result{}, err
 	}
 	pods := &corev1.PodList{}
-	err = r.Pods.List(ctx, pods, client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector})
-	if err != nil {
+	selected := []client.ListOption{client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector}}
+	if err := r.Pods.List(ctx, pods, selected...); err != nil {
 		return reconcile.Result{}, err
 	}
-	o.Problem = DetermineProblem(pods.Items)
-	return reconcile.Result{RequeueAfter: min(max(age/4, podPeriodLeast), podPeriodMost)}, nil
+	again := reconcile.Result{RequeueAfter: min(max(age/4, podPeriodLeast), podPeriodMost)}
+	if o.Problem = DetermineProblem(pods.Items); o.Problem != nil {
+		return again, nil
+	}
+	waiting := notReady(pods.Items)
+	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || deployment.Status.ObservedGeneration < deployment.Generation {
+		return again, nil
+	}
+	replicaSets := &appsv1.ReplicaSetList{}
+	if err := r.Pods.List(ctx, replicaSets, selected...); err != nil {
+		return reconcile.Result{}, err
+	}
+	var wait time.Duration
+	o.Starting, wait = startingPod(waiting, currentReplicaSet(deployment, replicaSets.Items), r.Clock.Now())
+	return sooner(again, wait), nil
 }
 
 // lastProgress returns the time of the Deployment's last progress.

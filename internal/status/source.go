@@ -22,14 +22,14 @@ func determineSource(o Observation) v1alpha1.Condition {
 	case wanted == nil:
 		return unknown(v1alpha1.ReasonNoProbe, "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
 	case o.Probe == nil:
-		return unknown(v1alpha1.ReasonProbeOff, "spec.probe is ignored: the operator runs with --probe-via=off.")
+		return unknown(v1alpha1.ReasonProbeOff, "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
 	case held != nil:
 		condition := unknown(held.Reason, held.Message)
 		condition.Status = held.Status
 		return condition
 	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
-	case o.Unseen, !isProbed(o.Darkroom, o.Deployment):
+	case o.Unseen, o.Starting == probe.Pod{} && !isProbed(o.Darkroom, o.Deployment):
 		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the change is rolled out and a pod is ready.")
 	case o.Probe.Status == metav1.ConditionUnknown:
 		return unknown(v1alpha1.ReasonProbePending, fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
@@ -52,6 +52,20 @@ func requireSource(ready verdict, source v1alpha1.Condition) verdict {
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, source.Reason, source.Message}
 	}
 	return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, source.Reason, source.Message}
+}
+
+// isRefusedByProbe reports whether the pod that does not become ready fails to serve the
+// image, which is then the cause.
+func isRefusedByProbe(o Observation) bool {
+	return o.Starting != probe.Pod{} && o.Probe != nil && o.Probe.Status == metav1.ConditionFalse
+}
+
+// waitingMessage returns what happens to pods while new ones do not serve the image.
+func waitingMessage(ready int32) string {
+	if ready == 0 {
+		return "The pods do not serve the image of spec.probe. "
+	}
+	return "New pods do not serve the image of spec.probe, and the ready pods keep serving. "
 }
 
 // isProbed reports whether a Darkroom can be probed: all pods have the current template,

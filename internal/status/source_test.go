@@ -34,10 +34,11 @@ func found(status metav1.ConditionStatus, reason, message string) *probe.Result 
 func TestSourceReady(t *testing.T) {
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
 	var (
-		served  = found(yes, v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
-		denied  = found(no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
-		pending = &probe.Result{Status: unknown}
-		failing = deploymentSays(appsv1.DeploymentProgressing, "True", "NewReplicaSetAvailable", "")
+		served   = found(yes, v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+		denied   = found(no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
+		pending  = &probe.Result{Status: unknown}
+		starting = probe.Pod{Name: "photos-2", IP: "10.0.0.7", Port: "3000"}
+		failing  = deploymentSays(appsv1.DeploymentProgressing, "True", "NewReplicaSetAvailable", "")
 	)
 	const waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
 	allReady := verdict{v1alpha1.PhaseReady, yes, v1alpha1.ReasonAllReplicasReady, "2 of 2 pods are ready."}
@@ -45,6 +46,7 @@ func TestSourceReady(t *testing.T) {
 		darkroom   *darkrooms.Builder
 		deployment *appsv1.Deployment
 		probe      *probe.Result
+		starting   probe.Pod
 		lost       bool // fewer pods are ready than the last report said
 		unseen     bool
 		status     metav1.ConditionStatus
@@ -60,7 +62,7 @@ func TestSourceReady(t *testing.T) {
 		},
 		"so it does where probes are turned off": {
 			darkroom: withProbe(photos()), deployment: deployment(2),
-			status: unknown, reason: v1alpha1.ReasonProbeOff, message: "spec.probe is ignored: the operator runs with --probe-via=off.",
+			status: unknown, reason: v1alpha1.ReasonProbeOff, message: "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.",
 			ready: allReady,
 		},
 		"an image is served": {
@@ -98,6 +100,44 @@ func TestSourceReady(t *testing.T) {
 			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
 			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready."},
 		},
+		"new pods do not serve the image": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: denied, starting: starting,
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			ready: verdict{
+				v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied,
+				"New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			},
+		},
+		"new pods do not serve the image within the deadline": {
+			darkroom:   withProbe(photos()),
+			deployment: deployment(2, pods(3, 1, 2, 2), deploymentSays(appsv1.DeploymentProgressing, "False", "ProgressDeadlineExceeded", "timed out")),
+			probe:      denied, starting: starting,
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied, ""},
+		},
+		"new pods have not been asked often enough": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: pending, starting: starting,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+		},
+		"new pods serve the image, and are not ready yet": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served, starting: starting,
+			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+		},
+		"no pod serves the image": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 0, 0)), probe: denied, starting: starting,
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			ready: verdict{
+				v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied,
+				"The pods do not serve the image of spec.probe. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			},
+		},
+		"the image is not served, but the pod that was asked is gone": {
+			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: denied,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+		},
 		"scaled to zero": {
 			darkroom:   withProbe(photos()).Spec(func(s *v1alpha1.DarkroomSpec) { s.Replicas = ptr.To[int32](0) }),
 			deployment: deployment(0), probe: denied,
@@ -132,7 +172,7 @@ func TestSourceReady(t *testing.T) {
 				darkroom.Status.ReadyReplicas = 2
 			}
 			report := Determine(Observation{
-				Darkroom: darkroom, Deployment: test.deployment, Probe: test.probe, Unseen: test.unseen,
+				Darkroom: darkroom, Deployment: test.deployment, Probe: test.probe, Starting: test.starting, Unseen: test.unseen,
 				Hosts: []string{host}, Ingress: ingress(host),
 			})
 			want := &v1alpha1.Condition{
@@ -209,6 +249,23 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 		if got := source[key].Path; got != test.want {
 			t.Errorf("%s: %q is probed, want %q", name, got, test.want)
 		}
+	}
+}
+
+func TestAPodThatDoesNotBecomeReadyIsProbedInPlaceOfTheService(t *testing.T) {
+	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	source := sourceStub{}
+	reconciler := &Reconciler{Reports: &Reports{}, Source: source}
+	rollingOut := Observation{Darkroom: withProbe(photos()).Obj(), Deployment: deployment(2, pods(3, 1, 2, 2)), Starting: probe.Pod{Name: "photos-2"}}
+	reconciler.probe(rollingOut)
+	if got := source[key]; got.Pod.Name != "photos-2" || got.Path != "/cat.jpg" {
+		t.Errorf("%+v is probed", got)
+	}
+	rolledOut := rollingOut
+	rolledOut.Deployment, rolledOut.Starting = deployment(2), probe.Pod{}
+	reconciler.probe(rolledOut)
+	if got := source[key]; got.Pod != (probe.Pod{}) || got.Path != "/cat.jpg" {
+		t.Errorf("%+v is probed after the rollout", got)
 	}
 }
 
