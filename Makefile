@@ -1,8 +1,7 @@
 # `make` or `make help` lists the targets.
 
-# The version of the operator and the tag of its image.
+# The version of the operator, and its image.
 VERSION ?= 0.1.0-dev
-# The operator's image.
 IMG ?= ghcr.io/darkroom-operator/darkroom-operator:v$(VERSION)
 # The release in bundle/ and catalog/, and its images.
 BUNDLE_VERSION ?= $(VERSION:-dev=)
@@ -11,15 +10,13 @@ BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
 CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
 # The folder with the bundle/ and catalog/ of these images: bin/pinned in releases.
 OLM_DIR ?= .
-# Platforms of docker-push.
+# Platforms of docker-push, and the commit in the labels of images.
 PLATFORMS ?= linux/amd64,linux/arm64
-# The commit in the labels of images.
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
 # The part of config/ for build-installer and deploy: default, or overlays/….
 OVERLAY ?= default
-# The tool that builds images: docker, podman or buildah.
+# The tool that builds images (docker, podman or buildah), and its additional arguments.
 CONTAINER_TOOL ?= docker
-# Additional arguments of CONTAINER_TOOL for build and push.
 BUILD_FLAGS ?=
 PUSH_FLAGS ?=
 # Arguments of the manager for `make run`, and of the benchmark for `make bench`.
@@ -47,6 +44,7 @@ ACTIONLINT := $(TOOLS)/actionlint
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
 HELM := $(TOOLS)/helm
 GOTESTSUM := $(TOOLS)/gotestsum
+MISSPELL := $(TOOLS)/misspell
 GOVULNCHECK := $(TOOLS)/govulncheck
 # kubectl of the PATH, if any, or that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
@@ -58,6 +56,9 @@ MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
 DESCRIPTORS := config/manifests/descriptors.yaml
+
+# The clone may belong to another user.
+git = git -c safe.directory=$(CURDIR)
 
 # The web page is built if npm is installed. Without it the API server responds with
 # instructions to build the page.
@@ -102,7 +103,8 @@ generate: $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate CRD, rol
 fmt: $(GOLANGCI_LINT) ## Format the Go code.
 	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
 
-lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## Run golangci-lint, go mod tidy, actionlint and, if installed, shellcheck.
+lint: $(GOLANGCI_LINT) $(ACTIONLINT) $(MISSPELL) ## Run golangci-lint, go mod tidy, misspell, actionlint and, if installed, shellcheck.
+	@echo "misspell: American English" && $(git) ls-files | grep -vE '\.(png|svg|sum)$$|package-lock.json|^hack/tools/' | xargs $(MISSPELL) -error -locale US
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@if ! command -v shellcheck > /dev/null; then echo "shellcheck is not installed: shell scripts are not checked"; \
 		else echo "shellcheck: .ci/run hack" && shellcheck --external-sources .ci/run hack/*.sh; fi
@@ -146,9 +148,8 @@ else
 	@cd web && npm run --silent test
 endif
 
-# The clone may belong to another user.
 verify: generate bundle catalog ## Check that generated files are committed.
-	git -c safe.directory=$(CURDIR) diff --exit-code
+	$(git) diff --exit-code
 
 cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
 	KUBEBUILDER_ASSETS=$(K8S) go test -short -coverpkg=./api/...,./internal/... -coverprofile=$(BIN)/cover.out $$($(list-packages))
@@ -347,9 +348,10 @@ tool-package.kustomize = sigs.k8s.io/kustomize/kustomize/v5
 tool-package.actionlint = github.com/rhysd/actionlint/cmd/actionlint
 tool-package.golangci-lint = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 tool-package.gotestsum = gotest.tools/gotestsum
+tool-package.misspell = github.com/golangci/misspell/cmd/misspell
 tool-package.govulncheck = golang.org/x/vuln/cmd/govulncheck
 tool-package.helm = helm.sh/helm/v3/cmd/helm
-$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOLANGCI_LINT) $(GOTESTSUM) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
+$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOLANGCI_LINT) $(GOTESTSUM) $(MISSPELL) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
 	@echo "building $(@F)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
 

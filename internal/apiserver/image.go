@@ -45,7 +45,7 @@ type imageInput struct {
 	Height int    `query:"h" minimum:"1" maximum:"2000" doc:"Height in pixels"`
 	Fit    string `query:"fit" enum:"crop,scale"`
 	Crop   string `query:"crop" maxLength:"64" pattern:"^[a-z,]*$" doc:"Where to crop, for example top,left"`
-	Mono   string `query:"mono" maxLength:"8" pattern:"^[0-9a-fA-F]*$" doc:"Colour, for example 000000"`
+	Mono   string `query:"mono" maxLength:"8" pattern:"^[0-9a-fA-F]*$" doc:"Color, for example 000000"`
 	Blur   string `query:"blur" maxLength:"8" pattern:"^([0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"0 to 100"`
 	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
 	Rotate string `query:"rot" maxLength:"8" pattern:"^(-?[0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"Degrees, -360 to 360"`

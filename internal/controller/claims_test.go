@@ -174,16 +174,16 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	eventuallyEvent(t, first, "DomainConflict")
 
 	// One of the owner's own namespace is told who has it.
-	neighbour := with(webFolder(second, "neighbour"), shared)
-	create(t, neighbour)
-	eventuallyStatus(t, neighbour, "the owner's name", func(status v1alpha1.DarkroomStatus) error {
+	neighbor := with(webFolder(second, "neighbor"), shared)
+	create(t, neighbor)
+	eventuallyStatus(t, neighbor, "the owner's name", func(status v1alpha1.DarkroomStatus) error {
 		found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
 		if found == nil || !strings.Contains(found.Message, second+"/older") {
 			return fmt.Errorf("the condition is %+v", found)
 		}
 		return nil
 	})
-	if _, err := get(t.Context(), &networkingv1.Ingress{}, second, "neighbour"); !apierrors.IsNotFound(err) {
+	if _, err := get(t.Context(), &networkingv1.Ingress{}, second, "neighbor"); !apierrors.IsNotFound(err) {
 		t.Errorf("all its hosts are refused, and yet it has an Ingress (%v)", err)
 	}
 
@@ -212,7 +212,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 			return condition(status, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
 		})
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
-		eventuallyStatus(t, neighbour, "waits", func(status v1alpha1.DarkroomStatus) error {
+		eventuallyStatus(t, neighbor, "waits", func(status v1alpha1.DarkroomStatus) error {
 			found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
 			if found == nil || !strings.Contains(found.Message, "waiting for it to be released") {
 				return fmt.Errorf("the condition is %+v", found)
@@ -220,7 +220,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 			return nil
 		})
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
-		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbour", hostIn(own): first + "/younger"})
+		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor", hostIn(own): first + "/younger"})
 	})
 }
 

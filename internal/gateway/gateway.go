@@ -56,7 +56,7 @@ func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 
 // Judge returns the verdict of a Gateway on the current generation of a route, and the
 // condition that it follows from; nil if there is none. If several controllers report on
-// one Gateway, the most favourable verdict counts: a Gateway has one controller, so the
+// one Gateway, the most favorable verdict counts: a Gateway has one controller, so the
 // others are stale.
 func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
 	best, why := Awaiting, (*metav1.Condition)(nil)

@@ -68,7 +68,7 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 			t.Errorf("%s: asked for %s, want %s", name, path, want)
 		}
 		if token != "Bearer token" {
-			t.Errorf("%s: authorised by %q", name, token)
+			t.Errorf("%s: authorized by %q", name, token)
 		}
 	}
 }

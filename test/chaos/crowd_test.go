@@ -51,8 +51,8 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 
 	o := launchAs(t, witness.kubeconfig, "crowd").waitReady(t)
 	defer func() { o.kill() }()
-	stopNeighbours := startNeighbours(t, ledger, seed, crowdNamespaces...)
-	defer stopNeighbours()
+	stopNeighbors := startNeighbors(t, ledger, seed, crowdNamespaces...)
+	defer stopNeighbors()
 	until := time.Now().Add(duration)
 	waitUsers := startUsers(t, ledger, seed, crowdUsers, crowdNamespaces, until)
 	kills := 0
@@ -82,7 +82,7 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 		}
 	})
 	t.Run("what others added to objects of Darkrooms is still there", func(t *testing.T) {
-		eventually(t, "the neighbours have seen all objects", additionsStay)
+		eventually(t, "the neighbors have seen all objects", additionsStay)
 		if err := restarts.undone(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -212,7 +212,7 @@ func (l *ledger) taken(darkroom *v1alpha1.Darkroom) string {
 }
 
 // additionsStay returns an error unless all objects of Darkrooms have what the
-// neighbours add to them.
+// neighbors add to them.
 func additionsStay(ctx context.Context) error {
 	var errs []error
 	for _, namespace := range crowdNamespaces {

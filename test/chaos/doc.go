@@ -14,7 +14,7 @@
 // main_test.go contains the setup and the table, faults_test.go the faults, state_test.go
 // the checks of the state, operator_test.go the processes. crowd_test.go and
 // sharing_test.go test a shared cluster: ledger_test.go records foreign objects,
-// foreign_test.go contains foreign Helm releases, neighbours_test.go other controllers,
+// foreign_test.go contains foreign Helm releases, neighbors_test.go other controllers,
 // users_test.go actions of users, contest_test.go a controller that contests one object,
 // witness_test.go a proxy that records writes of the operator.
 //

@@ -71,7 +71,7 @@ var scraperToken = sync.OnceValues(func() (string, error) {
 	if err := kube.Create(ctx, binding); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("bind role %s: %w", metricsReader, err)
 	}
-	return token, poll(ctx, "the scraper is authorised", func(ctx context.Context) error {
+	return token, poll(ctx, "the scraper is authorized", func(ctx context.Context) error {
 		status, _, err := scrape(ctx, theOperator.metricsURL, token)
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("metrics answer %d", status)
@@ -80,13 +80,13 @@ var scraperToken = sync.OnceValues(func() (string, error) {
 	})
 })
 
-func TestMetricsAreForThoseWhomKubernetesAuthorises(t *testing.T) {
+func TestMetricsAreForThoseWhomKubernetesAuthorizes(t *testing.T) {
 	t.Parallel()
 	stranger, err := newAccount(t.Context(), "e2e-stranger")
 	if err != nil {
 		t.Fatal(err)
 	}
-	authorised, err := scraperToken()
+	authorized, err := scraperToken()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMetricsAreForThoseWhomKubernetesAuthorises(t *testing.T) {
 		// controller-runtime answers 500 where a review finds the token invalid.
 		{"a forged token", "abc.def.ghi", 0},
 		{"a stranger", stranger, http.StatusForbidden},
-		{"a scraper", authorised, http.StatusOK},
+		{"a scraper", authorized, http.StatusOK},
 	} {
 		status, body, err := scrape(t.Context(), theOperator.metricsURL, test.token)
 		if err != nil {
@@ -113,7 +113,7 @@ func TestMetricsAreForThoseWhomKubernetesAuthorises(t *testing.T) {
 		}
 	}
 	plain := strings.Replace(theOperator.metricsURL, "https:", "http:", 1)
-	if status, body, err := scrape(t.Context(), plain, authorised); err == nil && (status == http.StatusOK || strings.Contains(body, "reconcile")) {
+	if status, body, err := scrape(t.Context(), plain, authorized); err == nil && (status == http.StatusOK || strings.Contains(body, "reconcile")) {
 		t.Errorf("without TLS the answer is %d: %.200q", status, body)
 	}
 }

@@ -111,11 +111,11 @@ func pushArchive(t *testing.T, authority *authority, reference, archive string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	labelled, ok := mutate.Annotations(image, map[string]string{"test": t.Name()}).(v1.Image)
+	labeled, ok := mutate.Annotations(image, map[string]string{"test": t.Name()}).(v1.Image)
 	if !ok {
 		t.Fatalf("%s is not an image", archive)
 	}
-	return pushImage(t, authority, reference, labelled)
+	return pushImage(t, authority, reference, labeled)
 }
 
 func pushImage(t *testing.T, authority *authority, reference string, image v1.Image) string {

@@ -135,7 +135,7 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// A misspelt metric or label selects nothing, which no alert notices.
+// A misspelled metric or label selects nothing, which no alert notices.
 func TestSelectorsMatchWhatIsServed(t *testing.T) {
 	s := newServer(t, recorded(t))
 	s.run(t, 2*time.Hour, 5*time.Minute)

@@ -25,7 +25,7 @@ import (
 )
 
 // annotationOperator marks the Secrets of revisions that the operator wrote. Helm clients
-// replace a Secret's annotations when they write it, so their writes can be recognised.
+// replace a Secret's annotations when they write it, so their writes can be recognized.
 // Without the mark the operator's own writes would trigger reconciles, and a failing
 // upgrade would be retried at once, without end.
 const annotationOperator = "deployments.example.com/written-by-operator"

@@ -60,8 +60,8 @@ func (u uncached) List(ctx context.Context, list client.ObjectList, opts ...clie
 		return err
 	}
 	all.Items = slices.DeleteFunc(all.Items, func(item metav1.PartialObjectMetadata) bool {
-		_, labelled := item.Labels[v1alpha1.LabelDarkroom]
-		if labelled != u.darkrooms {
+		_, labeled := item.Labels[v1alpha1.LabelDarkroom]
+		if labeled != u.darkrooms {
 			return true
 		}
 		if uid, found := options.FieldSelector.RequiresExactMatch(ownership.Index); found {

@@ -1972,7 +1972,7 @@ export interface operations {
                 fit?: "crop" | "scale";
                 /** @description Where to crop, for example top,left */
                 crop?: string;
-                /** @description Colour, for example 000000 */
+                /** @description Color, for example 000000 */
                 mono?: string;
                 /** @description 0 to 100 */
                 blur?: string;

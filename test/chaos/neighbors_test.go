@@ -33,37 +33,37 @@ const (
 	annotationRestart = "kubectl.kubernetes.io/restartedAt"
 )
 
-// neighbour is another controller in the cluster. It is level-triggered: each pass brings
+// neighbor is another controller in the cluster. It is level-triggered: each pass brings
 // every object of a namespace to the state that it wants.
-type neighbour struct {
+type neighbor struct {
 	name string
 	pass func(ctx context.Context, l *ledger, random *rand.Rand, namespace string) error
 }
 
-var neighbours = []neighbour{
+var neighbors = []neighbor{
 	{pullSecretPatcher, patchServiceAccounts},
 	{"annotator", annotate},
 	{"autoscaler", scale},
 	{"finalizer adder", addFinalizers},
 }
 
-// neighbourPeriod is the time between two passes of a neighbour.
-const neighbourPeriod = time.Second
+// neighborPeriod is the time between two passes of a neighbor.
+const neighborPeriod = time.Second
 
-// startNeighbours runs the neighbours until the function that is returned is called.
-func startNeighbours(t *testing.T, l *ledger, seed uint64, namespaces ...string) (stop func()) {
+// startNeighbors runs the neighbors until the function that is returned is called.
+func startNeighbors(t *testing.T, l *ledger, seed uint64, namespaces ...string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	for i, neighbour := range neighbours {
+	for i, neighbor := range neighbors {
 		random := rand.New(rand.NewPCG(seed, uint64(1000+i)))
 		running.Go(func() {
-			ticker := time.NewTicker(neighbourPeriod)
+			ticker := time.NewTicker(neighborPeriod)
 			defer ticker.Stop()
 			for {
 				for _, namespace := range namespaces {
-					if err := neighbour.pass(ctx, l, random, namespace); tolerate(err) != nil && ctx.Err() == nil {
-						t.Errorf("%s: %v", neighbour.name, err)
+					if err := neighbor.pass(ctx, l, random, namespace); tolerate(err) != nil && ctx.Err() == nil {
+						t.Errorf("%s: %v", neighbor.name, err)
 					}
 				}
 				select {
