@@ -122,20 +122,6 @@ func TestEachMetricIsDocumentedAsItIs(t *testing.T) {
 	}
 }
 
-func TestEachMetricIsOnThePageOfConditions(t *testing.T) {
-	documented := map[string]bool{}
-	for _, match := range regexp.MustCompile("(?m)^\\| `(darkroom_[a-z_]+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(read(t, "docs", "conditions.md"), -1) {
-		documented[match[1]] = true
-	}
-	registered := map[string]bool{}
-	for name := range gathered(t) {
-		registered[name] = true
-	}
-	if diff := cmp.Diff(registered, documented); diff != "" {
-		t.Errorf("docs/conditions.md (-registered +documented):\n%s", diff)
-	}
-}
-
 // No alert is about a desired state.
 func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
 	for _, alert := range alerts(t) {

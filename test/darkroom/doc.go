@@ -3,8 +3,8 @@
 // The end-to-end tests run Darkroom resources on machines that can pull no
 // image. They need something in the pod that reads the environment the operator
 // writes, so that a wrong or missing variable makes a test fail. This program is
-// that: it honours the environment, the routes and above all the failure modes of
-// Darkroom v0.4.2, written from its described behaviour. It is not Darkroom, is
+// that: it honors the environment, the routes and above all the failure modes of
+// Darkroom v0.4.2, written from its described behavior. It is not Darkroom, is
 // never shipped, and is not suitable for production: no WebP, no
 // blur, no Google Cloud Storage, no circuit breaker. README.md lists what is
 // known to differ.

@@ -110,7 +110,7 @@ async function inspect(page, name) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 800 });
     await page.mouse.move(0, 0);
-    // Colours that are on their way from light to dark have no contrast.
+    // Colors that are on their way from light to dark have no contrast.
     await page.evaluate(() =>
       Promise.allSettled(
         document

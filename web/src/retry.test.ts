@@ -27,7 +27,7 @@ test("after three attempts it fails", async () => {
   expect(attempt).toHaveBeenCalledTimes(3);
 });
 
-test("the API's reads are repeated, but not what was cancelled", async () => {
+test("the API's reads are repeated, but not what was canceled", async () => {
   const fetched = failing(1);
   vi.stubGlobal("fetch", fetched);
   const who = api.whoAmI();
@@ -35,10 +35,10 @@ test("the API's reads are repeated, but not what was cancelled", async () => {
   expect(await who).toEqual({});
   expect(fetched).toHaveBeenCalledTimes(2);
 
-  const cancelled = failing(1, new DOMException("over", "AbortError"));
-  vi.stubGlobal("fetch", cancelled);
+  const canceled = failing(1, new DOMException("over", "AbortError"));
+  vi.stubGlobal("fetch", canceled);
   await expect(api.whoAmI()).rejects.toThrow("over");
-  expect(cancelled).toHaveBeenCalledTimes(1);
+  expect(canceled).toHaveBeenCalledTimes(1);
 });
 
 test("the API's writes are not repeated: the lost answer may have been a success", async () => {

@@ -357,7 +357,7 @@ test("changes of a Darkroom are restored on the version that they began with, an
   expect(sessionStorage.length).toBe(0);
 });
 
-test("what is saved or cancelled leaves no draft", async () => {
+test("what is saved or canceled leaves no draft", async () => {
   const user = edit();
   await user.click(button("Number of pods: increase"));
   expect(sessionStorage.length).toBe(1);

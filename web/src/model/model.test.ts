@@ -60,7 +60,7 @@ test("keys that were removed do not come back with their type of source", () => 
   expect(switchSource(away.source, "S3", away.aside).source).toEqual(stored);
 });
 
-test("a copy has no hosts, no secrets, and nothing that tools recognise", () => {
+test("a copy has no hosts, no secrets, and nothing that tools recognize", () => {
   const { input, withheld } = copyOf(
     darkroom({
       name: "a".repeat(53),

@@ -4,7 +4,7 @@ import { tags } from "@lezer/highlight";
 
 const token = (name: string): string => `var(--pf-t--global--${name})`;
 
-/** The editor in the colours of the page, which change with its theme. */
+/** The editor in the colors of the page, which change with its theme. */
 export const theme = [
   EditorView.theme({
     "&": {
