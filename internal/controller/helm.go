@@ -103,7 +103,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		r.releases.Forget(request.NamespacedName)
 		r.reports.Forget(request.NamespacedName)
 		r.installation.forget(request.NamespacedName)
-		r.translator.credentials.forget(request.NamespacedName)
+		r.translator.credentials.Forget(request.NamespacedName)
 		// It may be handled by another shard from now on, and its hosts still be routed.
 		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
 	}

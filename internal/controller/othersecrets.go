@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -16,10 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
@@ -56,6 +59,39 @@ func indexReleases(ctx context.Context, in cache.Cache) error {
 		return fmt.Errorf("index Secrets by release: %w", err)
 	}
 	return nil
+}
+
+// secretLookup finds the metadata of Secrets in some caches; nil if none has a Secret.
+func secretLookup(caches ...client.Reader) func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	return func(ctx context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+		for _, reader := range caches {
+			secret := secretMetadata()
+			err := reader.Get(ctx, key, secret, client.UnsafeDisableDeepCopy)
+			if err == nil {
+				return secret, nil
+			}
+			if !apierrors.IsNotFound(err) {
+				return nil, fmt.Errorf("look for Secret %s: %w", key, err)
+			}
+		}
+		return nil, nil //nolint:nilnil // the Secret is missing, which is no error
+	}
+}
+
+// watchCredentials enqueues a Darkroom when the Secret that it references is created, changed
+// or deleted. Other Secrets cost one lookup in an index.
+func watchCredentials(controller *ctrl.Builder, versions *credentials.Versions, caches ...cache.Cache) {
+	referrers := func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
+		keys, err := versions.Referrers(ctx, keyOf(secret))
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to enqueue Darkrooms for a Secret")
+		}
+		return requestsFor(keys)
+	}
+	for _, cached := range caches {
+		controller.WatchesRawSource(source.Kind(cached, secretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(referrers),
+			predicate.TypedResourceVersionChangedPredicate[*metav1.PartialObjectMetadata]{}))
+	}
 }
 
 // watchFreedNames reconciles a Darkroom when a revision of a foreign Helm release of its name
@@ -98,3 +134,5 @@ func nameAndVersion(object any) (any, error) {
 	narrow.Labels = storage.ReleaseLabels(full)
 	return narrow, nil
 }
+
+func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }

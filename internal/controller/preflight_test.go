@@ -229,7 +229,7 @@ func TestAWrongSecretReachesNoPodThatServes(t *testing.T) {
 
 	// Correcting the Secret is noticed at once, before the check would be repeated.
 	images.serves()
-	change(t, secret, func(s *corev1.Secret) { s.Data["secretKey"] = []byte("s") })
+	change(t, secret, func(s *corev1.Secret) { s.Data["secretKey"] = []byte("right") })
 	eventuallyRolled(t, namespace, "photos", before)
 	becomeReady(t, namespace, "photos")
 	eventuallyReady(t, darkroom)

@@ -2,19 +2,22 @@ package controller_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // secretReads counts reads of the Secret keys past the caches.
@@ -71,12 +74,6 @@ func TestARewriteOfTheReferencedSecretRollsNoPods(t *testing.T) {
 		"a key unused": func(t *testing.T, namespace string) {
 			change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"), func(s *corev1.Secret) { s.Data["other"] = []byte("x") })
 		},
-		"the same data in a new Secret": func(t *testing.T, namespace string) {
-			if err := kube.Delete(t.Context(), newSecret(namespace, "keys")); err != nil {
-				t.Fatal(err)
-			}
-			create(t, newSecret(namespace, "keys"))
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,31 +94,6 @@ func TestARewriteOfTheReferencedSecretRollsNoPods(t *testing.T) {
 	}
 }
 
-func TestARewriteOfASharedSecretIsReadOnce(t *testing.T) {
-	t.Parallel()
-	reads := &secretReads{}
-	o, namespace := credentialed(t, reads.option())
-	const more = 6
-	for i := range more {
-		name := fmt.Sprintf("more-%d", i)
-		create(t, withSecret(webFolder(namespace, name), "keys"))
-		eventually(t, "the release", installed(namespace, name))
-	}
-	eventually(t, "quiet", quiet(o))
-
-	before, written := reads.Load(), o.requests.writes.Load()
-	relabel(t, namespace, "once")
-	reads.eventuallyRead(t, before+1)
-	eventually(t, "quiet", quiet(o))
-	// Two workers may begin at one time.
-	if now := reads.Load() - before; now > 2 {
-		t.Errorf("%d reads of one Secret", now)
-	}
-	if now := o.requests.writes.Load(); now != written {
-		t.Errorf("%d writes", now-written)
-	}
-}
-
 func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -129,7 +101,7 @@ func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
 		mostReads        int64
 		rolls            bool
 	}{
-		"nothing was rewritten": {},
+		"nothing was rewritten": {mostReads: 1},
 		"rewritten while an operator ran": {
 			running:   func(t *testing.T, namespace string) { relabel(t, namespace, "running") },
 			mostReads: 1,
@@ -182,78 +154,55 @@ func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
 	}
 }
 
-// Earlier releases of the operator compared versions of the Secret alone, and put the
-// same on the pods.
+// Earlier operators put the version of the Secret on the pods, and kept a digest of its data in
+// a Secret of the Darkroom.
 func TestPodsOfAnEarlierOperatorAreNotRolled(t *testing.T) {
 	t.Parallel()
 	first, namespace := credentialed(t)
-	pods := podTemplateOf(t, namespace, "photos")
 	first.kill()
-	state := mustGet(t, &corev1.Secret{}, namespace, "photos-credentials-state")
-	if err := kube.Delete(t.Context(), state); err != nil {
-		t.Fatal(err)
-	}
-
-	reads := &secretReads{}
-	second := startOperator(t, namespace, reads.option())
-	eventually(t, "the state", func(ctx context.Context) error {
-		_, err := get(ctx, &corev1.Secret{}, namespace, state.Name)
-		return err
+	secret := mustGet(t, &corev1.Secret{}, namespace, "keys")
+	sum := sha256.Sum256([]byte(string(secret.UID) + "/" + secret.ResourceVersion))
+	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), func(d *appsv1.Deployment) {
+		d.Spec.Template.Annotations["checksum/credentials-secret"] = hex.EncodeToString(sum[:8])
 	})
-	eventually(t, "rest", quiet(second))
-	relabel(t, namespace, "later")
-	reads.eventuallyRead(t, 2)
-	eventually(t, "rest", quiet(second))
-	if podTemplateOf(t, namespace, "photos") != pods {
-		t.Error("the pods were rolled")
-	}
-}
-
-func TestNoDigestOfCredentialsIsPublic(t *testing.T) {
-	t.Parallel()
-	o, namespace := credentialed(t)
-	state := mustGet(t, &corev1.Secret{}, namespace, "photos-credentials-state")
+	becomeReady(t, namespace, "photos")
 	darkroom := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
-	if !metav1.IsControlledBy(state, darkroom) {
-		t.Error("the state does not belong to the Darkroom")
-	}
-	digest := string(state.Data["digest"])
-	if digest == "" {
-		t.Fatal("no digest is stored")
-	}
-	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
-	for _, object := range []client.Object{deployment, darkroom, &corev1.Secret{ObjectMeta: state.ObjectMeta}} {
-		if strings.Contains(encoded(object), digest[:8]) {
-			t.Errorf("%T shows the digest", object)
-		}
-	}
+	state := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: "photos-credentials-state", Labels: map[string]string{v1alpha1.LabelDarkroom: "photos"},
+		OwnerReferences: []metav1.OwnerReference{ownership.Reference(darkroom)},
+	}}
+	create(t, state)
+	pods := podTemplateOf(t, namespace, "photos")
 
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source = webFolder(namespace, "photos").Spec.Source })
+	second := startOperator(t, namespace, withPeriod(time.Second))
 	eventually(t, "the state is gone", func(ctx context.Context) error {
 		if _, err := get(ctx, &corev1.Secret{}, namespace, state.Name); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("it is there (%w)", err)
 		}
 		return nil
 	})
-	eventually(t, "rest", quiet(o))
+	eventually(t, "rest", quiet(second))
+	if podTemplateOf(t, namespace, "photos") != pods {
+		t.Error("the pods were rolled")
+	}
+	change(t, secret, func(s *corev1.Secret) { s.Data["secretKey"] = []byte("another") })
+	eventuallyRolled(t, namespace, "photos", pods)
 }
 
-func TestAForeignSecretIsNotTakenForTheState(t *testing.T) {
+// A Secret that is missing is asked for once, and then missing until the caches show it.
+func TestAMissingSecretIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	foreign := newSecret(namespace, "photos-credentials-state")
-	create(t, foreign)
-	create(t, newSecret(namespace, "keys"))
+	reads := &secretReads{}
+	startOperator(t, namespace, reads.option(), withPeriod(100*time.Millisecond))
 	darkroom := withSecret(webFolder(namespace, "photos"), "keys")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "the Secret is named", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(encoded(status.Conditions), "photos-credentials-state exists and does not belong") {
-			return fmt.Errorf("conditions are %+v", status.Conditions)
-		}
-		return nil
-	})
-	if now := mustGet(t, &corev1.Secret{}, namespace, foreign.Name); now.ResourceVersion != foreign.ResourceVersion {
-		t.Error("the Secret was written")
+	eventually(t, "the release", installed(namespace, "photos"))
+	time.Sleep(time.Second)
+	if now := reads.Load(); now != 1 {
+		t.Errorf("%d reads of the Secret, want 1", now)
 	}
+	waiting := podTemplateOf(t, namespace, "photos")
+	create(t, newSecret(namespace, "keys"))
+	eventuallyRolled(t, namespace, "photos", waiting)
 }

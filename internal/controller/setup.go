@@ -28,6 +28,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
@@ -126,6 +127,8 @@ type parts struct {
 	translator *translator
 	recorder   *recorder
 	cluster    *Cluster
+	// others is the cache of newOtherSecrets.
+	others cache.Cache
 }
 
 // assemble creates the parts and sets the defaults of the options.
@@ -165,8 +168,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := indexReleases(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
-	credentials, err := newCredentials(ctx, mgr, others)
-	if err != nil {
+	if err := credentials.Index(ctx, indexOfNamespaces(mgr.GetCache())); err != nil {
 		return nil, err
 	}
 	counters, err := newMetrics(mgr, *options)
@@ -190,9 +192,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		VerifyPeriod: options.VerifyPeriod,
 	})
 	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
-	translator := &translator{values: pure, claims: ledger, credentials: credentials}
+	versions := &credentials.Versions{Find: secretLookup(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	translator := &translator{values: pure, claims: ledger, credentials: versions}
 	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
-	return &parts{helm: helm, translator: translator, recorder: recorder, cluster: cluster}, nil
+	return &parts{helm: helm, translator: translator, recorder: recorder, cluster: cluster, others: others}, nil
 }
 
 // indexOwner adds the index of objects by the Darkroom that they belong to.
@@ -244,8 +247,8 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	claims := reconciler.translator.claims
 	watchRivals(controller, claims.Cache)
-	reconciler.translator.credentials.watch(controller, mgr.GetCache())
-	watchFreedNames(controller, reconciler.translator.credentials.others, mgr.GetClient())
+	watchCredentials(controller, parts.translator.credentials, parts.others, mgr.GetCache())
+	watchFreedNames(controller, parts.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&claims.Wake))
 	if checks := reconciler.releases.Preflight; checks != nil {
 		controller.WatchesRawSource(wakeBy(&checks.Changed))
@@ -254,14 +257,14 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 }
 
 func addStatus(mgr manager.Manager, parts *parts, options Options) error {
-	claims, credentials := parts.translator.claims, parts.translator.credentials
+	claims, versions := parts.translator.claims, parts.translator.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
 		Client:    mgr.GetClient(),
 		Handles:   parts.helm.installation.handles,
 		Pods:      mgr.GetAPIReader(),
 		Refusals:  claims.Refusals,
-		HasSecret: credentials.exists,
+		HasSecret: versions.Exists,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
 			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)
@@ -287,7 +290,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		return nil
 	}))
 	watchRivals(controller, claims.Cache)
-	credentials.watch(controller, mgr.GetCache())
+	watchCredentials(controller, versions, parts.others, mgr.GetCache())
 	if err := addProber(mgr, controller, reconciler, options); err != nil {
 		return err
 	}

@@ -2,12 +2,12 @@ package controller
 
 import (
 	"context"
-	"errors"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -16,14 +16,14 @@ import (
 type translator struct {
 	values      *values.Translator
 	claims      *claims.Ledger
-	credentials *credentials
+	credentials *credentials.Versions
 }
 
 // translate returns the chart values of a Darkroom, and the judgement on its claims, which
 // is committed once its objects are written. It is nil if there is none. If the Darkroom
 // cannot be translated, it is undone already.
 func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom) (chartutil.Values, *claims.Judgement, error) {
-	version, err := t.credentials.version(ctx, darkroom)
+	version, err := t.credentials.Version(ctx, darkroom)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,12 +41,11 @@ func (t *translator) translate(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	return vals, judgement, err
 }
 
-// commitClaims releases the hosts that a Darkroom dropped in this reconcile. It deletes the
-// stored state of credentials of a Darkroom that is being deleted.
+// commitClaims releases the hosts that a Darkroom dropped in this reconcile.
 func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bool) error {
 	switch {
 	case s.uninstalled:
-		return errors.Join(r.translator.claims.Forget(ctx, keyOf(s.darkroom), false), r.translator.credentials.discard(ctx, s.darkroom))
+		return r.translator.claims.Forget(ctx, keyOf(s.darkroom), false)
 	case s.darkroom.DeletionTimestamp != nil:
 		return r.translator.claims.Forget(ctx, keyOf(s.darkroom), true)
 	}

@@ -272,8 +272,7 @@ func liveLookup(caches client.Reader, cluster *Cluster) release.LiveLookup {
 }
 
 // ownedLookup lists the objects of the watched kinds that have a Darkroom's key in the index
-// ownership.Index, without copying them. The state of its credentials is not part of the
-// release.
+// ownership.Index, without copying them.
 func ownedLookup(caches client.Reader, cluster *Cluster) release.OwnedLookup {
 	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
 		found := map[schema.GroupVersionKind][]metav1.Object{}
@@ -286,7 +285,7 @@ func ownedLookup(caches client.Reader, cluster *Cluster) release.OwnedLookup {
 			}
 			err = meta.EachListItem(list, func(item runtime.Object) error {
 				object, err := meta.Accessor(item)
-				if err == nil && !isState(darkroom, kind.kind, object) {
+				if err == nil {
 					found[kind.kind] = append(found[kind.kind], object)
 				}
 				return err

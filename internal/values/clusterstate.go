@@ -15,8 +15,8 @@ const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // th
 type ClusterState struct {
 	// RefusedHosts belong to other Darkrooms and are not routed to this one.
 	RefusedHosts []string
-	// CredentialsVersion is the version of the referenced Secret at which its data last
-	// changed. It must disclose nothing of the data: pods are public. Empty if no Secret is
+	// CredentialsVersion changes with the data of the referenced Secret that the pods read. It
+	// must not disclose that data: more users can read pods than Secrets. Empty if no Secret is
 	// referenced or its version is not known.
 	CredentialsVersion string
 }

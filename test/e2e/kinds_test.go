@@ -58,7 +58,7 @@ func waitOwned(t *testing.T, darkroom *v1alpha1.Darkroom, wanted []string) {
 		if err != nil {
 			return err
 		}
-		owned := slices.DeleteFunc(ownedBy(objects, darkroom), isBookkeeping)
+		owned := slices.DeleteFunc(ownedBy(objects, darkroom), isRevision)
 		got := names(owned)
 		for i := range got {
 			got[i] = contentHash.ReplaceAllString(got[i], "-…")

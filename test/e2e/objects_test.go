@@ -83,12 +83,6 @@ func isRevision(object found) bool {
 	return object.kind == "Secret" && object.Labels["owner"] == "helm"
 }
 
-// isBookkeeping reports whether an object is a Secret that the operator keeps for itself
-// beside the objects of the chart.
-func isBookkeeping(object found) bool {
-	return isRevision(object) || object.kind == "Secret" && object.Labels["app.kubernetes.io/component"] == "operator-state"
-}
-
 // exactlyWhatTheTemplateSays compares the objects of a Darkroom with the output of
 // `darkroom-operator template`, and its Helm release with what a healthy one is.
 func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
@@ -101,7 +95,7 @@ func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom
 	if err != nil {
 		return err
 	}
-	live := slices.DeleteFunc(slices.Clone(owned), isBookkeeping)
+	live := slices.DeleteFunc(slices.Clone(owned), isRevision)
 	if got := names(live); !slices.Equal(got, wanted) {
 		return fmt.Errorf("%s has\n%s\nand should have\n%s", darkroom.Name, strings.Join(got, ", "), strings.Join(wanted, ", "))
 	}

@@ -1,0 +1,203 @@
+// Package credentials detects changes of the Secrets that Darkrooms reference, so that their
+// pods are rolled.
+//
+// The pods carry a version, which changes exactly if the Secret is replaced or the data that
+// they read of it changes. It is a digest of that data, keyed with the UID of the Secret. It
+// therefore needs no state in the cluster: a restarted operator reads the Secret once and finds
+// the same version. The key keeps users who may read pods, but not Secrets, from testing
+// guesses of a weak password, because the UID of a Secret is random, and only those who may
+// read the Secret can read it.
+package credentials
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// index is the index of Darkrooms by the Secret that they reference.
+const index = "credentials"
+
+// Versions finds the versions of the credentials of Darkrooms.
+//
+// For each Darkroom that references a Secret it remembers the version, and which version of the
+// Secret that was found at. Version fills this memory, and Forget drops it. Without it, each
+// reconcile would read the Secret.
+type Versions struct {
+	// Find returns the metadata of a Secret from the caches; nil if they do not have it.
+	Find func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
+	// Caches have the Darkrooms and their Deployments.
+	Caches client.Reader
+	// Live reads Secrets past the caches.
+	Live client.Reader
+
+	mu    sync.Mutex
+	known map[types.NamespacedName]known
+}
+
+// known is the version of the credentials of a Darkroom, and its origin.
+type known struct {
+	version string
+	// secret is the Secret that the Darkroom references, and keys are those that it uses.
+	secret string
+	keys   []string
+	// uid and resourceVersion are those of the Secret; empty if it was missing.
+	uid             types.UID
+	resourceVersion string
+}
+
+// Version returns the version of the credentials of a Darkroom; empty if it references no
+// Secret. It sends a request only if the Secret has changed since the last call. While the
+// Secret is missing, the version stays as it is, because new pods could not start.
+func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+	source := &darkroom.Spec.Source
+	name, keys := values.CredentialsSecret(source), values.CredentialsKeys(source)
+	if name == "" {
+		v.Forget(client.ObjectKeyFromObject(darkroom))
+		return "", nil
+	}
+	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: name}
+	cached, err := v.Find(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	last, found := v.recall(darkroom)
+	found = found && last.secret == name && slices.Equal(last.keys, keys)
+	if found && (cached == nil || cached.UID == last.uid && cached.ResourceVersion == last.resourceVersion) {
+		return last.version, nil
+	}
+	// Also if the caches do not have the Secret: it may have been created together with the
+	// Darkroom.
+	secret := &corev1.Secret{}
+	err = v.Live.Get(ctx, key, secret)
+	if client.IgnoreNotFound(err) != nil {
+		return "", fmt.Errorf("read Secret %s: %w", key, err)
+	}
+	now := known{secret: name, keys: keys, uid: secret.UID, resourceVersion: secret.ResourceVersion}
+	switch {
+	case err == nil:
+		now.version, err = v.of(ctx, darkroom, secret, keys)
+	case found:
+		now.version, err = last.version, nil
+	default:
+		now.version, err = v.deployed(ctx, darkroom)
+	}
+	if err != nil {
+		return "", err
+	}
+	v.remember(darkroom, now)
+	return now.version, nil
+}
+
+// of returns the version of a Secret's data.
+func (v *Versions) of(ctx context.Context, darkroom *v1alpha1.Darkroom, secret *corev1.Secret, keys []string) (string, error) {
+	deployed, err := v.deployed(ctx, darkroom)
+	if err != nil || deployed == formerVersion(secret) {
+		return deployed, err
+	}
+	return digest(secret, keys), nil
+}
+
+// digest returns a digest of some keys of a Secret, which only those can verify who know the
+// UID of the Secret. A missing key differs from an empty one.
+func digest(secret *corev1.Secret, keys []string) string {
+	hash := hmac.New(sha256.New, []byte(secret.UID))
+	for _, key := range keys {
+		value, found := secret.Data[key]
+		fmt.Fprintf(hash, "%q %t %d %s\n", key, found, len(value), value)
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
+}
+
+// formerVersion returns the version that earlier operators gave a Secret in its present state.
+// Pods that have it are not rolled only because versions have another form now.
+func formerVersion(secret metav1.Object) string {
+	sum := sha256.Sum256([]byte(string(secret.GetUID()) + "/" + secret.GetResourceVersion()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// deployed returns the version that the pods of a Darkroom have.
+func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+	deployment := &appsv1.Deployment{}
+	err := v.Caches.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(deployment, darkroom) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for the pods of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
+	}
+	return values.CredentialsVersion(deployment.Spec.Template.Annotations), nil
+}
+
+// Exists reports whether the caches have a Secret.
+func (v *Versions) Exists(ctx context.Context, key types.NamespacedName) (bool, error) {
+	secret, err := v.Find(ctx, key)
+	return secret != nil, err
+}
+
+// Index adds the index that Referrers reads.
+func Index(ctx context.Context, in client.FieldIndexer) error {
+	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, index, func(object client.Object) []string {
+		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
+			if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
+				return []string{name}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("index Secrets that are referenced: %w", err)
+	}
+	return nil
+}
+
+// Referrers returns the Darkrooms that reference a Secret.
+func (v *Versions) Referrers(ctx context.Context, secret types.NamespacedName) ([]types.NamespacedName, error) {
+	list := &v1alpha1.DarkroomList{}
+	err := v.Caches.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("list Darkrooms that reference Secret %s: %w", secret, err)
+	}
+	keys := make([]types.NamespacedName, len(list.Items))
+	for i := range list.Items {
+		keys[i] = client.ObjectKeyFromObject(&list.Items[i])
+	}
+	return keys, nil
+}
+
+func (v *Versions) recall(darkroom client.Object) (known, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	last, found := v.known[client.ObjectKeyFromObject(darkroom)]
+	return last, found
+}
+
+func (v *Versions) remember(darkroom client.Object, now known) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.known == nil {
+		v.known = map[types.NamespacedName]known{}
+	}
+	v.known[client.ObjectKeyFromObject(darkroom)] = now
+}
+
+// Forget drops the memory of a Darkroom that is gone.
+func (v *Versions) Forget(darkroom types.NamespacedName) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.known, darkroom)
+}
