@@ -14,8 +14,7 @@
 //  4. Writes and images use the caller's own token (callers.go), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
-// Secrets are listed (secretlist.go) and created (secretcreate.go) with the caller's own
-// token, and their values are dropped while they are read.
+// Credentials are stored in new Secrets (secretcreate.go) with the caller's own token.
 //
 // Credentials are write-only. The informer's transform (feed.go) removes them before a
 // Darkroom is cached, and the response types (darkroom.go) have no fields for them. A write

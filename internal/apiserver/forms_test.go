@@ -37,7 +37,7 @@ func TestCallersCanReadTheirPermissions(t *testing.T) {
 		newEditor(t, namespace).token: {Create: true, Update: true, Delete: true, Image: true},
 		viewer.token:                  {},
 		reader.token:                  {Log: true},
-		keeper.token:                  {ListSecrets: true, CreateSecret: true},
+		keeper.token:                  {CreateSecret: true},
 	} {
 		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET", "/access?namespace="+namespace+"&name=photos", ""))
 		if got != want {

@@ -203,12 +203,6 @@ func (s *Server) registerRelated(api huma.API) {
 
 func (s *Server) registerSecrets(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "listSecrets", Method: http.MethodGet, Path: "/secrets", Tags: []string{"Secrets"},
-		Summary: "List the Secrets of a namespace, without their values", Errors: ofOne,
-		Description: "Requires permission to list secrets in the namespace. Omits the Secrets of Helm releases, service account tokens and Darkrooms. " +
-			"At most 500; the namespace may have more.",
-	}, s.secrets)
-	huma.Register(api, huma.Operation{
 		OperationID: "createSecret", Method: http.MethodPost, Path: "/secrets", Tags: []string{"Secrets"},
 		Summary: "Store the credentials of a source in a new Secret", DefaultStatus: http.StatusCreated, Errors: ofWrites, MaxBodyBytes: maxNewSecret,
 		Description: "Requires permission to create secrets in the namespace. An existing Secret is not overwritten.",

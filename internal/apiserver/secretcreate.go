@@ -36,6 +36,13 @@ type NewSecret struct {
 	CredentialsJSON string `json:"credentialsJson,omitempty" writeOnly:"true" maxLength:"65536" doc:"Google Cloud Storage: service account key (JSON), stored as the entry credentials.json"`
 }
 
+// Secret is a Secret without its values.
+type Secret struct {
+	Name string   `json:"name"`
+	Type string   `json:"type" doc:"Opaque"`
+	Keys []string `json:"keys" doc:"Names of the entries, sorted"`
+}
+
 type createSecretInput struct {
 	DryRunInput
 

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
@@ -19,6 +20,14 @@ import (
 
 // serviceAccountKey is a key of Google Cloud that opens nothing.
 var serviceAccountKey = fmt.Sprintf(`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`, canaries[1])
+
+// newKeeper creates a user who may create Secrets in a namespace.
+func newKeeper(t *testing.T, namespace string) *user {
+	t.Helper()
+	u := newUser(t, namespace, "keeper")
+	u.may(namespace, canKeepSecrets)
+	return u
+}
 
 // newSecretBody is the body of a new Secret with some fields.
 func newSecretBody(t *testing.T, namespace, name string, fields map[string]string) string {
@@ -72,7 +81,9 @@ func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newKeeper(t, namespace).token
-	storeSecret(t, namespace, "keys", "", nil, map[string]string{"accessKey": "earlier"})
+	create(t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "earlier"},
+	})
 	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
 	for _, query := range []string{"", "?dryRun=All"} {
 		got := s.want(http.StatusConflict, token, "POST", "/secrets"+query, body)

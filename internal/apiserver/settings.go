@@ -32,13 +32,11 @@ type accessInput struct {
 
 // Access is what a caller may do in a namespace.
 type Access struct {
-	Create bool `json:"create"`
-	Update bool `json:"update"`
-	Delete bool `json:"delete"`
-	Image  bool `json:"image" doc:"Fetch images from running Darkrooms"`
-	Log    bool `json:"log" doc:"Read the logs of pods"`
-	// The permission to list Secrets includes their values.
-	ListSecrets  bool `json:"listSecrets" doc:"List the Secrets of the namespace"`
+	Create       bool `json:"create"`
+	Update       bool `json:"update"`
+	Delete       bool `json:"delete"`
+	Image        bool `json:"image" doc:"Fetch images from running Darkrooms"`
+	Log          bool `json:"log" doc:"Read the logs of pods"`
 	CreateSecret bool `json:"createSecret" doc:"Create Secrets in the namespace"`
 }
 
@@ -59,7 +57,6 @@ func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, erro
 		{&out.Delete, toDarkrooms("delete", in.Namespace, in.Name)},
 		{&out.Image, right{verb: "get", resource: "services", subresource: "proxy", namespace: in.Namespace}},
 		{&out.Log, toLogs(in.Namespace)},
-		{&out.ListSecrets, right{verb: "list", resource: "secrets", namespace: in.Namespace}},
 		{&out.CreateSecret, right{verb: "create", resource: "secrets", namespace: in.Namespace}},
 	} {
 		var err error

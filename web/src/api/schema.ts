@@ -261,11 +261,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the Secrets of a namespace, without their values
-         * @description Requires permission to list secrets in the namespace. Omits the Secrets of Helm releases, service account tokens and Darkrooms. At most 500; the namespace may have more.
-         */
-        get: operations["listSecrets"];
+        get?: never;
         put?: never;
         /**
          * Store the credentials of a source in a new Secret
@@ -342,8 +338,6 @@ export interface components {
             delete: boolean;
             /** @description Fetch images from running Darkrooms */
             image: boolean;
-            /** @description List the Secrets of the namespace */
-            listSecrets: boolean;
             /** @description Read the logs of pods */
             log: boolean;
             update: boolean;
@@ -880,7 +874,7 @@ export interface components {
             /** @description Names of the entries, sorted */
             keys: string[];
             name: string;
-            /** @description For example Opaque or kubernetes.io/tls */
+            /** @description Opaque */
             type: string;
         };
         SecretEnvSource: {
@@ -891,11 +885,6 @@ export interface components {
             key: string;
             name?: string;
             optional?: boolean;
-        };
-        SecretList: {
-            items: components["schemas"]["Secret"][];
-            /** @description Whether the namespace has more Secrets than are listed */
-            truncated: boolean;
         };
         SecretOutcome: {
             /** @description Field that refers to it, for example body.source.credentialsSecretRef */
@@ -2945,91 +2934,6 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal Server Error */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    listSecrets: {
-        parameters: {
-            query: {
-                namespace: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SecretList"];
                 };
             };
             /** @description Unauthorized */
