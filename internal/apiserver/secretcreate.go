@@ -166,6 +166,10 @@ func (n *NewSecret) refusal(err error) error {
 		return problem.New(http.StatusConflict, fmt.Sprintf(
 			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it in credentialsSecretRef", n.Name, n.Namespace))
 	}
+	if apierrors.IsForbidden(err) {
+		return problem.New(http.StatusForbidden, fmt.Sprintf(
+			"you may not create secrets in the namespace %q; the cluster role darkroom-secret-creator grants it", n.Namespace))
+	}
 	redact := n.redactor()
 	if apierrors.IsInvalid(err) {
 		return problem.New(http.StatusUnprocessableEntity, redact(err.Error()))

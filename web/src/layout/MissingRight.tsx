@@ -1,15 +1,15 @@
 import { EmptyState, EmptyStateBody } from "@patternfly/react-core";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 
-/** Parts of the page that need a right of their own, and the built-in cluster role that grants it. Rights are named by verbs and resources of Kubernetes. */
+/** Parts of the page that need a right of their own, and a cluster role that grants it, of Kubernetes or of the operator. Rights are named by verbs and resources of Kubernetes. */
 const rights = {
   pods: { title: "No permission to list pods", right: "list pods", role: "view" },
   events: { title: "No permission to list events", right: "list events", role: "view" },
-  logs: { title: "No permission to read logs", right: "get pods/log", role: "view" },
+  logs: { title: "No permission to read logs", right: "get pods/log", role: "darkroom-page-viewer" },
   revisions: { title: "No permission to list secrets", right: "list and get secrets", role: "edit" },
   secrets: { title: "No permission to list secrets", right: "list secrets", role: "edit" },
-  createSecret: { title: "No permission to create secrets", right: "create secrets", role: "edit" },
-  image: { title: "No permission to fetch images", right: "get services/proxy", role: "edit" },
+  createSecret: { title: "No permission to create secrets", right: "create secrets", role: "darkroom-secret-creator" },
+  image: { title: "No permission to fetch images", right: "get services/proxy", role: "darkroom-page-viewer" },
 } as const;
 
 /** The right that the user lacks, in one sentence. */

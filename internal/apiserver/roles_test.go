@@ -1,0 +1,162 @@
+package apiserver_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// shippedRoles are the roles for users, with their files in config/rbac.
+var shippedRoles = map[string]string{
+	"viewer":         "darkroom_viewer_role.yaml",
+	"editor":         "darkroom_editor_role.yaml",
+	"admin":          "darkroom_admin_role.yaml",
+	"page viewer":    "page/viewer_role.yaml",
+	"page editor":    "page/editor_role.yaml",
+	"secret creator": "page/secret_creator_role.yaml",
+}
+
+func shippedRole(t *testing.T, name string) *rbacv1.ClusterRole {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", shippedRoles[name]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(raw, role); err != nil {
+		t.Fatal(err)
+	}
+	return role
+}
+
+// TestRolesForUsers is a table of `kubectl auth can-i` in a namespace.
+func TestRolesForUsers(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	all := []string{"viewer", "editor", "admin", "page viewer", "page editor", "secret creator"}
+	for _, name := range all {
+		role := shippedRole(t, name)
+		role.ObjectMeta = metav1.ObjectMeta{GenerateName: "test-"}
+		create(t, role)
+		create(t, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "test " + name}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		})
+	}
+	readers := "viewer, editor, admin, page viewer, page editor"
+	writers := "editor, admin, page editor"
+	page := "page viewer, page editor"
+	for right, want := range map[string]string{
+		"get darkrooms":              readers,
+		"list darkrooms":             readers,
+		"watch darkrooms":            readers,
+		"get darkrooms/status":       readers,
+		"get darkrooms/scale":        readers,
+		"create darkrooms":           writers,
+		"update darkrooms":           writers,
+		"patch darkrooms":            writers,
+		"delete darkrooms":           writers,
+		"update darkrooms/scale":     writers,
+		"deletecollection darkrooms": "admin",
+		"update darkrooms/status":    "",
+		"list pods":                  page,
+		"list events":                page,
+		"get pods/log":               page,
+		"get services/proxy":         page,
+		"create services/proxy":      "",
+		"create pods":                "",
+		"create pods/exec":           "",
+		"create secrets":             "secret creator",
+		"get secrets":                "",
+		"list secrets":               "",
+		"update secrets":             "",
+		"delete secrets":             "",
+	} {
+		verb, resource, _ := strings.Cut(right, " ")
+		resource, subresource, _ := strings.Cut(resource, "/")
+		attributes := authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Resource: resource, Subresource: subresource}
+		if resource == "darkrooms" {
+			attributes.Group = v1alpha1.GroupVersion.Group
+		}
+		for _, name := range all {
+			allowed := func() bool {
+				review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: "test " + name, ResourceAttributes: &attributes}}
+				create(t, review)
+				return review.Status.Allowed
+			}
+			wanted := want != "" && slices.Contains(strings.Split(want, ", "), name)
+			if wanted {
+				// The authorizer of Kubernetes sees a binding after a moment.
+				eventually(t, name+" may "+right, func() error {
+					if !allowed() {
+						return errors.New("denied")
+					}
+					return nil
+				})
+			} else if allowed() {
+				t.Errorf("%s may %s", name, right)
+			}
+		}
+	}
+}
+
+func TestOnlyRolesWithoutOtherPermissionsAreAggregated(t *testing.T) {
+	t.Parallel()
+	for name := range shippedRoles {
+		role := shippedRole(t, name)
+		aggregated := false
+		for label := range role.Labels {
+			aggregated = aggregated || strings.HasPrefix(label, "rbac.authorization.k8s.io/aggregate-to-")
+		}
+		only := true
+		for _, rule := range role.Rules {
+			only = only && len(rule.APIGroups) == 1 && rule.APIGroups[0] == v1alpha1.GroupVersion.Group
+		}
+		if aggregated != only {
+			t.Errorf("%s is aggregated: %t", role.Name, aggregated)
+		}
+	}
+}
+
+// TestTheRolesOfThePageFitThePage for what it shows and does, except the history.
+func TestTheRolesOfThePageFitThePage(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	viewer, editor, keeper := newUser(t, namespace, "viewer"), newUser(t, namespace, "editor"), newUser(t, namespace, "keeper")
+	viewer.may(namespace, shippedRole(t, "page viewer").Rules)
+	editor.may(namespace, shippedRole(t, "page editor").Rules)
+	keeper.may(namespace, append(shippedRole(t, "secret creator").Rules, canView...))
+	s.want(http.StatusCreated, editor.token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	one := path(namespace, "photos")
+	for _, who := range []*user{viewer, editor} {
+		s.want(http.StatusOK, who.token, "GET", "/darkrooms?namespace="+namespace, "")
+		s.want(http.StatusOK, who.token, "GET", one+"/pods", "")
+		s.want(http.StatusOK, who.token, "GET", one+"/events", "")
+		s.want(http.StatusNotFound, who.token, "GET", one+"/pods/photos-1/log", "")
+		// There is no Service, but it may be asked.
+		s.want(http.StatusServiceUnavailable, who.token, "GET", one+"/image?path=/cat.jpg", "")
+		s.want(http.StatusForbidden, who.token, "GET", one+"/revisions", "")
+		body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+		got := s.want(http.StatusForbidden, who.token, "POST", "/secrets", body)
+		if detail := problemOf(t, got).Detail; !strings.Contains(detail, "darkroom-secret-creator") {
+			t.Errorf("the role is not named: %s", detail)
+		}
+		mustNotLeak(t, "the answer", got.body)
+	}
+	s.want(http.StatusForbidden, viewer.token, "DELETE", one, "")
+	s.want(http.StatusNoContent, editor.token, "DELETE", one, "")
+	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	s.want(http.StatusCreated, keeper.token, "POST", "/secrets", body)
+}
