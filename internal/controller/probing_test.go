@@ -296,3 +296,40 @@ func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 		}
 	}
 }
+
+// A tenant who may write Services must not choose what the operator sends requests to.
+func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	images := &source{}
+	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+	startOperator(t, namespace, withSource(images))
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10)}
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "an image is served", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed)
+	})
+	service := mustGet(t, &corev1.Service{}, namespace, "photos")
+	if _, target := images.seen(); target.Address != service.Spec.ClusterIP+":80" {
+		t.Errorf("%s is probed, and the Service is at %s", target.Address, service.Spec.ClusterIP)
+	}
+
+	// The operator repairs no Service of a paused Darkroom.
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
+	eventuallyStatus(t, darkroom, "paused", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
+	})
+	if err := kube.Delete(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	create(t, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: service.Labels},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "metadata.internal"},
+	})
+	eventuallyStatus(t, darkroom, "nothing is probed", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
+	})
+}

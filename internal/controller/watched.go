@@ -58,6 +58,8 @@ func (w watched) list() client.ObjectList {
 		return &appsv1.DeploymentList{}
 	case *networkingv1.Ingress:
 		return &networkingv1.IngressList{}
+	case *corev1.Service:
+		return &corev1.ServiceList{}
 	case *gatewayv1.HTTPRoute:
 		return &gatewayv1.HTTPRouteList{}
 	}
@@ -72,9 +74,9 @@ func watchedKinds() []watched {
 	return []watched{
 		{kind: appsv1.SchemeGroupVersion.WithKind("Deployment"), typed: &appsv1.Deployment{}},
 		{kind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), typed: &networkingv1.Ingress{}},
+		{kind: corev1.SchemeGroupVersion.WithKind("Service"), typed: &corev1.Service{}},
 		{kind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
 		{kind: corev1.SchemeGroupVersion.WithKind("Secret")},
-		{kind: corev1.SchemeGroupVersion.WithKind("Service")},
 		{kind: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
 		{kind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")},
 		{kind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")},

@@ -16,7 +16,6 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
-	"time"
 
 	_ "golang.org/x/image/webp" // decodes images
 	corev1 "k8s.io/api/core/v1"
@@ -34,11 +33,6 @@ const (
 	maxBody = 1 << 20
 	// maxHeader bounds the header of a response, in bytes.
 	maxHeader = 16 << 10
-	// maxIdle bounds the connections that are kept for the next probe. Each takes some
-	// 10 KiB; a fleet with more probes opens a connection for each of the others.
-	maxIdle = 1024
-	// idleTimeout keeps connections for a default period, with room for jitter.
-	idleTimeout = 90 * time.Second
 )
 
 // Client sends probes. It follows no redirect and uses no proxy of the environment.
@@ -54,10 +48,10 @@ func NewClient() *Client {
 	return &Client{http: newHTTPClient(&http.Transport{
 		DialContext: (&net.Dialer{}).DialContext,
 		// An image does not get smaller; a compressed response would only hide its size.
-		DisableCompression:     true,
-		MaxIdleConns:           maxIdle,
-		MaxIdleConnsPerHost:    1,
-		IdleConnTimeout:        idleTimeout,
+		DisableCompression: true,
+		// A kept connection leads to the same pod after a rollout, and to where the address of
+		// a Service led before kube-proxy knew the Service.
+		DisableKeepAlives:      true,
 		MaxResponseHeaderBytes: maxHeader,
 		ReadBufferSize:         2 << 10,
 		WriteBufferSize:        1 << 10,
@@ -73,24 +67,17 @@ func newHTTPClient(transport http.RoundTripper) *http.Client {
 
 // Probe requests the image of a target from an address such as http://10.0.0.7:3000.
 // It takes no longer than the target's timeout.
-//
-// The connection is kept for the next probe only if the image was served. It may lead to
-// another server: before kube-proxy knows a new Service, its address leads out of the cluster.
-func (c *Client) Probe(ctx context.Context, address string, target Target) Outcome {
-	var connection net.Conn
+func (c *Client) Probe(ctx context.Context, address string, target Target) (outcome Outcome) {
+	defer func() {
+		// The bytes are those of a tenant, and a decoder that panics would end the operator.
+		if fault := recover(); fault != nil {
+			outcome = target.failed(v1alpha1.ReasonNotAnImage, "the response cannot be decoded")
+		}
+	}()
+	connected := false
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(got httptrace.GotConnInfo) { connection = got.Conn },
+		GotConn: func(httptrace.GotConnInfo) { connected = true },
 	})
-	outcome := c.probe(ctx, address, target, func() bool { return connection != nil })
-	// All probes through the API server share its connections.
-	if !outcome.Served() && connection != nil && c.base == nil {
-		connection.Close()
-	}
-	return outcome
-}
-
-// probe is Probe. It asks connected whether there was a connection.
-func (c *Client) probe(ctx context.Context, address string, target Target, connected func() bool) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, target.Timeout)
 	defer cancel()
 	request, err := newRequest(ctx, address, target.Path)
@@ -99,7 +86,7 @@ func (c *Client) probe(ctx context.Context, address string, target Target, conne
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return target.unanswered(err, connected())
+		return target.unanswered(err, connected)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
@@ -109,12 +96,16 @@ func (c *Client) probe(ctx context.Context, address string, target Target, conne
 	return c.judge(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
 }
 
-// ProbeDarkroom is Probe of the target's pod, or of the Darkroom's Service if it has none.
+// ProbeDarkroom is Probe of the target's pod, or of the Darkroom's Service, at the address of
+// the target, if it has none.
 func (c *Client) ProbeDarkroom(ctx context.Context, key types.NamespacedName, target Target) Outcome {
-	if target.Pod != (Pod{}) {
+	switch {
+	case target.Pod != (Pod{}):
 		return c.Probe(ctx, c.podAddress(key.Namespace, target.Pod), target)
+	case c.base != nil:
+		return c.Probe(ctx, c.proxied(key.Namespace, "services", key.Name, portName), target)
 	}
-	return c.Probe(ctx, c.Address(key), target)
+	return c.Probe(ctx, "http://"+target.Address, target)
 }
 
 // ProbePod is Probe of one pod.
@@ -180,10 +171,7 @@ func judgeImage(target Target, contentType string, body []byte) Outcome {
 
 // networkCause is the cause of a failed connection, without addresses.
 func networkCause(err error) string {
-	var dns *net.DNSError
 	switch {
-	case errors.As(err, &dns):
-		return "the name of the Service cannot be resolved, as is the case for an operator outside of the cluster, which needs --probe-via=apiserver"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):

@@ -59,7 +59,7 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 	},
 	v1alpha1.ReasonUnreachable: {
 		anySource: "Check that the Service has ready endpoints, that network policies let the operator reach the pods at port 3000, " +
-			"and the log of the pods.",
+			"and the log of the pods. An operator outside of the cluster needs --probe-via=apiserver.",
 	},
 	v1alpha1.ReasonNotAnImage: {
 		anySource: "Something other than Darkroom answered, or it served something other than an image: check spec.image, and that the Service " +

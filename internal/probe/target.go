@@ -24,6 +24,9 @@ const (
 
 // Target is what is probed of a Darkroom. Targets are comparable.
 type Target struct {
+	// Address is host and port of the Darkroom's Service. Its name could lead to what a tenant
+	// has put in its place.
+	Address string
 	// Path is the path of the image, unescaped, with a leading slash.
 	Path string
 	// Source is the type of the source; remedies depend on it.
@@ -95,7 +98,7 @@ func (s Size) accepts(w, h int) bool {
 }
 
 // TargetOf returns what is to be probed of a Darkroom; found is false if it sets no
-// probe. Revision is left empty.
+// probe. Address and Revision are left empty.
 func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
 	probe := darkroom.Spec.Probe
 	if probe == nil {

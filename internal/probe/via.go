@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -68,14 +67,6 @@ const (
 	// defaultPort is the number of that port in pods that do not name it.
 	defaultPort = "3000"
 )
-
-// Address returns the address of a Darkroom's Service.
-func (c *Client) Address(key types.NamespacedName) string {
-	if c.base == nil {
-		return fmt.Sprintf("http://%s.%s.svc", key.Name, key.Namespace)
-	}
-	return c.proxied(key.Namespace, "services", key.Name, portName)
-}
 
 // podAddress returns the address of a pod of a Darkroom.
 func (c *Client) podAddress(namespace string, pod Pod) string {

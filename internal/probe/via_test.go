@@ -24,13 +24,18 @@ func TestProbesOfAPodGoToItsAddress(t *testing.T) {
 	}
 }
 
-func TestProbesOfAServiceGoToItsName(t *testing.T) {
+func TestProbesOfAServiceGoToItsAddress(t *testing.T) {
 	client, err := NewClientVia(ViaService, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := client.Address(photos); got != "http://photos.team-a.svc" {
-		t.Errorf("address %s", got)
+	address := serve(t, answer(200, "image/png", encodedImage(t, "png", 16, 16)))
+	at := func(target *Target) { target.Address = strings.TrimPrefix(address, "http://") }
+	if got := client.ProbeDarkroom(t.Context(), photos, cat(at)); !got.Served() {
+		t.Errorf("got %+v", got)
+	}
+	if got := client.ProbeDarkroom(t.Context(), photos, cat()); got.Reason != v1alpha1.ReasonUnreachable {
+		t.Errorf("without an address: got %+v", got)
 	}
 }
 
@@ -60,7 +65,7 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := client.Probe(t.Context(), client.Address(photos), cat())
+		got := client.ProbeDarkroom(t.Context(), photos, cat())
 		if got.Reason != test.want || !strings.Contains(got.Message, test.says) || strings.Contains(got.Message, secret) {
 			t.Errorf("%s: %+v, want %s that says %q", name, got, test.want, test.says)
 		}

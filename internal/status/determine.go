@@ -23,6 +23,7 @@ const containerName = "darkroom"
 type Observation struct {
 	Darkroom   *v1alpha1.Darkroom
 	Deployment *appsv1.Deployment
+	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
 	Route      *gatewayv1.HTTPRoute
 	// Hosts are those that the resource claims.

@@ -238,6 +238,9 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 		return o, err
 	}
 	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
+	if o.Service, err = get(ctx, r.Client, darkroom, &corev1.Service{}); err != nil {
+		return o, err
+	}
 	if o.Ingress, err = get(ctx, r.Client, darkroom, &networkingv1.Ingress{}); err != nil {
 		return o, err
 	}
@@ -257,8 +260,8 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	switch {
 	case o.Unseen, reported(o.Darkroom, v1alpha1.ConditionPreflight) != nil:
 		// The running pods are of the previous change.
-	case o.Starting != probe.Pod{}, isProbed(o.Darkroom, o.Deployment):
-		target := targetOf(o.Darkroom, o.Deployment)
+	case o.Starting != probe.Pod{}, isProbed(o):
+		target := targetOf(o)
 		target.Pod = o.Starting
 		r.Source.Set(key, target)
 	default:

@@ -2,8 +2,12 @@ package status
 
 import (
 	"fmt"
+	"maps"
+	"net"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -29,9 +33,16 @@ func determineSource(o Observation) v1alpha1.Condition {
 		return condition
 	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
-	case o.Unseen, o.Starting == probe.Pod{} && !isProbed(o.Darkroom, o.Deployment):
+	case o.Unseen, o.Starting == probe.Pod{} && !isRolledOut(o.Darkroom, o.Deployment):
 		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the change is rolled out and a pod is ready.")
+	case o.Starting == probe.Pod{} && addressOf(o) == "":
+		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the Service selects the pods of the Darkroom.")
 	case o.Probe.Status == metav1.ConditionUnknown:
+		known := reported(o.Darkroom, v1alpha1.ConditionSourceReady)
+		if o.Starting == (probe.Pod{}) && known != nil && known.Status != metav1.ConditionUnknown {
+			// The operator was restarted: what its predecessor found of the same pods still holds.
+			return *known
+		}
 		return unknown(v1alpha1.ReasonProbePending, fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
 	}
 	return v1alpha1.Condition{
@@ -68,9 +79,15 @@ func waitingMessage(ready int32) string {
 	return "New pods do not serve the image of spec.probe, and the ready pods keep serving. "
 }
 
-// isProbed reports whether a Darkroom can be probed: all pods have the current template,
-// and one of them is ready. The others may fail; the source is judged by those that serve.
-func isProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
+// isProbed reports whether a Darkroom can be probed.
+func isProbed(o Observation) bool {
+	return isRolledOut(o.Darkroom, o.Deployment) && addressOf(o) != ""
+}
+
+// isRolledOut reports whether the pods of a Darkroom can be probed: all have the current
+// template, and one of them is ready. The others may fail; the source is judged by those that
+// serve.
+func isRolledOut(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 	if darkroom.Spec.Probe == nil || darkroom.DeletionTimestamp != nil || deployment == nil {
 		return false
 	}
@@ -82,10 +99,23 @@ func isProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 // revisionAnnotation is where the Deployment controller counts templates of pods.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
+// addressOf returns host and port of the Service of a Darkroom; empty if it does not lead to
+// the pods of the Deployment alone, because others have changed it.
+func addressOf(o Observation) string {
+	service, deployment := o.Service, o.Deployment
+	if service == nil || deployment == nil || service.Spec.Type == corev1.ServiceTypeExternalName ||
+		net.ParseIP(service.Spec.ClusterIP) == nil || len(service.Spec.Ports) == 0 ||
+		deployment.Spec.Selector == nil || !maps.Equal(service.Spec.Selector, deployment.Spec.Selector.MatchLabels) {
+		return ""
+	}
+	return net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(int(service.Spec.Ports[0].Port)))
+}
+
 // targetOf returns the target of the probes of a Darkroom that isProbed. Its revision is
 // that of the pods, because results of other pods do not apply to these.
-func targetOf(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) probe.Target {
-	target, _ := probe.TargetOf(darkroom)
-	target.Revision = string(deployment.UID) + "/" + deployment.Annotations[revisionAnnotation]
+func targetOf(o Observation) probe.Target {
+	target, _ := probe.TargetOf(o.Darkroom)
+	target.Address = addressOf(o)
+	target.Revision = string(o.Deployment.UID) + "/" + o.Deployment.Annotations[revisionAnnotation]
 	return target
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,43 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
+
+// service is that of photos.
+func service(changes ...func(*corev1.ServiceSpec)) *corev1.Service {
+	out := &corev1.Service{Spec: corev1.ServiceSpec{
+		Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.0.0.9", Ports: []corev1.ServicePort{{Name: "http", Port: 80}},
+		Selector: deployment(2).Spec.Selector.MatchLabels,
+	}}
+	for _, change := range changes {
+		change(&out.Spec)
+	}
+	return out
+}
+
+// Requests of the operator go only where its own pods are.
+func TestTheAddressOfAServiceThatOthersChangedIsNotUsed(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*corev1.ServiceSpec)
+		want   string
+	}{
+		"as applied":    {func(*corev1.ServiceSpec) {}, "10.0.0.9:80"},
+		"IPv6":          {func(s *corev1.ServiceSpec) { s.ClusterIP = "fd00::9" }, "[fd00::9]:80"},
+		"of a balancer": {func(s *corev1.ServiceSpec) { s.Type = corev1.ServiceTypeLoadBalancer }, "10.0.0.9:80"},
+		"ExternalName": {func(s *corev1.ServiceSpec) {
+			s.Type, s.ExternalName = corev1.ServiceTypeExternalName, "internal.example.com"
+		}, ""},
+		"headless":          {func(s *corev1.ServiceSpec) { s.ClusterIP = corev1.ClusterIPNone }, ""},
+		"no address yet":    {func(s *corev1.ServiceSpec) { s.ClusterIP = "" }, ""},
+		"no selector":       {func(s *corev1.ServiceSpec) { s.Selector = nil }, ""},
+		"pods of others":    {func(s *corev1.ServiceSpec) { s.Selector = map[string]string{"app": "other"} }, ""},
+		"without any ports": {func(s *corev1.ServiceSpec) { s.Ports = nil }, ""},
+	} {
+		o := Observation{Darkroom: withProbe(photos()).Obj(), Deployment: deployment(2), Service: service(test.change)}
+		if got := addressOf(o); got != test.want || isProbed(o) != (test.want != "") {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
 
 // withProbe sets a probe of /cat.jpg.
 func withProbe(builder *darkrooms.Builder) *darkrooms.Builder {
@@ -49,6 +87,8 @@ func TestSourceReady(t *testing.T) {
 		starting   probe.Pod
 		lost       bool // fewer pods are ready than the last report said
 		unseen     bool
+		noService  bool
+		before     *v1alpha1.Condition
 		status     metav1.ConditionStatus
 		reason     string
 		message    string
@@ -79,6 +119,23 @@ func TestSourceReady(t *testing.T) {
 			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
 			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
 			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Waiting for the first image from the pods (/cat.jpg)."},
+		},
+		"an operator that was restarted knows what its predecessor found": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
+			before: &v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, Message: "served", ObservedGeneration: 2},
+			status: yes, reason: v1alpha1.ReasonImageServed, message: "served",
+			ready: allReady,
+		},
+		"but not of an earlier generation": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
+			before: &v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, ObservedGeneration: 1},
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Waiting for the first image from the pods (/cat.jpg)."},
+		},
+		"the Service leads elsewhere": {
+			darkroom: withProbe(photos()), deployment: deployment(2), probe: served, noService: true,
+			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Images are requested as soon as the Service selects the pods of the Darkroom.",
+			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Images are requested as soon as the Service selects the pods of the Darkroom."},
 		},
 		"what old pods serve says nothing of the new ones": {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served,
@@ -171,10 +228,17 @@ func TestSourceReady(t *testing.T) {
 			if test.lost {
 				darkroom.Status.ReadyReplicas = 2
 			}
-			report := Determine(Observation{
-				Darkroom: darkroom, Deployment: test.deployment, Probe: test.probe, Starting: test.starting, Unseen: test.unseen,
+			if test.before != nil {
+				darkroom.Status.Conditions = append(darkroom.Status.Conditions, *test.before)
+			}
+			o := Observation{
+				Darkroom: darkroom, Deployment: test.deployment, Service: service(), Probe: test.probe, Starting: test.starting, Unseen: test.unseen,
 				Hosts: []string{host}, Ingress: ingress(host),
-			})
+			}
+			if test.noService {
+				o.Service = nil
+			}
+			report := Determine(o)
 			want := &v1alpha1.Condition{
 				Type: v1alpha1.ConditionSourceReady, Status: test.status, Reason: test.reason, Message: test.message, ObservedGeneration: 2,
 			}
@@ -200,7 +264,10 @@ func TestTheTargetOfAProbeFollowsThePods(t *testing.T) {
 	darkroom := withProbe(photos()).Obj()
 	want := probe.Target{
 		Path: "/cat.jpg", Source: v1alpha1.WebFolder, Period: time.Minute, Timeout: 10 * time.Second,
-		FailureThreshold: 3, Generation: 2, Revision: "a/1",
+		FailureThreshold: 3, Generation: 2, Revision: "a/1", Address: "10.0.0.9:80",
+	}
+	targetOf := func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) probe.Target {
+		return targetOf(Observation{Darkroom: darkroom, Deployment: deployment, Service: service()})
 	}
 	if diff := cmp.Diff(want, targetOf(darkroom, first)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -243,7 +310,7 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 	} {
 		source := sourceStub{key: {Path: "/before.jpg"}}
 		reconciler := &Reconciler{Reports: &Reports{}, Source: source}
-		if reconciler.probe(Observation{Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Unseen: test.unseen}) == nil {
+		if reconciler.probe(Observation{Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Service: service(), Unseen: test.unseen}) == nil {
 			t.Errorf("%s: there is no result", name)
 		}
 		if got := source[key].Path; got != test.want {
@@ -262,7 +329,7 @@ func TestAPodThatDoesNotBecomeReadyIsProbedInPlaceOfTheService(t *testing.T) {
 		t.Errorf("%+v is probed", got)
 	}
 	rolledOut := rollingOut
-	rolledOut.Deployment, rolledOut.Starting = deployment(2), probe.Pod{}
+	rolledOut.Deployment, rolledOut.Service, rolledOut.Starting = deployment(2), service(), probe.Pod{}
 	reconciler.probe(rolledOut)
 	if got := source[key]; got.Pod != (probe.Pod{}) || got.Path != "/cat.jpg" {
 		t.Errorf("%+v is probed after the rollout", got)
