@@ -144,6 +144,34 @@ func checks(s schema) []string {
 		}
 		add("One of %s.", codes(words))
 	}
+	notes = append(notes, bounds(s)...)
+	switch s.ListType {
+	case "set":
+		add("No duplicates.")
+	case "map":
+		add("Unique by %s.", codes(s.ListMapKeys))
+	}
+	// Those of an object are listed in its section.
+	if objectIn(s) == nil || s.Items != nil {
+		for _, r := range s.Rules {
+			add("%s.", escape(capitalize(r.Message)))
+		}
+	}
+	for _, each := range []*schema{s.Items, s.AdditionalProperties} {
+		if each == nil || len(each.Properties) > 0 {
+			continue
+		}
+		for _, note := range checks(*each) {
+			add("Each: %s", note)
+		}
+	}
+	return notes
+}
+
+// bounds are the sentences about how large, long or many a field's value may be.
+func bounds(s schema) []string {
+	var notes []string
+	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case s.Minimum != nil && s.Maximum != nil:
 		add("From %d to %d.", *s.Minimum, *s.Maximum)
@@ -165,26 +193,6 @@ func checks(s schema) []string {
 		add("Not empty.")
 	case most > 0:
 		add("At most %d entries.", most)
-	}
-	switch s.ListType {
-	case "set":
-		add("No duplicates.")
-	case "map":
-		add("Unique by %s.", codes(s.ListMapKeys))
-	}
-	// Those of an object are listed in its section.
-	if objectIn(s) == nil || s.Items != nil {
-		for _, r := range s.Rules {
-			add("%s.", escape(capitalise(r.Message)))
-		}
-	}
-	for _, each := range []*schema{s.Items, s.AdditionalProperties} {
-		if each == nil || len(each.Properties) > 0 {
-			continue
-		}
-		for _, note := range checks(*each) {
-			add("Each: %s", note)
-		}
 	}
 	return notes
 }
@@ -218,7 +226,7 @@ func codes(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-func capitalise(text string) string {
+func capitalize(text string) string {
 	if text == "" {
 		return text
 	}

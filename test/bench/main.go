@@ -80,35 +80,9 @@ func run(ctx context.Context) error {
 	}
 	defer stopServer()
 
-	var all []result
-	for size := range strings.SplitSeq(sizes, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(size))
-		if err != nil || n < 1 {
-			return fmt.Errorf("-n %s: must be numbers such as 100,500", sizes)
-		}
-		settings.n = n
-		var subjects []subject
-		if *withFloor {
-			subjects = append(subjects, settings.floorSubject())
-		}
-		subjects = append(subjects, settings.operatorSubject())
-		if *withContender {
-			// Not last, because the last one is not cleared up.
-			subjects = slices.Insert(subjects, len(subjects)-1, settings.contenderSubject())
-		}
-		for _, subject := range subjects {
-			var rounds []figures
-			for round := range settings.rounds {
-				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, settings.rounds)
-				settings.last = subject.name == operatorName && round+1 == settings.rounds && strings.HasSuffix(sizes, size)
-				measured, err := settings.measure(ctx, subject)
-				if err != nil {
-					return fmt.Errorf("%s: %w", subject.name, err)
-				}
-				rounds = append(rounds, measured)
-			}
-			all = append(all, result{Subject: subject.name, N: n, Median: medians(rounds), Rounds: rounds})
-		}
+	all, err := settings.measureAll(ctx, sizes, *withFloor, *withContender)
+	if err != nil {
+		return err
 	}
 	printTable(os.Stdout, all)
 	if *jsonFile != "" {
@@ -124,6 +98,41 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("over the budget of %s:\n  %s", *budgetFile, strings.Join(over, "\n  "))
 	}
 	return nil
+}
+
+// measureAll measures the subjects with each number of Darkrooms.
+func (s *settings) measureAll(ctx context.Context, sizes string, withFloor, withContender bool) ([]result, error) {
+	var all []result
+	for size := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(size))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-n %s: must be numbers such as 100,500", sizes)
+		}
+		s.n = n
+		var subjects []subject
+		if withFloor {
+			subjects = append(subjects, s.floorSubject())
+		}
+		subjects = append(subjects, s.operatorSubject())
+		if withContender {
+			// Not last, because the last one is not cleared up.
+			subjects = slices.Insert(subjects, len(subjects)-1, s.contenderSubject())
+		}
+		for _, subject := range subjects {
+			var rounds []figures
+			for round := range s.rounds {
+				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, s.rounds)
+				s.last = subject.name == operatorName && round+1 == s.rounds && strings.HasSuffix(sizes, size)
+				measured, err := s.measure(ctx, subject)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", subject.name, err)
+				}
+				rounds = append(rounds, measured)
+			}
+			all = append(all, result{Subject: subject.name, N: n, Median: medians(rounds), Rounds: rounds})
+		}
+	}
+	return all, nil
 }
 
 // startServer starts etcd and kube-apiserver and writes a kubeconfig for the

@@ -70,21 +70,26 @@ func undo(filter, rules string, before []string) string {
 				deletes = append(deletes, "-D "+line[len("-A "):])
 			}
 		case line == "COMMIT" && len(deletes)+len(flushes) > 0:
-			fmt.Fprintf(&script, "*%s\n", table)
-			for _, rule := range deletes {
-				fmt.Fprintln(&script, rule)
-			}
-			// Emptied first, because they lead to each other.
-			for _, chain := range flushes {
-				fmt.Fprintf(&script, "-F %s\n", chain)
-			}
-			for _, chain := range flushes {
-				fmt.Fprintf(&script, "-X %s\n", chain)
-			}
-			fmt.Fprintln(&script, "COMMIT")
+			writeUndo(&script, table, deletes, flushes)
 		}
 	}
 	return script.String()
+}
+
+// writeUndo writes the part for one table. Chains are emptied before they are deleted, because
+// they lead to each other.
+func writeUndo(script *strings.Builder, table string, deletes, flushes []string) {
+	fmt.Fprintf(script, "*%s\n", table)
+	for _, rule := range deletes {
+		fmt.Fprintln(script, rule)
+	}
+	for _, chain := range flushes {
+		fmt.Fprintf(script, "-F %s\n", chain)
+	}
+	for _, chain := range flushes {
+		fmt.Fprintf(script, "-X %s\n", chain)
+	}
+	fmt.Fprintln(script, "COMMIT")
 }
 
 // leadsTo reports whether a rule jumps or goes to one of the chains.
