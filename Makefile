@@ -49,7 +49,7 @@ GOVULNCHECK := $(TOOLS)/govulncheck
 # kubectl of the PATH, if any, or that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
-# Modules with tests besides the main one, and all modules that `go mod tidy` is checked for.
+# Modules with tests other than the main one, and all modules that `go mod tidy` is checked for.
 TEST_MODULES := gate test/prometheus
 MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.

@@ -45,14 +45,14 @@ mkdir "$work/out"
     --version "$version" --channels alpha --default-channel alpha 2> ../log < <(cat ../manifests.yaml) ||
     { cat ../log >&2; exit 1; }
 )
-# operator-sdk writes the present time; that of the base changes only with the base. Among
+# operator-sdk writes the current time; that of the base changes only with the base. Among
 # the related images it lists only those of variables, and tools that mirror a bundle read them.
 created=$(sed -n 's/^ *createdAt: *//p' "$csv")
 sed -i.old -e "s/^\( *createdAt:\) .*/\1 $created/" \
   -e "s|^  relatedImages:$|&\n  - image: $image\n    name: darkroom-operator|" "$work"/out/bundle/manifests/*.clusterserviceversion.yaml
 rm "$work"/out/bundle/manifests/*.old
 
-# What consoles and registries read besides.
+# Labels and annotations for consoles and registries.
 cat >> "$work/out/bundle/metadata/annotations.yaml" <<'END'
 
   # The range of OpenShift releases that the operator is for (Kubernetes 1.30 and later).

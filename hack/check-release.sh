@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks what GoReleaser made, as whoever downloads it would: hack/check-release.sh VERSION
+# Checks the output of GoReleaser as a user would: hack/check-release.sh VERSION
 # ARGUMENTS…, which are those of `cosign verify-blob` that say whose signature is expected.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "release $version: $*" >&2; exit 1; }
 same() { diff -r "$1" "$2" || fail "what is packed differs from $1"; }
 
-# All that is uploaded lies in one place then.
+# All uploaded files in one folder.
 mkdir "$work/files"
 cp bin/release/*.tar.gz bin/release/*.sbom.json bin/release/checksums.txt* bin/release-files/* "$work/files"
 expected=$(
@@ -28,13 +28,13 @@ diff <(sort <<< "$expected") <(awk '{ print $2 }' "$work/files/checksums.txt" | 
 cosign verify-blob "$@" --bundle "$work/files/checksums.txt.sigstore.json" "$work/files/checksums.txt" 2> "$work/log" ||
   fail "the signature is wrong: $(cat "$work/log")"
 
-# The page has its program's name in it, which changes with its content.
+# The page names its program, whose name changes with its content.
 script=$(sed -n 's|.*src="\([^"]*\.js\)".*|\1|p' web/dist/index.html)
 [[ $script ]] || fail "web/dist/index.html names no program"
 for archive in "$work"/files/darkroom-operator_*.tar.gz; do
   folder=$work/unpacked/$(basename "$archive" .tar.gz)
   mkdir -p "$folder" && tar -xzf "$archive" -C "$folder"
-  # What the manager reads when it is started in this folder.
+  # The manager reads these when it is started in this folder.
   same helm-charts/darkroom "$folder/helm-charts/darkroom"
   same watches.yaml "$folder/watches.yaml"
   grep -qF "$script" "$folder/darkroom-operator" || fail "the program in $(basename "$archive") has no page"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what a release publishes for OLM, with all images by digest, so that it can be
+# Makes the files of a release for OLM, with all images by digest, so that they can be
 # installed from a mirror. It asks the registries that the images have been pushed to:
 #
 #   hack/pin.sh bundle VERSION IMAGE    bin/pinned/bundle, with the operator's IMAGE

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the files of a release that are no programs in bin/release-files:
+# Makes the files of a release, except programs, in bin/release-files:
 # hack/release.sh VERSION. The same input gives the same bytes. OLM_DIR is the folder with
 # bundle/ and catalog/, by default that of the repository.
 set -euo pipefail
@@ -9,7 +9,7 @@ version=${1#v}
 base=ghcr.io/darkroom-operator/darkroom-operator
 files=bin/release-files
 
-# What is committed must be what is released: versions are changed by a commit.
+# The committed versions must be those of the release.
 for place in "charts/darkroom-operator/Chart.yaml:version: $version" "charts/darkroom-operator/Chart.yaml:appVersion: $version" \
   "bundle/manifests/darkroom-operator.clusterserviceversion.yaml:  version: $version" \
   "config/manager/manager.yaml:        image: $base:v$version" "config/apiserver/deployment.yaml:        image: $base:v$version" \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a release of the working tree without publishing it, and checks it: bin/release and
+# Makes and checks a release of the working tree without publishing it: bin/release and
 # bin/release-files. hack/snapshot.sh VERSION; `make release-snapshot` builds what it needs.
 # It differs from a release by its version, and by the key that signs it.
 set -euo pipefail

@@ -50,7 +50,7 @@ func rivals(cached claims.Cache) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Rivals not listed", "namespace", object.GetNamespace(), "name", object.GetName())
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to list rivals", "namespace", object.GetNamespace(), "name", object.GetName())
 		}
 		return requestsFor(keys)
 	})

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// budget is what the operator may cost. Requests are held as they are counted; what
+// budget limits the cost of the operator. Requests are held as they are counted; what
 // depends on the machine only as a multiple of the floor in the same run, and loosely.
 type budget struct {
 	// Most is the highest value of a figure.

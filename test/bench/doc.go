@@ -1,11 +1,11 @@
 // Command bench measures the operator beside the floor: a controller that does no
-// more than server-side-apply the same objects and a status, which is what any
-// operator must do at least. Both run as processes of their own against one API
+// more than server-side-apply the same objects and a status, as every
+// operator must. Both run as processes of their own against one API
 // server without nodes and controllers, one after the other, in one run; so the
 // ratios mean something even where the machine is slow or shared.
 //
 // Burst, CPU and requests are of N Darkrooms created at once; the latencies are
-// medians of single changes; the resync is what an unchanged Darkroom costs each
+// medians of single changes; the resync is the cost of an unchanged Darkroom each
 // time its period has passed. The last step measures installs again, beside Darkrooms of
 // other tenants that cannot be installed or deleted.
 //

@@ -224,7 +224,7 @@ func (s *settings) contenderSubject() subject {
 	}}
 }
 
-// result is what was measured of a subject.
+// result has the measurements of a subject.
 type result struct {
 	Subject string    `json:"subject"`
 	N       int       `json:"n"`

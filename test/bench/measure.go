@@ -23,7 +23,7 @@ import (
 	operator "github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// settings are what a run is made with.
+// settings are the parameters of a run.
 type settings struct {
 	n, rounds, trials int
 	// shards is how many operators share the Darkrooms.
@@ -46,7 +46,7 @@ type settings struct {
 // pause is the time between two changes, so that they are measured separately.
 const pause = 300 * time.Millisecond
 
-// figures are what is measured, by name.
+// figures are measurements by name.
 type figures map[string]float64
 
 // Names of the figures, in the order of the table.

@@ -89,7 +89,7 @@ func (f fleet) stop() {
 	}
 }
 
-// usage is what a process has used since its start.
+// usage is the resource usage of a process since its start.
 type usage struct {
 	cpu              time.Duration
 	requests, writes float64

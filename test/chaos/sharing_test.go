@@ -259,7 +259,7 @@ func anotherArchitecture(t *testing.T) {
 		t.Errorf("there are %d pods, want %d", len(pods.Items), replicas)
 	}
 
-	// A repository of one's own may have images for it.
+	// A private repository may have images for it.
 	change(t, darkroom, `{"spec":{"image":{"repository":"registry.example.com/darkroom"},"podTemplate":{"nodeSelector":{"kubernetes.io/arch":"arm64"}}}}`)
 	eventually(t, "a pod is on it", func(ctx context.Context) error {
 		if err := kube.List(ctx, pods, client.InNamespace(darkroom.Namespace)); err != nil {

@@ -34,7 +34,7 @@ type user struct {
 	log        *log.Logger
 }
 
-// operations are what users do. Each is as often in the list as it is likely.
+// operations lists the actions of users, the likely ones several times.
 var operations = []struct {
 	name string
 	do   func(*user, context.Context, client.ObjectKey) error

@@ -102,7 +102,7 @@ func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom
 	return healthyRelease(slices.DeleteFunc(owned, func(object found) bool { return !isRevision(object) }))
 }
 
-// waitExact waits for it: what the last roll-out left goes a moment after its end.
+// waitExact waits for it: objects of the last rollout are deleted a moment after its end.
 func waitExact(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	within(t, repairTimeout, darkroom.Name+" is exactly what the template says", func(ctx context.Context) error {

@@ -27,7 +27,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// baseDomain is what the Subscription's environment sets, and the default otherwise.
+// baseDomain is set by the Subscription's environment, and the default otherwise.
 const (
 	baseDomain        = "darkroom.localhost"
 	defaultBaseDomain = "darkroom.example.com"

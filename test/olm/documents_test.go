@@ -109,7 +109,7 @@ func publish(t *testing.T, authority *authority, host string) []string {
 	return []string{operator, darkroom}
 }
 
-// catalogRoot is what catalog.Dockerfile has besides the catalog: opm, the program that
+// catalogRoot has the other files of catalog.Dockerfile: opm, the program that
 // its pod is probed with, and the cache, which is made beforehand and read by another user.
 func catalogRoot(t *testing.T, catalog string) string {
 	t.Helper()
@@ -138,7 +138,7 @@ func mirrorForNode(t *testing.T, authority *authority, mirror string, registries
 			t.Fatal(err)
 		}
 		authorities := filepath.Join(folder, "ca.pem")
-		// The server is what containerd falls back to.
+		// containerd falls back to the server.
 		hosts := fmt.Sprintf("server = \"https://%[1]s\"\nca = %[2]q\n\n[host.\"https://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = %[2]q\n", mirror, authorities)
 		for path, content := range map[string][]byte{authorities: authority.bundle, filepath.Join(folder, "hosts.toml"): []byte(hosts)} {
 			if err := os.WriteFile(path, content, 0o600); err != nil {

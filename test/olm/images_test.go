@@ -69,7 +69,7 @@ func loadImages(ctx context.Context) error {
 	return nil
 }
 
-// copyTools are what version 0 takes from its own image to unpack bundles: its program
+// copyTools are the programs that version 0 copies from its own image to unpack bundles: its program
 // for that, and cp.
 func copyTools(ctx context.Context) ([]string, error) {
 	cp, err := tools(ctx, "cp")

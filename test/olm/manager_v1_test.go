@@ -47,7 +47,7 @@ func startVersion1(t *testing.T, authority *authority, mirror string) {
 		}
 		objects = append(objects, decoded...)
 	}
-	// The Service comes first: its address is what is named, and what the certificate is for.
+	// The Service comes first: its address is in the certificate.
 	var address string
 	for _, object := range objects {
 		if object.GetKind() != "Service" || object.GetName() != catalogdService {

@@ -291,7 +291,9 @@ func TestAlertsOnADarkroomNameIt(t *testing.T) {
 	s.run(t, 2*time.Hour, 5*time.Minute)
 	firing := s.firing(t)
 	for _, want := range []string{"DarkroomStalled", "DarkroomCredentialsNotReady", "DarkroomDomainsNotReady", "DarkroomErrorBudgetBurnFast", "DarkroomRolloutIncomplete"} {
-		if !slices.ContainsFunc(firing, func(alert string) bool { return strings.HasPrefix(alert, want+" cluster=a name=shop namespace=team-b ") }) {
+		if !slices.ContainsFunc(firing, func(alert string) bool {
+			return strings.HasPrefix(alert, want+" cluster=a name=shop namespace=team-b ")
+		}) {
 			t.Errorf("%s does not fire for team-b/shop; these fire: %q", want, firing)
 		}
 	}

@@ -83,7 +83,7 @@ func abuses(url, token string) []abuse {
 	}
 }
 
-// abused is what was measured while there was one abuse.
+// abused has the measurements during one kind of abuse.
 type abused struct {
 	name  string
 	lists []time.Duration

@@ -152,7 +152,7 @@ func (s *settings) print(lists, paced, burst []time.Duration, rate float64, watc
 	return t.print()
 }
 
-// table is what was measured beside the goals.
+// table shows measurements and their goals.
 type table struct {
 	out *tabwriter.Writer
 	met bool

@@ -1,4 +1,4 @@
-// Command pause is what the sandbox container of every pod runs: it holds the
+// Command pause runs in the sandbox container of every pod: it holds the
 // pod's namespaces, reaps orphans, and ends when it is told to.
 package main
 

@@ -34,7 +34,7 @@ type Component struct {
 
 // Groups of components, in the order they are listed in help texts.
 const (
-	// GroupAssets is what controller-runtime's envtest looks for in
+	// GroupAssets has the programs that controller-runtime's envtest looks for in
 	// KUBEBUILDER_ASSETS.
 	GroupAssets = "assets"
 	// GroupSimulated is a cluster whose nodes are simulated by kwok.

@@ -13,7 +13,7 @@ import (
 
 const (
 	dnsUser = "coredns"
-	// clusterDomain is what the names of Services end with.
+	// clusterDomain is the suffix of the names of Services.
 	clusterDomain = "cluster.local"
 )
 

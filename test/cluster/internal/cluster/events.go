@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// event is what a supervisor tells the `cluster up` that waits for it: one
+// event is a message of a supervisor to the `cluster up` that waits for it: one
 // JSON object a line, over a pipe.
 type event struct {
 	Kind eventKind `json:"kind"`

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// NodeKind is what the cluster's nodes are.
+// NodeKind is the kind of the cluster's nodes.
 type NodeKind string
 
 const (

@@ -15,7 +15,7 @@ type plan struct {
 	ports   ports
 }
 
-// ports are what the programs listen on.
+// ports are those that the programs listen on.
 type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager, scheduler, ingress int
 	// kwok is used with simulated nodes, the others with a real one.

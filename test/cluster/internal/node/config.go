@@ -40,7 +40,7 @@ type Config struct {
 	// ClientCA is the authority of those who may call the kubelet, whose own
 	// certificate is KubeletCertificate.
 	ClientCA, KubeletCertificate, KubeletKey string
-	// ClusterDomain is what the names of Services end with, and ClusterDNS the address
+	// ClusterDomain is the suffix of the names of Services, and ClusterDNS the address
 	// that pods ask for them.
 	ClusterDomain, ClusterDNS string
 	// Ports: the kubelet's is on the node's address, the others on loopback.

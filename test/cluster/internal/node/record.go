@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// record is what the machine was like before the node came: enough to undo
+// record is the state of the machine before the node started: enough to undo
 // it. It is kept in RunDir, which is empty after a reboot, as the changes are.
 type record struct {
 	// Settings are kernel settings, by their path under /proc/sys.
