@@ -267,8 +267,10 @@ stop_process() { # name
 # machine is outside of the cluster's network, so that probes go through the API server.
 start_operator() {
   stop_process operator
+  local port=
+  [[ -z $ingress ]] || port=${ingress##*:}
   launch operator "$operator" manager --base-domain "$base_domain" --probe-via apiserver \
-    --metrics-bind-address 0 --health-probe-bind-address 0
+    ${port:+--url-port="$port"} --metrics-bind-address 0 --health-probe-bind-address 0
 }
 
 # start_page starts the API server with the page. Its users act as the cluster's

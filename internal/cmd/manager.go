@@ -36,6 +36,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
 // Client-side rate limits of requests to the API server. They are a safety net: the
@@ -63,6 +64,8 @@ type managerOptions struct {
 	reconcilePeriod time.Duration
 	verifyPeriod    time.Duration
 	maxHistory      int
+
+	published status.Published
 
 	probeVia      string
 	maxPreflights int
@@ -106,6 +109,9 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
 	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "interval at which releases are verified against the Kubernetes API server instead of the caches; 0 disables it")
 	flags.IntVar(&o.maxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
+	flags.StringVar(&o.published.Scheme, "url-scheme", "",
+		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load balancers that terminate TLS")
+	flags.IntVar(&o.published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
 	flags.StringVar(&o.probeVia, "probe-via", string(probe.ViaService),
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
 	flags.IntVar(&o.maxPreflights, "max-preflights", 8,
@@ -191,6 +197,9 @@ func (o *managerOptions) validate() error {
 	case o.maxPreflights < 1:
 		return fmt.Errorf("--max-preflights=%d: must be at least 1; --probe-via=off turns probes and preflight checks off", o.maxPreflights)
 	}
+	if err := o.published.Validate(); err != nil {
+		return fmt.Errorf("--url-scheme and --url-port: %w", err)
+	}
 	if err := probe.Via(o.probeVia).Validate(); err != nil {
 		return fmt.Errorf("--probe-via=%s: %w", o.probeVia, err)
 	}
@@ -235,6 +244,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		ReconcilePeriod:         o.reconcilePeriod,
 		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
+		Published:               o.published,
 		ProbeConcurrency:        probeConcurrency,
 		MaxPreflights:           o.maxPreflights,
 		Version:                 version(),

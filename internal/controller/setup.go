@@ -72,6 +72,8 @@ type Options struct {
 	// Probe requests the image of a target from the Service of a Darkroom; nil turns
 	// probes off.
 	Probe func(context.Context, types.NamespacedName, probe.Target) probe.Outcome
+	// Published describes the URLs that statuses report.
+	Published status.Published
 	// ProbeConcurrency is the maximum number of concurrent probes.
 	ProbeConcurrency int
 	// ProbePod requests the image of a target from one pod; nil means that changes are
@@ -272,6 +274,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Recorder:   parts.recorder,
 		Reports:    parts.helm.reports,
 		BaseDomain: options.Values.BaseDomain,
+		Published:  options.Published,
 		Routes:     claims.Routes,
 		Clock:      clock.RealClock{},
 	}

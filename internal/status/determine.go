@@ -28,6 +28,8 @@ type Observation struct {
 	Route      *gatewayv1.HTTPRoute
 	// Hosts are those that the resource claims.
 	Hosts []string
+	// Published describes their URLs.
+	Published Published
 	// Refused are those of them that belong to other Darkrooms.
 	Refused []claims.Refusal
 	// Secret is the referenced Secret.

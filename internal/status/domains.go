@@ -2,7 +2,10 @@ package status
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -96,18 +99,46 @@ func routeHosts(route *gatewayv1.HTTPRoute) []string {
 	return hosts
 }
 
+// Published describes the URLs at which clients reach the hosts, where it cannot be derived
+// from Ingress and HTTPRoute: behind a load balancer that terminates TLS, or at another port.
+type Published struct {
+	// Scheme is http or https. Empty means https for a host with a certificate.
+	Scheme string
+	// Port is 0 for the default port of the scheme.
+	Port int
+}
+
+// Validate returns an error for an invalid scheme or port.
+func (p Published) Validate() error {
+	if p.Scheme != "" && p.Scheme != "http" && p.Scheme != "https" {
+		return fmt.Errorf("scheme %q: must be http or https", p.Scheme)
+	}
+	if p.Port < 0 || p.Port > 65535 {
+		return fmt.Errorf("port %d: must be between 1 and 65535; 0 means the default port of the scheme", p.Port)
+	}
+	return nil
+}
+
 // urlOf returns the URL of the first host; empty if there is none.
 func urlOf(hosts []string, o Observation) string {
 	if len(hosts) == 0 {
 		return ""
 	}
-	scheme := "http"
-	if hasCertificate(o.Ingress, hosts[0]) ||
-		slices.Contains(routeHosts(o.Route), hosts[0]) && attachedSecurely(o.Route) {
-		scheme = "https"
+	out := url.URL{Scheme: o.Published.Scheme, Host: hosts[0]}
+	if out.Scheme == "" {
+		out.Scheme = "http"
+		if hasCertificate(o.Ingress, hosts[0]) ||
+			slices.Contains(routeHosts(o.Route), hosts[0]) && attachedSecurely(o.Route) {
+			out.Scheme = "https"
+		}
 	}
-	return fmt.Sprintf("%s://%s", scheme, hosts[0])
+	if port := o.Published.Port; port != 0 && port != defaultPorts[out.Scheme] {
+		out.Host = net.JoinHostPort(out.Host, strconv.Itoa(port))
+	}
+	return out.String()
 }
+
+var defaultPorts = map[string]int{"http": 80, "https": 443}
 
 // hasCertificate reports whether an Ingress has a TLS section for a host.
 func hasCertificate(ingress *networkingv1.Ingress, host string) bool {

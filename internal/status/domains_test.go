@@ -303,3 +303,32 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 		})
 	}
 }
+
+func TestURLsAtAnotherSchemeAndPort(t *testing.T) {
+	secure := ingress("a.example.com")
+	secure.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "certificate"}}
+	for name, test := range map[string]struct {
+		published Published
+		ingress   *networkingv1.Ingress
+		want      string
+	}{
+		"derived":                       {Published{}, ingress("a.example.com"), "http://a.example.com"},
+		"a port":                        {Published{Port: 8080}, ingress("a.example.com"), "http://a.example.com:8080"},
+		"a port, with a certificate":    {Published{Port: 8443}, secure, "https://a.example.com:8443"},
+		"a load balancer with TLS":      {Published{Scheme: "https"}, ingress("a.example.com"), "https://a.example.com"},
+		"a scheme against certificates": {Published{Scheme: "http", Port: 80}, secure, "http://a.example.com"},
+		"the default port":              {Published{Scheme: "https", Port: 443}, ingress("a.example.com"), "https://a.example.com"},
+		"the default port of the other": {Published{Scheme: "http", Port: 443}, ingress("a.example.com"), "http://a.example.com:443"},
+	} {
+		if err := test.published.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got := urlOf([]string{"a.example.com"}, Observation{Published: test.published, Ingress: test.ingress})
+		if got != test.want {
+			t.Errorf("%s: the URL is %s, want %s", name, got, test.want)
+		}
+	}
+	if got := urlOf(nil, Observation{Published: Published{Scheme: "https", Port: 8443}}); got != "" {
+		t.Errorf("without a host the URL is %s", got)
+	}
+}

@@ -86,6 +86,8 @@ type Reconciler struct {
 	}
 	// BaseDomain is the operator's base domain.
 	BaseDomain string
+	// Published describes the URLs of hosts.
+	Published Published
 	// Reports are those of the Helm controller.
 	Reports *Reports
 	// Routes is set if HTTPRoutes are cached.
@@ -220,7 +222,7 @@ func (r *Reconciler) Waits(key types.NamespacedName) bool {
 
 // observe reads the live objects from the caches.
 func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
-	o := Observation{Darkroom: darkroom, Now: r.Clock.Now()}
+	o := Observation{Darkroom: darkroom, Published: r.Published, Now: r.Clock.Now()}
 	for _, subDomain := range darkroom.Spec.SubDomains {
 		o.Hosts = append(o.Hosts, values.Host(subDomain, r.BaseDomain))
 	}

@@ -1,4 +1,7 @@
 import type { Status } from "../api/types";
 
-/** The URL of a routed host. The operator reports one URL; all hosts have its scheme. */
-export const urlOf = ({ url }: Pick<Status, "url">, host: string): string => `${url?.startsWith("https:") ? "https" : "http"}://${host}`;
+/** The URL of a routed host. The operator reports one URL; all hosts have its scheme and port. */
+export function urlOf({ url }: Pick<Status, "url">, host: string): string {
+  const [, scheme = "http", port = ""] = /^(https?):\/\/[^/:]+(:\d+)?/.exec(url ?? "") ?? [];
+  return `${scheme}://${host}${port}`;
+}

@@ -148,6 +148,8 @@ test.each([
   [undefined, "http://cats.example.com"],
   ["http://album.example.com", "http://cats.example.com"],
   ["https://album.example.com", "https://cats.example.com"],
+  ["http://album.example.com:8080", "http://cats.example.com:8080"],
+  ["https://album.example.com:8443", "https://cats.example.com:8443"],
 ])("beside the URL %s a host is reached at %s", (url, want) => {
   expect(urlOf({ url }, "cats.example.com")).toBe(want);
 });
