@@ -242,7 +242,7 @@ func determineRollout(o Observation) verdict {
 	case isTrue(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)):
 		return degraded(v1alpha1.ReasonPodsRefused, sentence(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
 	case isRefusedByProbe(o):
-		return degraded(o.Probe.Outcome.Reason, waitingMessage(status.ReadyReplicas)+o.Probe.Outcome.Message)
+		return degraded(o.Probe.Outcome.Reason, refusedMessage(o))
 	case isOverdue(deployment):
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
 	case progressing != nil && progressing.Reason == reasonRolledOut:

@@ -45,12 +45,11 @@ func determineSource(o Observation) v1alpha1.Condition {
 		}
 		return unknown(v1alpha1.ReasonProbePending, fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
 	}
-	return v1alpha1.Condition{
-		Type:    v1alpha1.ConditionSourceReady,
-		Status:  o.Probe.Status,
-		Reason:  o.Probe.Outcome.Reason,
-		Message: o.Probe.Outcome.Message,
+	message := o.Probe.Outcome.Message
+	if isRefusedByProbe(o) {
+		message = refusedMessage(o)
 	}
+	return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: o.Probe.Status, Reason: o.Probe.Outcome.Reason, Message: message}
 }
 
 // requireSource returns the verdict on a Darkroom that is ready otherwise. Ready does
@@ -71,12 +70,12 @@ func isRefusedByProbe(o Observation) bool {
 	return o.Starting != probe.Pod{} && o.Probe != nil && o.Probe.Status == metav1.ConditionFalse
 }
 
-// waitingMessage returns what happens to pods while new ones do not serve the image.
-func waitingMessage(ready int32) string {
-	if ready == 0 {
-		return "The pods do not serve the image of spec.probe. "
+// refusedMessage returns the message about pods that isRefusedByProbe.
+func refusedMessage(o Observation) string {
+	if o.Deployment.Status.ReadyReplicas == 0 {
+		return "The pods do not serve the image of spec.probe. " + o.Probe.Outcome.Message
 	}
-	return "New pods do not serve the image of spec.probe, and the ready pods keep serving. "
+	return "New pods do not serve the image of spec.probe, and the ready pods keep serving. " + o.Probe.Outcome.Message
 }
 
 // isProbed reports whether a Darkroom can be probed.

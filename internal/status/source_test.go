@@ -159,7 +159,7 @@ func TestSourceReady(t *testing.T) {
 		},
 		"new pods do not serve the image": {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: denied, starting: starting,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
 			ready: verdict{
 				v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied,
 				"New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
@@ -169,7 +169,7 @@ func TestSourceReady(t *testing.T) {
 			darkroom:   withProbe(photos()),
 			deployment: deployment(2, pods(3, 1, 2, 2), deploymentSays(appsv1.DeploymentProgressing, "False", "ProgressDeadlineExceeded", "timed out")),
 			probe:      denied, starting: starting,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
 			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied, ""},
 		},
 		"new pods have not been asked often enough": {
@@ -184,7 +184,7 @@ func TestSourceReady(t *testing.T) {
 		},
 		"no pod serves the image": {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 0, 0)), probe: denied, starting: starting,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
+			status: no, reason: v1alpha1.ReasonSourceDenied, message: "The pods do not serve the image of spec.probe. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
 			ready: verdict{
 				v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied,
 				"The pods do not serve the image of spec.probe. GET /cat.jpg?w=16: HTTP 403. Check the keys.",

@@ -50,7 +50,7 @@ export const words: Record<ActionName, Words> = {
   retry: {
     menu: "Retry now",
     ask: (name) => `Retry ${name}?`,
-    effect: "The operator reconciles at once instead of at the next retry. A failed preflight check is repeated on its own schedule, within ten minutes.",
+    effect: "The operator reconciles at once instead of at the next retry.",
     act: "Retry",
     done: "Retry requested",
   },

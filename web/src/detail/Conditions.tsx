@@ -13,7 +13,7 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
   return (
     <ul className="dr-conditions">
       {told.map((condition) => {
-        const { title, detail, tone } = findingOf(condition, conditions);
+        const { title, detail, tone } = findingOf(condition);
         return (
           <li key={condition.type}>
             <ToneIcon tone={tone} />

@@ -31,12 +31,6 @@ export const meanings: Record<string, Meaning> = {
   },
   CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
   DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Not known whether all hosts are routed", tones: ["good", "bad"] },
-  Preflight: {
-    yes: "The change is checked",
-    no: "A change is held back: its pods do not serve images",
-    unknown: "A change is held back until it is checked",
-    tones: ["good", "bad"],
-  },
   Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
   Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"] },
   ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: true },
@@ -51,8 +45,6 @@ export const meanings: Record<string, Meaning> = {
 const harmless: Record<string, Tone> = {
   Pending: "busy",
   ProbePending: "busy",
-  PreflightWaiting: "busy",
-  PreflightRunning: "busy",
   Deploying: "busy",
   NotRouted: "busy",
   AwaitingGateway: "busy",
@@ -62,7 +54,7 @@ const harmless: Record<string, Tone> = {
 };
 
 /** Describes a condition. Types without words are shown as they are. */
-export function findingOf(condition: Condition, all: readonly Condition[] = []): Finding {
+export function findingOf(condition: Condition): Finding {
   const { type, status, reason = "" } = condition;
   const detail = condition.message ?? describeReason(reason);
   const meaning = meanings[type];
@@ -74,9 +66,9 @@ export function findingOf(condition: Condition, all: readonly Condition[] = []):
   }
   const [ifTrue, ifFalse] = meaning.tones;
   if (status === "False") {
-    // SourceReady has the verdict on the change then, while the previous pods keep serving.
-    const held = type === "SourceReady" && all.some((other) => other.type === "Preflight" && other.status === "False");
-    return { title: held ? "The change does not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
+    // The previous pods may serve then.
+    const waiting = type === "SourceReady" && detail.startsWith("New pods ");
+    return { title: waiting ? "New pods do not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
   }
   if (type === "Ready" && reason === "ScaledToZero") {
     return { title: "Scaled to zero", detail, tone: "neutral" };

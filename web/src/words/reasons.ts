@@ -28,7 +28,7 @@ export const reasonWords: Record<string, string> = {
   SecretFound: "Secret found",
   SecretMissing: "Secret missing",
   SecretKeyMissing: "Key missing in the Secret",
-  // SourceReady and Preflight
+  // SourceReady
   ImageServed: "Image served",
   NoProbe: "No image to check with",
   ProbeOff: "Image checks are turned off",
@@ -45,9 +45,6 @@ export const reasonWords: Record<string, string> = {
   WrongSize: "Image has the wrong size",
   ProbeForbidden: "Image check is not permitted",
   ProbeInvalid: "Path of the image is invalid",
-  PreflightWaiting: "Waiting for the preflight check",
-  PreflightRunning: "Preflight check is running",
-  PreflightFailed: "Preflight pod did not start",
   // Conditions of the Helm reconciler
   ForeignWriter: "Another writer changes an object",
   InstallSuccessful: "Release installed",
@@ -70,7 +67,6 @@ export const reasonWords: Record<string, string> = {
   OtherInstallation: "Managed by another installation",
   Recovered: "Interrupted release retried",
   Uninstalled: "Uninstalled",
-  HeldBack: "Change held back",
   Refused: "Invalid settings",
   DomainLost: "Host lost to another Darkroom",
   DomainGained: "Host gained from another Darkroom",

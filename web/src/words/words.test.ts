@@ -58,8 +58,7 @@ test.each([
   [{ type: "SourceReady", status: "False", reason: "SourceDenied" }, "bad", "Images are not served"],
   [{ type: "SourceReady", status: "Unknown", reason: "NoProbe" }, "neutral", "Not known whether images are served"],
   [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
-  [{ type: "Preflight", status: "Unknown", reason: "PreflightRunning" }, "busy", "A change is held back until it is checked"],
-  [{ type: "Preflight", status: "False", reason: "SourceDenied" }, "bad", "A change is held back: its pods do not serve images"],
+  [{ type: "SourceReady", status: "False", reason: "SourceDenied", message: "New pods do not serve the image of spec.probe." }, "bad", "New pods do not serve images"],
   [{ type: "Contested", status: "True" }, "bad", "Another writer keeps changing an object"],
   [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
   [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
@@ -83,32 +82,27 @@ test("only SourceReady says that images are served", () => {
 
 test("every condition type of the API has words", () => {
   const types = constants("Condition");
-  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable", "Contested", "Preflight"]));
+  expect(types).toEqual(expect.arrayContaining(["Ready", "DomainsReady", "CredentialsReady", "Irreconcilable", "Contested"]));
   expect(types.sort()).toEqual(Object.keys(meanings).sort());
 });
 
 test("every reason of the API has words, and so has every event of the operator", () => {
   const reasons = constants("Reason");
-  expect(reasons).toEqual(expect.arrayContaining(["AllReplicasReady", "ForeignWriter", "PreflightFailed"]));
+  expect(reasons).toEqual(expect.arrayContaining(["AllReplicasReady", "ForeignWriter", "ImageServed"]));
   // A Go test compares that page with the operator.
   const sections = readFileSync(join(root, "docs/conditions.md"), "utf8").split(/^## /m);
   const section = sections.find((text) => text.startsWith("Events\n")) ?? "";
   const events = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, event = ""]) => event);
-  expect(events).toEqual(expect.arrayContaining(["Installed", "HeldBack"]));
+  expect(events).toEqual(expect.arrayContaining(["Installed", "DomainLost"]));
   expect([...new Set([...reasons, ...events])].sort()).toEqual(Object.keys(reasonWords).sort());
 });
 
 test.each([
-  ["HeldBack", "Change held back"],
+  ["ImageServed", "Image served"],
   ["CrashLoopBackOff", "Crash loop back off"],
   ["constructor", "constructor"],
 ])("the reason %s reads %s", (reason, want) => {
   expect(describeReason(reason)).toBe(want);
-});
-
-test("while a change is held back, the pods before it serve images", () => {
-  const held = { type: "Preflight", status: "False", reason: "SourceDenied" };
-  expect(findingOf({ type: "SourceReady", status: "False", reason: "SourceDenied" }, [held]).title).toBe("The change does not serve images");
 });
 
 test("every phase of the API has words", () => {
