@@ -16,7 +16,6 @@ import (
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -284,18 +283,13 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if settings.Cluster, err = controller.Discover(ctx, api); err != nil {
 		return nil, err
 	}
-	mapper, err := controller.NewMapper(kubeconfig, httpClient)
+	caches, err := controller.CacheOptions(settings.Cluster, o.watchNamespaces, darkrooms)
 	if err != nil {
-		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
-	}
-	caches, err := controller.CacheOptions(settings.Cluster, mapper, o.watchNamespaces, darkrooms)
-	if err != nil {
-		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
+		return nil, fmt.Errorf("configure the caches: %w", err)
 	}
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme:                        controller.NewScheme(),
 		Cache:                         caches,
-		MapperProvider:                func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Logger:                        ctrl.Log,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaderElectionID(darkrooms),

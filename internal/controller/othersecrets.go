@@ -37,7 +37,7 @@ func newOtherSecrets(ctx context.Context, mgr manager.Manager, namespaces []stri
 	others, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient:        mgr.GetHTTPClient(),
 		Scheme:            mgr.GetScheme(),
-		Mapper:            mgr.GetRESTMapper(),
+		Mapper:            cacheMapper([]watched{{kind: corev1.SchemeGroupVersion.WithKind("Secret")}}),
 		DefaultNamespaces: namespaceConfigs(namespaces),
 		ByObject: map[client.Object]cache.ByObject{secretMetadata(): {
 			Label:     labels.NewSelector().Add(*foreign),
@@ -55,7 +55,7 @@ func newOtherSecrets(ctx context.Context, mgr manager.Manager, namespaces []stri
 
 // indexReleases adds the index of Secrets by Helm release.
 func indexReleases(ctx context.Context, in cache.Cache) error {
-	if err := indexOfNamespaces(in).IndexField(ctx, secretMetadata(), storage.Index, storage.IndexFunc); err != nil {
+	if err := in.IndexField(ctx, secretMetadata(), storage.Index, storage.IndexFunc); err != nil {
 		return fmt.Errorf("index Secrets by release: %w", err)
 	}
 	return nil

@@ -31,7 +31,7 @@ func newLedger(ctx context.Context, mgr manager.Manager, cluster *Cluster, baseD
 		},
 		Routes: cluster.has(httpRoute),
 	}
-	if err := cached.Index(ctx, indexOfAll(mgr.GetCache())); err != nil {
+	if err := cached.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	return &claims.Ledger{Cache: cached}, nil

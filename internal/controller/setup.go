@@ -170,7 +170,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := indexReleases(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
-	if err := credentials.Index(ctx, indexOfNamespaces(mgr.GetCache())); err != nil {
+	if err := credentials.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	counters, err := newMetrics(mgr, *options)
@@ -202,7 +202,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 
 // indexOwner adds the index of objects by the Darkroom that they belong to.
 func indexOwner(ctx context.Context, in cache.Cache, kind watched) error {
-	if err := indexOfNamespaces(in).IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
+	if err := in.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
 		return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
 	}
 	return nil

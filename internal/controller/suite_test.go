@@ -16,7 +16,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
@@ -170,22 +169,13 @@ func discovered(t testing.TB, kubeconfig *rest.Config) *controller.Cluster {
 // newManager makes a manager whose caches are limited as an operator's are.
 func newManager(t testing.TB, served *controller.Cluster, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector, adjust ...func(*manager.Options)) manager.Manager {
 	t.Helper()
-	httpClient, err := rest.HTTPClientFor(kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper, err := controller.NewMapper(kubeconfig, httpClient)
-	if err != nil {
-		t.Fatal(err)
-	}
-	caches, err := controller.CacheOptions(served, mapper, namespaces, darkrooms)
+	caches, err := controller.CacheOptions(served, namespaces, darkrooms)
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := manager.Options{
 		Scheme:                  controller.NewScheme(),
 		Cache:                   caches,
-		MapperProvider:          func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		GracefulShutdownTimeout: ptr.To(5 * time.Second),

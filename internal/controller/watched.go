@@ -89,14 +89,14 @@ func watchedKinds() []watched {
 // of all Darkrooms, so that one whose labels change finds its objects in the caches of the
 // operator that handles it next. Managed fields are dropped where nothing reads them.
 // Only watched kinds can be read: a read of another kind fails and does not start a watch.
-func CacheOptions(cluster *Cluster, mapper meta.RESTMapper, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
+func CacheOptions(cluster *Cluster, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
 	belongs, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, err
 	}
 	objects := labels.NewSelector().Add(*belongs)
 	options := cache.Options{
-		Mapper:           mapper,
+		Mapper:           cacheMapper(cluster.kinds()),
 		DefaultTransform: withoutManagedFields,
 		// A read of a kind that is not watched would otherwise start a watch.
 		ReaderFailOnMissingInformer: true,
@@ -115,6 +115,18 @@ func CacheOptions(cluster *Cluster, mapper meta.RESTMapper, namespaces []string,
 	}
 	options.DefaultNamespaces = namespaceConfigs(namespaces)
 	return options, nil
+}
+
+// cacheMapper maps the kinds that are cached. Caches that are limited to namespaces ask for the
+// scope of a kind at each read, and the mapper of a cluster, which asks one for each API group,
+// would cost more than the rest of a reconcile without changes.
+func cacheMapper(kinds []watched) meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, kind := range append(kinds, watched{kind: v1alpha1.GroupVersionKind}) {
+		mapper.Add(kind.kind, meta.RESTScopeNamespace)
+		mapper.Add(kind.kind.GroupVersion().WithKind(kind.kind.Kind+"List"), meta.RESTScopeNamespace)
+	}
+	return mapper
 }
 
 // withoutManagedFields drops the managed fields of an object, unless they are needed to

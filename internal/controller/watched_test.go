@@ -16,7 +16,7 @@ import (
 
 func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	t.Parallel()
-	options, err := controller.CacheOptions(&controller.Cluster{}, nil, nil, labels.Everything())
+	options, err := controller.CacheOptions(&controller.Cluster{}, nil, labels.Everything())
 	if err != nil {
 		t.Fatal(err)
 	}
