@@ -28,23 +28,8 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	if image == nil {
 		image = &v1alpha1.Image{}
 	}
-	if spec.Version != "" && !versionFormat.MatchString(spec.Version) {
-		b.invalid(specPath.Child("version"), spec.Version, "must be a version such as 0.4.2 or an image tag")
-	}
+	b.checkImage(spec.Version, image)
 	path := specPath.Child("image")
-	if image.Repository != "" && !repositoryFormat.MatchString(image.Repository) {
-		b.invalid(path.Child("repository"), image.Repository,
-			"must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version")
-	}
-	if image.PullPolicy != "" && !slices.Contains(pullPolicies, image.PullPolicy) {
-		b.errs = append(b.errs, field.NotSupported(path.Child("pullPolicy"), image.PullPolicy, pullPolicies))
-	}
-	for i, secret := range image.PullSecrets {
-		if secret.Name == "" {
-			b.required(path.Child("pullSecrets").Index(i).Child("name"), "the name of a Secret with registry credentials")
-		}
-	}
-
 	repository, tag, digest := image.Repository, spec.Version, ""
 	if repository == "" && options.Image != "" {
 		reference := parseReference(options.Image)
@@ -66,6 +51,26 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	if len(secrets) > 0 {
 		duplicates(b, path.Child("pullSecrets"), secrets, func(secret corev1.LocalObjectReference) string { return secret.Name })
 		b.setPlain(secrets, path.Child("pullSecrets"), "image", "pullSecrets")
+	}
+}
+
+// checkImage validates the version and the fields of the image.
+func (b *builder) checkImage(version string, image *v1alpha1.Image) {
+	if version != "" && !versionFormat.MatchString(version) {
+		b.invalid(specPath.Child("version"), version, "must be a version such as 0.4.2 or an image tag")
+	}
+	path := specPath.Child("image")
+	if image.Repository != "" && !repositoryFormat.MatchString(image.Repository) {
+		b.invalid(path.Child("repository"), image.Repository,
+			"must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version")
+	}
+	if image.PullPolicy != "" && !slices.Contains(pullPolicies, image.PullPolicy) {
+		b.errs = append(b.errs, field.NotSupported(path.Child("pullPolicy"), image.PullPolicy, pullPolicies))
+	}
+	for i, secret := range image.PullSecrets {
+		if secret.Name == "" {
+			b.required(path.Child("pullSecrets").Index(i).Child("name"), "the name of a Secret with registry credentials")
+		}
 	}
 }
 
