@@ -14,7 +14,7 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) || !has(self.periodSeconds) || self.timeoutSeconds <= self.periodSeconds",fieldPath=".timeoutSeconds",message="must not exceed periodSeconds"
 type Probe struct {
-	// Path is the path of an image in the source, for example /photos/cat.jpg. It is
+	// path is the path of an image in the source, for example /photos/cat.jpg. It is
 	// requested with the parameter w=16: by the operator from the Service of the
 	// Darkroom, and by the kubelet from each new pod. New pods do not start while the
 	// image cannot be served, so choose an image that stays. It must be small, at most
@@ -30,25 +30,25 @@ type Probe struct {
 	// +kubebuilder:validation:XValidation:rule="!(self in ['/ping', '/metrics'])",message="must be the path of an image: /ping and /metrics are answered even when no image can be served"
 	Path string `json:"path"`
 
-	// PeriodSeconds is the interval between probes.
+	// periodSeconds is the interval between probes.
 	// +optional
-	// +kubebuilder:default=60
+	// +default=60
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	PeriodSeconds *int32 `json:"periodSeconds,omitempty"`
 
-	// TimeoutSeconds is the timeout of a probe. It must not exceed periodSeconds. A
+	// timeoutSeconds is the timeout of a probe. It must not exceed periodSeconds. A
 	// change replaces the pods.
 	// +optional
-	// +kubebuilder:default=10
+	// +default=10
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=60
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 
-	// FailureThreshold is the number of consecutive failed probes after which the
+	// failureThreshold is the number of consecutive failed probes after which the
 	// condition SourceReady becomes False. A successful probe makes it True again.
 	// +optional
-	// +kubebuilder:default=3
+	// +default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	FailureThreshold *int32 `json:"failureThreshold,omitempty"`

@@ -28,69 +28,69 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type != 'S3' || has(self.credentialsSecretRef) || (has(self.accessKey) && has(self.secretKey))",fieldPath=".credentialsSecretRef",reason=FieldValueRequired,message="S3 needs credentials: name a Secret here, or set accessKey and secretKey"
 // +kubebuilder:validation:XValidation:rule="self.type != 'CloudFront' || (has(self.host) && size(self.host) > 0)",fieldPath=".host",reason=FieldValueRequired,message="needed when source.type is CloudFront, for example d111111abcdef8.cloudfront.net"
 type Source struct {
-	// Type is the type of the source.
+	// type is the type of the source.
 	// +optional
-	// +kubebuilder:default=WebFolder
+	// +default="WebFolder"
 	Type SourceType `json:"type,omitempty"`
 
-	// BaseURL (WebFolder) is the absolute http or https URL of the folder. A trailing
+	// baseUrl (WebFolder) is the absolute http or https URL of the folder. A trailing
 	// slash is removed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL without user, query or fragment, for example https://example.com/images"
 	BaseURL string `json:"baseUrl,omitempty"`
 
-	// Bucket (S3, GoogleCloudStorage) is the name of the bucket.
+	// bucket (S3, GoogleCloudStorage) is the name of the bucket.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9._-]*$')",message="must be the name of a bucket: letters, digits, '.', '_' and '-'"
 	Bucket string `json:"bucket,omitempty"`
 
-	// Region (S3) is the region of the bucket.
+	// region (S3) is the region of the bucket.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9-]*$')",message="must be a region, for example eu-west-2"
 	Region string `json:"region,omitempty"`
 
-	// Endpoint (S3) is the URL of an S3-compatible service. Defaults to AWS.
+	// endpoint (S3) is the URL of an S3-compatible service. Defaults to AWS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^https?://([^]/?#@:[[:space:][:cntrl:]]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]{1,5})?(/[^?#[:space:][:cntrl:]]*)?$')",message="must be an absolute http or https URL, for example https://minio.example.com:9000"
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// PathPrefix (S3, CloudFront) restricts requests to paths that start with it. It
+	// pathPrefix (S3, CloudFront) restricts requests to paths that start with it. It
 	// is not removed from the path. A missing leading slash is added.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^?#[:space:][:cntrl:]]*$')",message="must be a path such as /uploads, without spaces, '?' or '#'"
 	PathPrefix string `json:"pathPrefix,omitempty"`
 
-	// AccessKey (S3) is the inline access key. The operator stores it in a Secret, but
+	// accessKey (S3) is the inline access key. The operator stores it in a Secret, but
 	// all users who may read this resource can read it: prefer credentialsSecretRef.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	AccessKey string `json:"accessKey,omitempty"`
 
-	// SecretKey (S3) is the inline secret key. Prefer credentialsSecretRef.
+	// secretKey (S3) is the inline secret key. Prefer credentialsSecretRef.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	SecretKey string `json:"secretKey,omitempty"`
 
-	// CredentialsSecretRef (S3, GoogleCloudStorage) is a reference to a Secret with
+	// credentialsSecretRef (S3, GoogleCloudStorage) is a reference to a Secret with
 	// the credentials in the same namespace. It is not required for a public bucket of
 	// Google Cloud Storage.
 	// +optional
 	CredentialsSecretRef *CredentialsSecretRef `json:"credentialsSecretRef,omitempty"`
 
-	// Host (CloudFront) is the host name of the distribution, without a scheme.
+	// host (CloudFront) is the host name of the distribution, without a scheme.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?)?$')",message="must be a host name without scheme or path, for example d111111abcdef8.cloudfront.net"
 	Host string `json:"host,omitempty"`
 
-	// SecureProtocol (CloudFront) uses HTTPS for requests to the distribution.
+	// secureProtocol (CloudFront) uses HTTPS for requests to the distribution.
 	// Defaults to true.
 	// +optional
 	SecureProtocol *bool `json:"secureProtocol,omitempty"`
@@ -98,26 +98,26 @@ type Source struct {
 
 // CredentialsSecretRef is a reference to a Secret and its keys.
 type CredentialsSecretRef struct {
-	// Name is the name of the Secret.
+	// name is the name of the Secret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="must be the name of a Secret"
 	Name string `json:"name"`
 
-	// AccessKeyKey (S3) is the key of the access key. Defaults to accessKey.
+	// accessKeyKey (S3) is the key of the access key. Defaults to accessKey.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	AccessKeyKey string `json:"accessKeyKey,omitempty"`
 
-	// SecretKeyKey (S3) is the key of the secret key. Defaults to secretKey.
+	// secretKeyKey (S3) is the key of the secret key. Defaults to secretKey.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	SecretKeyKey string `json:"secretKeyKey,omitempty"`
 
-	// CredentialsJSONKey (GoogleCloudStorage) is the key of the service account
+	// credentialsJsonKey (GoogleCloudStorage) is the key of the service account
 	// key (JSON). Defaults to credentials.json.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253

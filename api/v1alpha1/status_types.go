@@ -7,56 +7,56 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Two controllers write it by server-side apply: the Helm reconciler owns its
 // conditions and deployedRelease, the status controller all other fields.
 type DarkroomStatus struct {
-	// ObservedGeneration is the metadata.generation that this status describes; -1
+	// observedGeneration is the metadata.generation that this status describes; -1
 	// before the first observation.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Phase is the summary of the conditions.
+	// phase is the summary of the conditions.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
-	// Message is the reason for the phase, in a sentence.
+	// message is the reason for the phase, in a sentence.
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// Domains are the hosts that serve images, sorted: the hosts of the live Ingress,
+	// domains are the hosts that serve images, sorted: the hosts of the live Ingress,
 	// and of the live HTTPRoute once a Gateway has accepted it.
 	// +optional
 	// +listType=atomic
 	Domains []string `json:"domains,omitempty"`
 
-	// URL is the first domain with its scheme. The scheme is https if the Ingress has
+	// url is the first domain with its scheme. The scheme is https if the Ingress has
 	// a certificate for the domain or a Gateway has accepted it at a listener that is
 	// known to be secure (see docs/conditions.md), else http.
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// Version is the container image tag or digest in the Deployment.
+	// version is the container image tag or digest in the Deployment.
 	// +optional
 	Version string `json:"version,omitempty"`
 
-	// Address is the URL of the Service in the cluster.
+	// address is the URL of the Service in the cluster.
 	// +optional
 	Address string `json:"address,omitempty"`
 
-	// Replicas is the number of pods.
+	// replicas is the number of pods.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// ReadyReplicas is the number of ready pods.
+	// readyReplicas is the number of ready pods.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// Selector is the label selector of the pods, for the scale subresource.
+	// selector is the label selector of the pods, for the scale subresource.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// DeployedRelease is the Helm release of this Darkroom.
+	// deployedRelease is the Helm release of this Darkroom.
 	// +optional
 	DeployedRelease *DeployedRelease `json:"deployedRelease,omitempty"`
 
-	// Conditions are the latest observations of the state of the Darkroom.
+	// conditions are the latest observations of the state of the Darkroom.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -66,7 +66,7 @@ type DarkroomStatus struct {
 // DeployedRelease is a reference to a Helm release. (The manifest is only in Helm's
 // Secret, because it contains credentials.)
 type DeployedRelease struct {
-	// Name is the name of the release.
+	// name is the name of the release.
 	// +optional
 	Name string `json:"name,omitempty"`
 }
@@ -74,29 +74,29 @@ type DeployedRelease struct {
 // Condition is one aspect of the state of a Darkroom. Unlike in metav1.Condition,
 // reason and message may be empty, because the Helm reconciler does not always set them.
 type Condition struct {
-	// Type is the type of the condition.
+	// type is the type of the condition.
 	// +required
 	// +kubebuilder:validation:MaxLength=316
 	Type string `json:"type"`
 
-	// Status is the status of the condition: True, False or Unknown.
+	// status is the status of the condition: True, False or Unknown.
 	// +required
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	Status metav1.ConditionStatus `json:"status"`
 
-	// ObservedGeneration is the metadata.generation that the condition describes.
+	// observedGeneration is the metadata.generation that the condition describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// LastTransitionTime is the time at which the status last changed.
+	// lastTransitionTime is the time at which the status last changed.
 	// +optional
 	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
 
-	// Reason is the reason for the status, as a CamelCase word.
+	// reason is the reason for the status, as a CamelCase word.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// Message is the reason for the status, in a sentence.
+	// message is the reason for the status, in a sentence.
 	// +optional
 	Message string `json:"message,omitempty"`
 }

@@ -15,6 +15,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/releaseutil"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -62,6 +63,11 @@ func everything() map[string]*v1alpha1.Darkroom {
 				Tolerations:        []corev1.Toleration{{Key: "spot", Operator: corev1.TolerationOpExists, TolerationSeconds: &seconds}},
 				Affinity:           &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}},
 				ServiceAccountName: "robot",
+				PriorityClassName:  "images", TerminationGracePeriodSeconds: ptr.To(int64(120)),
+				Volumes: []v1alpha1.Volume{
+					{Name: "authorities", ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "authorities"}}},
+				},
+				VolumeMounts: []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/private", SubPath: "ca"}},
 				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
 					MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule,
 					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}},
@@ -70,9 +76,14 @@ func everything() map[string]*v1alpha1.Darkroom {
 			Spec(func(spec *v1alpha1.DarkroomSpec) {
 				spec.CacheTTLSeconds = &ttl
 				spec.LogLevel = "warn"
-				spec.Metrics = &v1alpha1.Metrics{Enabled: true, ServiceMonitor: true}
+				spec.Metrics = &v1alpha1.Metrics{
+					Enabled: true, ServiceMonitor: true, ServiceMonitorLabels: map[string]string{"release": "stack"}, ScrapeInterval: "1m",
+				}
 				spec.Probe = &v1alpha1.Probe{Path: "/probe.jpg", PeriodSeconds: ptr.To(int32(30)), TimeoutSeconds: ptr.To(int32(5)), FailureThreshold: ptr.To(int32(3))}
-				spec.Service = &v1alpha1.Service{IPFamilyPolicy: corev1.IPFamilyPolicyPreferDualStack}
+				spec.Service = &v1alpha1.Service{
+					IPFamilyPolicy: corev1.IPFamilyPolicyPreferDualStack, TrafficDistribution: corev1.ServiceTrafficDistributionPreferClose,
+					Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
+				}
 				spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true}
 				spec.ExtraEnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 					LocalObjectReference: corev1.LocalObjectReference{Name: "more"},
@@ -88,12 +99,20 @@ func everything() map[string]*v1alpha1.Darkroom {
 		}).Obj(),
 		"autoscaling": photos().Autoscaling(2, 5).Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Autoscaling.TargetCPUUtilizationPercentage = &percentage
+			spec.Autoscaling.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{
+				ScaleDown: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: ptr.To(int32(600))},
+			}
+			spec.PodTemplate = &v1alpha1.PodTemplate{
+				ServiceAccountAnnotations: map[string]string{"cert-manager.io/issuer": "acme"},
+				Volumes:                   []v1alpha1.Volume{{Name: "authorities", Secret: &corev1.SecretVolumeSource{SecretName: "authorities"}}},
+				VolumeMounts:              []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/authorities"}},
+			}
 		}).Obj(),
 		"gateway": photos().CloudFront("d111111abcdef8.cloudfront.net").Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Source.SecureProtocol = &yes
 			spec.Gateway = &v1alpha1.Gateway{
 				ParentRefs:  []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
-				Annotations: map[string]string{"example.com/team": "images"},
+				Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
 				Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
 			}
 		}).Obj(),

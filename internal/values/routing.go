@@ -17,17 +17,18 @@ var ipFamilyPolicies = []corev1.IPFamilyPolicy{
 	corev1.IPFamilyPolicySingleStack, corev1.IPFamilyPolicyPreferDualStack, corev1.IPFamilyPolicyRequireDualStack,
 }
 
+var trafficDistributions = []string{
+	corev1.ServiceTrafficDistributionPreferClose, corev1.ServiceTrafficDistributionPreferSameZone, corev1.ServiceTrafficDistributionPreferSameNode,
+}
+
 // gatewayDuration is the format of durations in the Gateway API.
 var gatewayDuration = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
 
 // routing routes the hosts by an Ingress, by an HTTPRoute when the Darkroom names
 // Gateways, or by both when it sets both.
 func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
-	if service := spec.Service; service != nil && service.IPFamilyPolicy != "" {
-		if !slices.Contains(ipFamilyPolicies, service.IPFamilyPolicy) {
-			b.errs = append(b.errs, field.NotSupported(specPath.Child("service", "ipFamilyPolicy"), service.IPFamilyPolicy, ipFamilyPolicies))
-		}
-		b.set(string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
+	if spec.Service != nil {
+		b.service(spec.Service, allowed)
 	}
 	if spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled {
 		b.set(true, "networkPolicy", "enabled")
@@ -57,6 +58,23 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 	b.setString(className, "ingress", "className")
 	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
 	b.sharedAnnotations(path.Child("annotations"), ingress.Annotations, allowed, "ingress", "annotations")
+}
+
+func (b *builder) service(service *v1alpha1.Service, allowed allowList) {
+	path := specPath.Child("service")
+	if policy := service.IPFamilyPolicy; policy != "" {
+		if !slices.Contains(ipFamilyPolicies, policy) {
+			b.errs = append(b.errs, field.NotSupported(path.Child("ipFamilyPolicy"), policy, ipFamilyPolicies))
+		}
+		b.set(string(policy), "service", "ipFamilyPolicy")
+	}
+	if distribution := service.TrafficDistribution; distribution != "" {
+		if !slices.Contains(trafficDistributions, distribution) {
+			b.errs = append(b.errs, field.NotSupported(path.Child("trafficDistribution"), distribution, trafficDistributions))
+		}
+		b.set(distribution, "service", "trafficDistribution")
+	}
+	b.sharedAnnotations(path.Child("annotations"), service.Annotations, allowed, "service", "annotations")
 }
 
 func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {

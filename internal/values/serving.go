@@ -15,8 +15,10 @@ var (
 	// logLevels are those that Darkroom v0.4.2 knows; it hangs at any other.
 	logLevels = []v1alpha1.LogLevel{"debug", "info", "warn", "error", "fatal", "panic"}
 
-	paramName  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	paramValue = regexp.MustCompile(`^[^;=[:cntrl:]]{0,128}$`)
+	paramName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	// scrapeInterval is the format of durations of Prometheus, as far as the chart takes it.
+	scrapeInterval = regexp.MustCompile(`^([0-9]+(ms|s|m|h))+$`)
+	paramValue     = regexp.MustCompile(`^[^;=[:cntrl:]]{0,128}$`)
 	// variableName is narrower than what Kubernetes admits: it is what a shell and
 	// the chart take too.
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
@@ -52,6 +54,16 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 			b.errs = append(b.errs, field.Forbidden(specPath.Child("metrics", "serviceMonitor"), "requires metrics.enabled: true"))
 		}
 		b.set(true, "metrics", "serviceMonitor", "enabled")
+		b.labels(specPath.Child("metrics", "serviceMonitorLabels"), metrics.ServiceMonitorLabels)
+		if len(metrics.ServiceMonitorLabels) > 0 {
+			b.setPlain(metrics.ServiceMonitorLabels, specPath.Child("metrics", "serviceMonitorLabels"), "metrics", "serviceMonitor", "labels")
+		}
+		if interval := metrics.ScrapeInterval; interval != "" {
+			if !scrapeInterval.MatchString(interval) {
+				b.invalid(specPath.Child("metrics", "scrapeInterval"), interval, "must be a duration of Prometheus, for example 30s or 1m")
+			}
+			b.set(interval, "metrics", "serviceMonitor", "interval")
+		}
 	}
 }
 

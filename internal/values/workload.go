@@ -2,14 +2,21 @@ package values
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
+
+// preStopSeconds is the chart's preStopSleepSeconds.
+const preStopSeconds = 10
+
+var mountPath = regexp.MustCompile(`^/[^:]+$`)
 
 // The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured
 // with Darkroom v0.4.2), so no pod goes without a memory limit.
@@ -19,6 +26,10 @@ var (
 		corev1.ResourceCPU:    resource.MustParse("100m"),
 		corev1.ResourceMemory: resource.MustParse("128Mi"),
 	}
+	// With autoscaling, the CPU request decides when pods are added. Resizing an image of one
+	// megapixel takes 36 ms of CPU time, one of twelve megapixels 340 ms (measured with Darkroom
+	// v0.4.2): with the chart's request and target, two small images a second would add pods.
+	scaledCPURequest = resource.MustParse("500m")
 )
 
 // replicas leaves the number of pods either to the resource or to an autoscaler.
@@ -59,17 +70,29 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 		}
 		b.set(int64(*target), "autoscaling", "targetCPUUtilizationPercentage")
 	}
+	if autoscaling.Behavior != nil {
+		b.setPlain(autoscaling.Behavior, path.Child("behavior"), "autoscaling", "behavior")
+	}
 }
 
 // resources lays the Darkroom's over the chart's defaults, which Helm merges key
 // by key. Two merges would contradict themselves and are settled here: a limit
 // below the default request drops that request, and a memory request above the
 // default limit lifts the limit.
-func (b *builder) resources(resources *corev1.ResourceRequirements) {
+func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling bool) {
 	if resources == nil {
-		return
+		resources = &corev1.ResourceRequirements{}
 	}
 	requests, limits := maps.Clone(resources.Requests), maps.Clone(resources.Limits)
+	if _, requested := requests[corev1.ResourceCPU]; autoscaling && !requested {
+		if requests == nil {
+			requests = corev1.ResourceList{}
+		}
+		requests[corev1.ResourceCPU] = scaledCPURequest
+		if limit, limited := limits[corev1.ResourceCPU]; limited && limit.Cmp(scaledCPURequest) < 0 {
+			requests[corev1.ResourceCPU] = limit
+		}
+	}
 	if _, limited := limits[corev1.ResourceMemory]; !limited {
 		if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(defaultMemoryLimit) > 0 {
 			if limits == nil {
@@ -102,7 +125,7 @@ func (b *builder) resources(resources *corev1.ResourceRequirements) {
 }
 
 // podTemplate passes on settings that have no dedicated field.
-func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion string) {
+func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion string, allowed allowList) {
 	b.podAnnotations(spec, credentialsVersion)
 	template := spec.PodTemplate
 	if template == nil {
@@ -131,9 +154,59 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 		})
 		b.setPlain(constraints, path, "topologySpreadConstraints")
 	}
+	b.serviceAccount(path, template, allowed)
+	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
+	b.setString(template.PriorityClassName, "priorityClassName")
+	if period := template.TerminationGracePeriodSeconds; period != nil {
+		if *period <= preStopSeconds {
+			b.invalid(path.Child("terminationGracePeriodSeconds"), *period, "must be at least 11: pods accept requests for the first 10 seconds")
+		}
+		b.set(*period, "terminationGracePeriodSeconds")
+	}
+	b.volumes(path, template)
+}
+
+// serviceAccount sets the ServiceAccount. Its annotations are read by controllers that grant it
+// identities of clouds.
+func (b *builder) serviceAccount(path *field.Path, template *v1alpha1.PodTemplate, allowed allowList) {
+	b.sharedAnnotations(path.Child("serviceAccountAnnotations"), template.ServiceAccountAnnotations, allowed, "serviceAccount", "annotations")
 	if template.ServiceAccountName != "" {
 		b.set(false, "serviceAccount", "create")
 		b.set(template.ServiceAccountName, "serviceAccount", "name")
+	}
+}
+
+// volumes mounts ConfigMaps and Secrets, read-only.
+func (b *builder) volumes(path *field.Path, template *v1alpha1.PodTemplate) {
+	names := map[string]bool{}
+	for i, volume := range template.Volumes {
+		at := path.Child("volumes").Index(i)
+		if problems := validation.IsDNS1123Label(volume.Name); len(problems) > 0 {
+			b.invalid(at.Child("name"), volume.Name, problems[0])
+		}
+		if (volume.ConfigMap == nil) == (volume.Secret == nil) {
+			b.invalid(at, volume.Name, "must have either configMap or secret")
+		}
+		names[volume.Name] = true
+	}
+	duplicates(b, path.Child("volumes"), template.Volumes, func(volume v1alpha1.Volume) string { return volume.Name })
+	mounts := make([]corev1.VolumeMount, 0, len(template.VolumeMounts))
+	for i, mount := range template.VolumeMounts {
+		at := path.Child("volumeMounts").Index(i)
+		if !names[mount.Name] {
+			b.invalid(at.Child("name"), mount.Name, "must be the name of one of the volumes")
+		}
+		if !mountPath.MatchString(mount.MountPath) {
+			b.invalid(at.Child("mountPath"), mount.MountPath, "must be an absolute path without ':'")
+		}
+		mounts = append(mounts, corev1.VolumeMount{Name: mount.Name, MountPath: mount.MountPath, SubPath: mount.SubPath, ReadOnly: true})
+	}
+	duplicates(b, path.Child("volumeMounts"), mounts, func(mount corev1.VolumeMount) string { return mount.MountPath })
+	if len(template.Volumes) > 0 {
+		b.setPlain(template.Volumes, path.Child("volumes"), "extraVolumes")
+	}
+	if len(mounts) > 0 {
+		b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
 	}
 }
 

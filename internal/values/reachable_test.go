@@ -1,0 +1,77 @@
+package values
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// unreachable are the values of the chart that no field of a Darkroom and no setting of the
+// operator sets, with the reason. A key stands for all values below it.
+var unreachable = map[string]string{
+	"nameOverride":                       "the operator finds objects by their labels",
+	"image.digest":                       "part of the image that the operator is configured with; spec.version is a tag",
+	"source.breaker":                     "tuned for all sources; extraEnv overrides it (SOURCE_HYSTRIX_…)",
+	"podDisruptionBudget":                "the default keeps all but one pod, which suits every number of pods",
+	"service.type":                       "a NodePort or LoadBalancer would serve /metrics and any host, past the claims of hosts",
+	"service.port":                       "only routes use it",
+	"networkPolicy.ingressFrom":          "depends on the cluster, not on the Darkroom: add a NetworkPolicy, which adds peers",
+	"networkPolicy.egress":               "protects the node from the Darkroom, whose author must not lift it",
+	"podSecurityContext":                 "meets the Pod Security Standard restricted, whose author must not lift it",
+	"securityContext":                    "as podSecurityContext",
+	"preStopSleepSeconds":                "the time that routers need; terminationGracePeriodSeconds bounds the rest",
+	"startupProbe":                       "probes of /ping, which need no tuning for each Darkroom",
+	"readinessProbe":                     "as startupProbe",
+	"livenessProbe":                      "as startupProbe",
+	"tests":                              "for helm test, which the operator does not run",
+	"source.credentials.credentialsJson": "inline JSON keys are not accepted in a Darkroom: use credentialsSecretRef",
+}
+
+func TestEachChartValueIsReachable(t *testing.T) {
+	chart, err := darkroomChart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]bool{}
+	options := Options{
+		Image: "registry.example.com/darkroom:v0.4.2",
+		Proxy: Proxy{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3128", No: ".local"},
+	}
+	for _, darkroom := range everything() {
+		for _, options := range []Options{{}, options} {
+			for _, leaf := range leaves(valuesOf(t, darkroom, options), "") {
+				set[leaf] = true
+			}
+		}
+	}
+	excused := func(leaf string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(unreachable)), func(key string) bool { return covers(key, leaf) })
+	}
+	for _, leaf := range leaves(chart.Values, "") {
+		reached := slices.ContainsFunc(slices.Collect(maps.Keys(set)), func(at string) bool { return covers(leaf, at) })
+		switch {
+		case !reached && !excused(leaf):
+			t.Errorf("no field sets %s: add one, or the reason why there is none", leaf)
+		case reached && excused(leaf):
+			t.Errorf("%s is set by a field: remove it from the list", leaf)
+		}
+	}
+}
+
+// covers reports whether a key is another one or has it below.
+func covers(key, below string) bool { return key == below || strings.HasPrefix(below, key+".") }
+
+// leaves returns the paths of all values that are no maps, or empty ones.
+func leaves(values map[string]any, prefix string) []string {
+	var all []string
+	for key, value := range values {
+		path := prefix + key
+		if nested, isMap := value.(map[string]any); isMap && len(nested) > 0 {
+			all = append(all, leaves(nested, path+".")...)
+			continue
+		}
+		all = append(all, path)
+	}
+	return all
+}
