@@ -1,5 +1,5 @@
 // Package storage keeps the releases of Darkrooms where Helm keeps them: each revision in
-// a Secret of the release's namespace, encoded by Helm's own driver, so that `helm ls`,
+// a Secret of the release's namespace, in the format of Helm's driver, so that `helm ls`,
 // `history`, `get manifest`, `rollback` and `uninstall` work on them.
 //
 // Only revisions that belong to the Darkroom are read, pruned and deleted; package
