@@ -368,7 +368,7 @@ RELEASE_TOOLS := github.com/goreleaser/goreleaser/v2@v2.16.0 github.com/anchore/
 $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 	@echo "building operator-sdk (two minutes)"
 	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -o $(TOOLS)/ \
-		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.42.2' tool && touch $@
+		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.33.0' tool && touch $@
 
 # opm is built like the programs of the test cluster, which have their versions there.
 $(OPM): $(CLUSTER_TOOL)
