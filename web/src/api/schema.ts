@@ -348,6 +348,7 @@ export interface components {
             podAntiAffinity?: components["schemas"]["PodAntiAffinity"];
         };
         Autoscaling: {
+            behavior?: components["schemas"]["HorizontalPodAutoscalerBehavior"];
             /** Format: int32 */
             maxReplicas: number;
             /** Format: int32 */
@@ -372,6 +373,15 @@ export interface components {
         };
         ConfigMapKeySelector: {
             key: string;
+            name?: string;
+            optional?: boolean;
+        };
+        ConfigMapVolumeSource: {
+            /** Format: int32 */
+            defaultMode?: number;
+            /** Format: int64 */
+            defaultUser?: number;
+            items?: components["schemas"]["KeyToPath"][];
             name?: string;
             optional?: boolean;
         };
@@ -598,6 +608,25 @@ export interface components {
         GatewayTimeouts: {
             request?: string;
         };
+        HPAScalingPolicy: {
+            /** Format: int32 */
+            periodSeconds: number;
+            type: string;
+            /** Format: int32 */
+            value: number;
+        };
+        HPAScalingRules: {
+            policies?: components["schemas"]["HPAScalingPolicy"][];
+            selectPolicy?: string;
+            /** Format: int32 */
+            stabilizationWindowSeconds?: number;
+            /** @description A quantity such as 500m, 2 or 256Mi */
+            tolerance?: string | number;
+        };
+        HorizontalPodAutoscalerBehavior: {
+            scaleDown?: components["schemas"]["HPAScalingRules"];
+            scaleUp?: components["schemas"]["HPAScalingRules"];
+        };
         HostOutcome: {
             host: string;
             /** @description namespace/name of the Darkroom that has it, if the caller may get that one */
@@ -625,6 +654,14 @@ export interface components {
             /** @enum {string} */
             state: "found" | "missing" | "unknown";
         };
+        KeyToPath: {
+            key: string;
+            /** Format: int32 */
+            mode?: number;
+            path: string;
+            /** Format: int64 */
+            user?: number;
+        };
         LabelSelector: {
             matchExpressions?: components["schemas"]["LabelSelectorRequirement"][];
             matchLabels?: {
@@ -641,7 +678,11 @@ export interface components {
         };
         Metrics: {
             enabled?: boolean;
+            scrapeInterval?: string;
             serviceMonitor?: boolean;
+            serviceMonitorLabels?: {
+                [key: string]: string;
+            };
         };
         NetworkPolicy: {
             enabled?: boolean;
@@ -739,9 +780,17 @@ export interface components {
             nodeSelector?: {
                 [key: string]: string;
             };
+            priorityClassName?: string;
+            serviceAccountAnnotations?: {
+                [key: string]: string;
+            };
             serviceAccountName?: string;
+            /** Format: int64 */
+            terminationGracePeriodSeconds?: number;
             tolerations?: components["schemas"]["Toleration"][];
             topologySpreadConstraints?: components["schemas"]["TopologySpreadConstraint"][];
+            volumeMounts?: components["schemas"]["VolumeMount"][];
+            volumes?: components["schemas"]["Volume"][];
         };
         PreferredSchedulingTerm: {
             preference: components["schemas"]["NodeSelectorTerm"];
@@ -898,6 +947,15 @@ export interface components {
              */
             state: "found" | "missing" | "unknown";
         };
+        SecretVolumeSource: {
+            /** Format: int32 */
+            defaultMode?: number;
+            /** Format: int64 */
+            defaultUser?: number;
+            items?: components["schemas"]["KeyToPath"][];
+            optional?: boolean;
+            secretName?: string;
+        };
         ServerSettings: {
             /** @description Images are served at <subDomain>.<base domain> */
             baseDomain: string;
@@ -911,7 +969,11 @@ export interface components {
             version: string;
         };
         Service: {
+            annotations?: {
+                [key: string]: string;
+            };
             ipFamilyPolicy?: string;
+            trafficDistribution?: string;
         };
         SignIn: {
             /** @description A bearer token that the cluster accepts */
@@ -1017,6 +1079,16 @@ export interface components {
             nodeTaintsPolicy?: string;
             topologyKey: string;
             whenUnsatisfiable: string;
+        };
+        Volume: {
+            configMap?: components["schemas"]["ConfigMapVolumeSource"];
+            name: string;
+            secret?: components["schemas"]["SecretVolumeSource"];
+        };
+        VolumeMount: {
+            mountPath: string;
+            name: string;
+            subPath?: string;
         };
         WaysToSignIn: {
             /** @description Name of the cluster; empty if it has none */
