@@ -157,8 +157,9 @@ func helmConfiguration(t *testing.T) *action.Configuration {
 
 func chartValues(version string) map[string]any {
 	return map[string]any{
-		"image":   map[string]any{"tag": "v" + version},
-		"manager": map[string]any{"baseDomain": baseDomain},
+		"image":     map[string]any{"tag": "v" + version},
+		"manager":   map[string]any{"baseDomain": baseDomain},
+		"apiserver": map[string]any{"enabled": true},
 	}
 }
 
