@@ -137,7 +137,7 @@ func (b *builder) sharedAnnotations(path *field.Path, annotations map[string]str
 	b.annotations(path, annotations)
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		switch {
-		case reserved(key): // refused already
+		case reserved(key), len(validation.IsQualifiedName(strings.ToLower(key))) > 0: // refused already
 		case key == annotationIngressClass:
 			b.forbidden(path.Key(key), "deprecated: set spec.ingress.className instead")
 		case !allowed.allows(key):

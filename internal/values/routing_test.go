@@ -48,12 +48,12 @@ func TestRouting(t *testing.T) {
 		},
 		"annotations and a time limit of the HTTPRoute": {
 			"", photos().Gateway("public").Spec(func(spec *v1alpha1.DarkroomSpec) {
-				spec.Gateway.Annotations = map[string]string{"example.com/team": "images"}
+				spec.Gateway.Annotations = map[string]string{"cert-manager.io/issuer": "acme"}
 				spec.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{Request: "1m30s"}
 			}),
 			table{"ingress": table{"enabled": false}, "gateway": table{
 				"enabled": true, "parentRefs": []any{table{"name": "public"}},
-				"annotations": table{"example.com/team": "images"}, "timeouts": table{"request": "1m30s"},
+				"annotations": table{"cert-manager.io/issuer": "acme"}, "timeouts": table{"request": "1m30s"},
 			}},
 		},
 		"no time limit said": {
