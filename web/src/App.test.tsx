@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
 import type { Darkroom, DarkroomInput } from "./api/types";
 import { App } from "./App";
+import { navigate } from "./router";
 // Views that App loads when they are opened: loaded here, so that no test waits for it.
 import "./detail/DetailView";
 import "./form/FormView";
@@ -13,6 +14,11 @@ import "./layout/SignInDialog";
 
 /** Whether the server takes the session. */
 let good: boolean;
+/** Who is signed in, and the only namespace to create Darkrooms in; none: all. */
+let username: string;
+let mayCreateIn: string | undefined;
+/** How many streams of events are open. */
+let streams: number;
 /** The Darkroom on the server; a write needs its version. */
 let stored: Darkroom;
 
@@ -30,6 +36,9 @@ const stream = (signal: AbortSignal | null | undefined) =>
 
 beforeEach(() => {
   good = true;
+  streams = 0;
+  username = "alice";
+  mayCreateIn = undefined;
   stored = darkroom();
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
@@ -43,19 +52,21 @@ beforeEach(() => {
     }
     switch (path.replace(/\?.*/, "")) {
       case "/session":
-        return reply(200, { username: "alice", groups: [], auth: "token" });
+        return reply(200, { username, groups: [], auth: "token" });
       case "/settings":
         return reply(200, { cluster: "production", baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
       case "/access":
-        return reply(200, { create: true, update: true, delete: true, image: true, log: true, createSecret: true });
+        return reply(200, { create: !mayCreateIn || path.includes(`namespace=${mayCreateIn}`), update: true, delete: true, image: true, log: true, createSecret: true });
       case "/events/stream":
+        streams++;
+        init.signal?.addEventListener("abort", () => streams--);
         return Promise.resolve(new Response(stream(init.signal)));
       default:
         if (path.endsWith("/manifest")) {
           return reply(200, `replicas: ${method}\n`);
         }
         if (path.endsWith("/review")) {
-          return reply(200, { manifest: "replicas: POST\n", outcome: { hosts: [], secrets: [], source: { state: "notChecked", reason: "off" }, pods: "keep" } });
+          return reply(200, { manifest: "replicas: POST\n", outcome: { hosts: [], secrets: [], pods: "keep" } });
         }
         if (method === "PUT") {
           if (new Headers(init.headers).get("If-Match") !== `"${stored.resourceVersion ?? ""}"`) {
@@ -91,7 +102,7 @@ test("a session that expires while editing is renewed above the form, which then
   await user.type(token, "good");
   await user.click(screen.getByRole("button", { name: "Sign in" }));
   // The check that was refused goes on without another click.
-  await screen.findByRole("region", { name: "Manifests, line by line" });
+  await screen.findByRole("region", { name: "Object, line by line" });
   expect(screen.getByText("production")).toBeTruthy();
   expect(screen.queryByLabelText(/^Token/)).toBeNull();
 });
@@ -146,4 +157,59 @@ test("signing out removes drafts", async () => {
   await user.click(await screen.findByRole("menuitem", { name: "Sign out" }));
   await screen.findByRole("heading", { name: "Sign in to Darkrooms" });
   expect(sessionStorage.length).toBe(0);
+});
+
+test("a new view has the focus on its heading; Back restores where the list was scrolled to", async () => {
+  navigate("/");
+  render(<App />);
+  const user = userEvent.setup();
+  const link = await screen.findByRole("link", { name: "cats" });
+  const main = screen.getByRole("main");
+  main.scrollTop = 700;
+  await user.click(link);
+  expect(document.activeElement).toBe(await screen.findByRole("heading", { name: "cats", level: 1 }));
+  expect(main.scrollTop).toBe(0);
+  await act(async () => {
+    const gone = new Promise((resolve) => window.addEventListener("popstate", resolve, { once: true }));
+    history.back();
+    await gone;
+  });
+  expect(document.activeElement).toBe(await screen.findByRole("heading", { name: "Darkrooms", level: 1 }));
+  expect(main.scrollTop).toBe(700);
+});
+
+test("only visible tabs have a stream of events", async () => {
+  const visibility = vi.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
+  const turn = (state: DocumentVisibilityState) =>
+    act(() => {
+      visibility.mockReturnValue(state);
+      document.dispatchEvent(new Event("visibilitychange"));
+    });
+  history.replaceState(null, "", "/");
+  render(<App />);
+  await screen.findByRole("heading", { name: "Darkrooms" });
+  expect(streams).toBe(0);
+  turn("visible");
+  await screen.findByRole("link", { name: "cats" });
+  expect(streams).toBe(1);
+  turn("hidden");
+  expect(streams).toBe(0);
+  expect(screen.getByRole("link", { name: "cats" })).toBeTruthy();
+});
+
+test("a change that the operator has not handled is said to wait for it, and where to look", async () => {
+  stored = darkroom({ generation: 1, createdAt: new Date(Date.now() - 90_000).toISOString(), status: { domains: [], replicas: 0, readyReplicas: 0 } });
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  await screen.findByText(/^Waiting for the operator for 9\d s/);
+  expect(screen.getByText(/Check that the operator runs/)).toBeTruthy();
+});
+
+test("the form suggests a namespace in which the user may create", async () => {
+  username = "system:serviceaccount:team-a:alice";
+  mayCreateIn = "team-a";
+  history.replaceState(null, "", "/ui/create");
+  render(<App />);
+  const field = await screen.findByLabelText<HTMLInputElement>(/^Namespace/);
+  expect(field.value).toBe("team-a");
 });

@@ -1,6 +1,6 @@
 import { Bullseye, EmptyState, EmptyStateBody, EmptyStateFooter, PageSection, Spinner } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { api, onSignedOut } from "./api/client";
 import { asProblem, type Problem } from "./api/problem";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
@@ -95,7 +95,7 @@ export function App() {
       return <ProblemState problem={session.problem} onRetry={enter} />;
     case "signedIn":
       return (
-        <SettingsContext value={session.settings}>
+        <SettingsContext value={{ ...session.settings, username: session.who.username }}>
           <SignedIn
             who={session.who}
             round={session.round}
@@ -134,24 +134,23 @@ function SignedIn({ who, round, onSignOut }: { who: Who; round: number; onSignOu
 function View() {
   const pathname = usePathname();
   const route = routeOf(pathname);
+  const shown = useRef(pathname);
   useEffect(() => {
     document.title = titleOf(route);
   });
   return (
-    <>
-      <Boundary key={pathname}>
-        <Suspense fallback={<Loading />}>
-          <Shown route={route} />
-          <Arrival pathname={pathname} />
-        </Suspense>
-      </Boundary>
-    </>
+    <Boundary key={pathname}>
+      <Suspense fallback={<Loading />}>
+        <Shown route={route} />
+        <Arrival pathname={pathname} shown={shown} />
+      </Suspense>
+    </Boundary>
   );
 }
 
 /** Comes after the view, so that its effect finds the view rendered. */
-function Arrival({ pathname }: { pathname: string }) {
-  useArrival(pathname);
+function Arrival({ pathname, shown }: { pathname: string; shown: RefObject<string> }) {
+  useArrival(pathname, shown);
   return null;
 }
 

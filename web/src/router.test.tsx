@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { act, render, screen } from "@testing-library/react";
+import { useRef } from "react";
 import { expect, test } from "vitest";
 import { navigate, paths, routeOf, useArrival, usePathname } from "./router";
 
@@ -23,7 +24,7 @@ test("a Darkroom named create in a namespace of that name has its own address", 
 
 function View() {
   const pathname = usePathname();
-  useArrival(pathname);
+  useArrival(pathname, useRef(pathname));
   return (
     <main id="main" tabIndex={-1}>
       <h1>{pathname}</h1>

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
+import { useLayoutEffect, useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent, type RefObject } from "react";
 import type { Key } from "./api/types";
 
 /** The views of the page. All but the list are below /ui/, where the API has no route. */
@@ -15,7 +15,9 @@ export const paths = {
   hosts: "/ui/hosts",
   clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
-  edit: (key: Key): string => paths.detail(key) + "/edit",
+  /** The form, which can open at a field. */
+  edit: (key: Key, field?: string): string => paths.detail(key) + "/edit" + (field ? `?${new URLSearchParams({ field }).toString()}` : ""),
+  history: (key: Key): string => paths.detail(key) + "?tab=history",
 };
 
 export function routeOf(pathname: string): Route {
@@ -79,15 +81,14 @@ export function navigate(to: string, { replace = false } = {}): void {
 
 /**
  * Scrolls a new view to its top, or to where it was left if the user went back, and moves
- * the focus to its heading: the link that had it is gone.
+ * the focus to its heading: the link that had it is gone. `shownRef` has the view before; it outlives both.
  */
-export function useArrival(pathname: string): void {
-  const before = useRef(pathname);
+export function useArrival(pathname: string, shownRef: RefObject<string>): void {
   useLayoutEffect(() => {
-    if (before.current === pathname) {
+    if (shownRef.current === pathname) {
       return;
     }
-    before.current = pathname;
+    shownRef.current = pathname;
     const element = main();
     const heading = element?.querySelector("h1");
     heading?.setAttribute("tabindex", "-1");
@@ -95,7 +96,7 @@ export function useArrival(pathname: string): void {
     if (element) {
       element.scrollTop = scrolls.get(entry) ?? 0;
     }
-  }, [pathname]);
+  }, [pathname, shownRef]);
 }
 
 export const usePathname = (): string => useSyncExternalStore(subscribe, () => location.pathname);

@@ -1,7 +1,11 @@
 import { createContext, use } from "react";
 import type { ServerSettings } from "./api/types";
 
-/** The server's settings, read at sign-in: name of the cluster, base domain, default release, namespaces that are served. */
-export const SettingsContext = createContext<ServerSettings>({ cluster: "", baseDomain: "", darkroomVersion: "", namespaces: [], version: "" });
+/** The server's settings, and the name of the signed-in user. */
+export interface Settings extends ServerSettings {
+  username: string;
+}
 
-export const useSettings = (): ServerSettings => use(SettingsContext);
+export const SettingsContext = createContext<Settings>({ cluster: "", baseDomain: "", darkroomVersion: "", namespaces: [], version: "", username: "" });
+
+export const useSettings = (): Settings => use(SettingsContext);

@@ -6,12 +6,12 @@ import {
   FormHelperText,
   HelperText,
   HelperTextItem,
-  Modal,
-  ModalBody,
+    ModalBody,
   ModalFooter,
   ModalHeader,
   TextInput,
 } from "@patternfly/react-core";
+import { Dialog } from "../layout/Dialog";
 import { useState } from "react";
 import { asProblem, type Problem } from "../api/problem";
 import type { Darkroom } from "../api/types";
@@ -46,7 +46,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
     }
   };
   return (
-    <Modal isOpen variant="small" onClose={() => onClose()} aria-labelledby="action-title" aria-describedby="action-text">
+    <Dialog variant="small" onClose={() => onClose()} aria-labelledby="action-title" aria-describedby="action-text">
       <ModalHeader title={ask(darkroom.name)} labelId="action-title" />
       <ModalBody>
         <Form
@@ -76,7 +76,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
           Cancel
         </Button>
       </ModalFooter>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,5 @@
-import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
+import { Alert, Button, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
+import { Dialog } from "../layout/Dialog";
 import { useRef, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Code } from "../detail/Code";
@@ -45,7 +46,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
   };
 
   return (
-    <Modal isOpen variant="medium" onClose={close} aria-labelledby="bulk-title" aria-describedby="bulk-text">
+    <Dialog variant="medium" onClose={close} aria-labelledby="bulk-title" aria-describedby="bulk-text">
       <ModalHeader title={ask(counted(possible.length))} labelId="bulk-title" />
       <ModalBody className="dr-stack">
         {failures.length > 0 && <Failures failures={failures} of={possible.length} />}
@@ -66,7 +67,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
           {running ? "Stop" : "Cancel"}
         </Button>
       </ModalFooter>
-    </Modal>
+    </Dialog>
   );
 }
 

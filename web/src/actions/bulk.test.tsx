@@ -25,6 +25,9 @@ beforeEach(() => {
   forbidden = [];
   history.replaceState(null, "", "/ui/");
   vi.stubGlobal("fetch", (path: string, { body }: RequestInit = {}) => {
+    if (path.startsWith("/access")) {
+      return Promise.resolve(new Response(JSON.stringify({ create: true, update: true })));
+    }
     const name = path.split("/").pop() ?? "";
     writes.push(`${name} ${typeof body === "string" ? body : ""}`);
     const answer = forbidden.includes(name)
@@ -47,7 +50,7 @@ async function choose(entry: string) {
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Label" }));
   await user.click(await screen.findByRole("checkbox", { name: "team=a 3" }));
-  await user.click(screen.getByRole("button", { name: "Actions" }));
+  await user.click(await screen.findByRole("button", { name: "Actions" }));
   await user.click(await screen.findByRole("menuitem", { name: entry }));
   await screen.findByRole("dialog");
   return user;

@@ -1,4 +1,5 @@
-import { Alert, Button, Form, FormGroup, Modal, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
+import { Alert, Button, Form, FormGroup, ModalBody, ModalFooter, ModalHeader, TextInput } from "@patternfly/react-core";
+import { Dialog } from "../layout/Dialog";
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
@@ -28,7 +29,7 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
     }
   };
   return (
-    <Modal isOpen variant="small" onClose={onClose} aria-labelledby="delete-title" aria-describedby="delete-text">
+    <Dialog variant="small" onClose={onClose} aria-labelledby="delete-title" aria-describedby="delete-text">
       <ModalHeader title={`Delete ${of.name}?`} titleIconVariant="warning" titleScreenReaderText="Warning alert:" labelId="delete-title" />
       <ModalBody>
         <Form
@@ -62,6 +63,6 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
           Cancel
         </Button>
       </ModalFooter>
-    </Modal>
+    </Dialog>
   );
 }

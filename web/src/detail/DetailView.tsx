@@ -3,6 +3,7 @@ import {
   BreadcrumbItem,
   Bullseye,
   Button,
+  Label,
   PageSection,
   Skeleton,
   Spinner,
@@ -26,6 +27,7 @@ import { useDarkroom, useSynced } from "../live/useLive";
 import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
+import { useWaiting } from "../words/waiting";
 import { DeleteDialog } from "./DeleteDialog";
 import { Events } from "./Events";
 import { Manifest } from "./Manifest";
@@ -82,6 +84,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   const [deleting, setDeleting] = useState(false);
   const [action, setAction] = useState<ActionName>();
   const [done, setDone] = useState<string>();
+  const waiting = useWaiting(darkroom);
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = wanted in tabs ? (wanted as TabName) : "overview";
@@ -96,10 +99,10 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
                 {darkroom.name}
               </Title>
               <span role="status" aria-label="Phase">
-                <PhaseLabel phase={phaseOf(darkroom)} />
+                {waiting ? <Label color="blue">{waiting.title}</Label> : <PhaseLabel phase={phaseOf(darkroom)} />}
               </span>
             </div>
-            <p className="dr-quiet dr-break">{sentenceOf(darkroom)}</p>
+            <p className="dr-quiet dr-break">{waiting ? waiting.advice : ["Ready", "Failed", "Degraded"].includes(phaseOf(darkroom)) ? undefined : sentenceOf(darkroom)}</p>
           </div>
           <div className="dr-row">
             <ActionMenu darkroom={darkroom} access={access} onAct={setAction} />

@@ -1,40 +1,68 @@
-import { Card, CardBody, CardTitle } from "@patternfly/react-core";
+import { Button, Card, CardBody } from "@patternfly/react-core";
+import { useState } from "react";
+import type { FetchedImage } from "../api/client";
 import type { Access, Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { Age } from "../words/AgeText";
+import { followLink, paths } from "../router";
+import { Age, ago } from "../words/AgeText";
+import { oldPodsServe, sourceReadyOf } from "../words/conditions";
+import { milliseconds, plural } from "../words/format";
+import { phaseOf, phases } from "../words/phases";
+import { ImageLink } from "./ImageLink";
 import { ImageView } from "./ImageView";
-import { Snippets } from "./Snippets";
-import { plural } from "../words/format";
 
-/** The image of spec.probe, as the Darkroom serves it now, and its URL. */
-export function FirstImage({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
+/** The image of spec.probe, large, as the Darkroom serves it now; its URL; and the status on one line. */
+export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; access: Access | undefined; round: number }) {
   const { probe, status } = darkroom;
-  if (!probe) {
-    return null;
-  }
-  const source = status.conditions?.find(({ type }) => type === "SourceReady");
-  const age = <Age since={source?.lastTransitionTime} />;
+  const [served, setServed] = useState<FetchedImage>();
+  const check = sourceReadyOf(darkroom);
+  const edit = paths.edit(darkroom, "probe.path");
   return (
     <Card id="card-image">
-      <CardTitle component="h2">Image</CardTitle>
       <CardBody className="dr-stack">
-        {access?.image === false ? (
+        {!probe ? (
+          <div className="dr-row">
+            <span>Images are not checked. Name one of them to see it here, and to know whether it is served.</span>
+            <Button variant="secondary" size="sm" component="a" href={edit} onClick={(event) => followLink(event, edit)}>
+              Set an image
+            </Button>
+          </div>
+        ) : access?.image === false ? (
           <MissingRight to="image" namespace={darkroom.namespace} />
-        ) : status.readyReplicas > 0 ? (
-          // Fetched again when the result of the check changes.
-          <ImageView of={darkroom} path={probe.path} query="w=320" round={Date.parse(source?.lastTransitionTime ?? "") || 0} kind="last" />
-        ) : (
+        ) : status.readyReplicas === 0 ? (
           <p className="dr-quiet">No pod is ready, so no image is served.</p>
-        )}
-        <p className="dr-break">{probe.path}</p>
-        {source && source.status !== "Unknown" && (
-          <p>
-            {source.status === "True"
-              ? <>Served for {age}, checked every {plural(probe.periodSeconds ?? 60, "second")}</>
-              : <>Not served for {age}</>}
+        ) : check?.status === "False" && !oldPodsServe(check) && round === 0 ? (
+          <p className="dr-quiet">
+            <Age since={check.lastTransitionTime} text={(age) => `Not served for ${age}.`} />
           </p>
+        ) : (
+          // Requested again when the result of the check changes.
+          <ImageView
+            of={darkroom}
+            path={probe.path}
+            query="w=960"
+            round={round + (Date.parse(check?.lastTransitionTime ?? "") || 0)}
+            alt={probe.path}
+            onServed={setServed}
+          />
         )}
-        <Snippets darkroom={darkroom} path={probe.path} query="" />
+        {probe && <ImageLink darkroom={darkroom} path={probe.path} query="" />}
+        <p className="dr-quiet">
+          {[phases[phaseOf(darkroom)].name, plural(status.readyReplicas, "pod")].join(" · ")}
+          {check?.status === "True" && (
+            <>
+              {" · served for "}
+              <Age since={check.lastTransitionTime} />
+            </>
+          )}
+          {served && (
+            <>
+              {" · checked "}
+              <Age since={served.at} text={ago} />
+              {` · ${milliseconds(served.milliseconds)}`}
+            </>
+          )}
+        </p>
       </CardBody>
     </Card>
   );

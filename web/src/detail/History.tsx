@@ -11,7 +11,7 @@ import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
 import { plural } from "../words/format";
 import { StatusText } from "../words/StatusText";
-import { changesTo, describeStatus } from "./revisions";
+import { changeOf, changesTo, describeStatus } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
 
 interface Props {
@@ -47,14 +47,14 @@ export default function History({ darkroom, access, onDone }: Props) {
             <Th>Revision</Th>
             <Th>Status</Th>
             <Th>Created</Th>
-            <Th>Darkroom version</Th>
+            <Th>Change</Th>
             <Th>Compared with now</Th>
             <Th screenReaderText="Roll back" />
           </Tr>
         </Thead>
         <Tbody>
-          {revisions.map((revision) => (
-            <Row key={revision.revision} darkroom={darkroom} revision={revision} refusal={refusal} onChoose={() => setChosen(revision)} />
+          {revisions.map((revision, at) => (
+            <Row key={revision.revision} darkroom={darkroom} revision={revision} before={revisions[at + 1]} refusal={refusal} onChoose={() => setChosen(revision)} />
           ))}
         </Tbody>
       </Table>
@@ -79,7 +79,7 @@ const icons: Record<string, { icon: typeof CheckCircleIcon; status: "success" | 
   failed: { icon: ExclamationCircleIcon, status: "danger" },
 };
 
-function Row({ darkroom, revision, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; refusal: string | undefined; onChoose: () => void }) {
+function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; before: Revision | undefined; refusal: string | undefined; onChoose: () => void }) {
   const { settings, status, secretsDiffer } = revision;
   const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
   const isSame = changed === 0 && !secretsDiffer;
@@ -99,7 +99,9 @@ function Row({ darkroom, revision, refusal, onChoose }: { darkroom: Darkroom; re
       <Td dataLabel="Created">
         <Age since={revision.createdAt} text={ago} />
       </Td>
-      <Td dataLabel="Darkroom version">{settings ? (settings.version ?? "default") : ""}</Td>
+      <Td dataLabel="Change" className="dr-break">
+        {changeOf(revision, before)}
+      </Td>
       <Td dataLabel="Compared with now">{comparison}</Td>
       <Td dataLabel="Roll back">
         {settings && !isSame && (

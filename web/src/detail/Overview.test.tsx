@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
-import { render, screen, within } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
-import type { Condition, Darkroom } from "../api/types";
+import type { Access, Condition, Darkroom } from "../api/types";
 import { Overview } from "./Overview";
 import { stepsOf } from "./progress";
 import { htmlOf, imageUrl, markdownOf } from "./snippets";
@@ -17,45 +17,46 @@ beforeEach(() => {
   asked = [];
 });
 
-/** The text of an entry of the card Details. */
-function entry(of: Darkroom, term: string): string | null | undefined {
-  render(<Overview darkroom={of} access={undefined} />);
-  return screen.getByText(term).closest("div")?.querySelector("dd")?.textContent;
-}
-
 const checked = (condition: Omit<Condition, "type">): Darkroom =>
   darkroom({
     probe: { path: "/cat.jpg" },
     status: { ...darkroom().status, conditions: [{ type: "Ready", status: "True" }, { type: "SourceReady", ...condition }] },
   });
 
-test.each<[string, Darkroom, string]>([
-  ["without an image to check with", darkroom(), "None: whether images are served is not checked"],
-  ["before the operator has seen it", darkroom({ probe: { path: "/cat.jpg" } }), "/cat.jpgNot checked yet"],
-  ["an image that is served", checked({ status: "True", reason: "ImageServed" }), "/cat.jpgServed"],
-  ["an image that is not served", checked({ status: "False", reason: "ImageNotFound" }), "/cat.jpgImage not found"],
-])("%s, the details say so", (_, of, want) => {
-  expect(entry(of, "Image check")).toBe(want);
+/** Opens a part that is folded. */
+const unfold = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+
+test("the cause is said once, with the ways out; the operator's sentence is folded", () => {
+  const sentence = "The source has no image /cat.jpg (HTTP 404).";
+  const of = checked({ status: "False", reason: "ImageNotFound", message: sentence });
+  const conditions = [{ type: "Ready", status: "False", reason: "ImageNotFound", message: sentence }, ...(of.status.conditions ?? []).slice(1)];
+  render(<Overview darkroom={{ ...of, status: { ...of.status, phase: "Degraded", message: sentence, conditions } }} access={undefined} />);
+  expect(screen.getAllByText("Image not found", { exact: false })).toHaveLength(1);
+  expect(screen.queryByText(sentence)).toBeNull();
+  expect(screen.getByRole("link", { name: "Edit base URL" }).getAttribute("href")).toBe("/ui/photos/cats/edit?field=source.baseUrl");
+  expect(screen.getByRole("link", { name: "Roll back…" }).getAttribute("href")).toBe("/ui/photos/cats?tab=history");
+  unfold("Message of the operator");
+  expect(screen.getAllByText(sentence)).toHaveLength(1);
 });
 
-test("the condition says why an image is not served", () => {
-  render(<Overview darkroom={checked({ status: "False", reason: "ImageNotFound", message: "The source has no image /cat.jpg (HTTP 404)." })} access={undefined} />);
-  expect(screen.getByText("Images are not served")).toBeTruthy();
-  expect(screen.getByText("The source has no image /cat.jpg (HTTP 404).")).toBeTruthy();
-  expect(screen.getByText("All pods are ready")).toBeTruthy();
+test("without permission to update, the only way out is another check", () => {
+  const of = darkroom({ status: { ...darkroom().status, phase: "Degraded", conditions: [{ type: "Ready", status: "False", reason: "SourceTimeout" }] } });
+  render(<Overview darkroom={of} access={{ update: false } as Access} />);
+  expect(screen.queryByRole("link", { name: "Edit base URL" })).toBeNull();
+  expect(screen.getByRole("button", { name: "Check again" })).toBeTruthy();
 });
 
-test("the URL of the status is a link, and the other hosts have its scheme", () => {
-  const of = darkroom({ status: { ...darkroom().status, domains: ["album.example.com", "cats.example.com"], url: "https://album.example.com" } });
+test("all hosts have the scheme and the port of the published URL", () => {
+  const of = darkroom({ status: { ...darkroom().status, domains: ["album.example.com", "cats.example.com"], url: "https://album.example.com:8443" } });
   render(<Overview darkroom={of} access={undefined} />);
-  const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
-  expect(links).toEqual(["https://album.example.com", "https://album.example.com", "https://cats.example.com"]);
-  expect(within(document.body).getByRole("link", { name: "https://album.example.com" })).toBeTruthy();
+  unfold("Details");
+  const links = ["album.example.com", "cats.example.com"].map((name) => screen.getByRole("link", { name }).getAttribute("href"));
+  expect(links).toEqual(["https://album.example.com:8443", "https://cats.example.com:8443"]);
 });
 
-test("without a URL there is no link to it", () => {
-  const of = darkroom({ status: { ...darkroom().status, domains: [] } });
-  expect(entry(of, "URL")).toBe("–");
+test("without an image to check with, the overview asks for one", () => {
+  render(<Overview darkroom={darkroom()} access={undefined} />);
+  expect(screen.getByRole("link", { name: "Set an image" }).getAttribute("href")).toBe("/ui/photos/cats/edit?field=probe.path");
 });
 
 const withImage = (condition: Omit<Condition, "type">, readyReplicas = 1) => {
@@ -66,9 +67,9 @@ const withImage = (condition: Omit<Condition, "type">, readyReplicas = 1) => {
 test("the image of the check is shown, with its URL and for how long it is served", async () => {
   const since = new Date(Date.now() - 3_600_000).toISOString();
   render(<Overview darkroom={withImage({ status: "True", reason: "ImageServed", lastTransitionTime: since })} access={undefined} />);
-  expect(asked).toContain("/darkrooms/photos/cats/image?w=320&path=%2Fcat.jpg");
-  expect(screen.getByText(/checked every/).textContent).toBe("Served for 1h, checked every 60 seconds");
-  expect(screen.getByDisplayValue("http://cats.darkroom.example.com/cat.jpg")).toBeTruthy();
+  expect(asked).toContain("/darkrooms/photos/cats/image?w=960&path=%2Fcat.jpg");
+  expect(screen.getByText(/served for/).textContent).toBe("Ready · 1 pod · served for 1h");
+  expect(screen.getByLabelText("URL of the image").textContent).toBe("http://cats.darkroom.example.com/cat.jpg");
   expect(await screen.findByText("no image")).toBeTruthy();
 });
 
@@ -118,13 +119,13 @@ test("ready pods are no proof that an image is served", () => {
   expect(steps.at(-1)).toEqual({ title: "First image served", state: "waiting", detail: undefined });
 });
 
-test("the progress is shown until it has ended", () => {
+test("the progress is shown until it has ended, and then on one line", () => {
   const { rerender } = render(<Overview darkroom={deploying([])} access={undefined} />);
   expect(screen.getByRole("list", { name: "Progress" })).toBeTruthy();
   const done = ["Initialized", "Deployed", "Ready", "DomainsReady"].map((type) => ({ type, status: "True" }));
   rerender(<Overview darkroom={darkroom({ status: { ...darkroom().status, conditions: done } })} access={undefined} />);
-  expect(screen.getByLabelText("Hosts routed: done")).toBeTruthy();
-  expect(screen.getByLabelText("First image served: not checked")).toBeTruthy();
+  expect(screen.queryByRole("list", { name: "Progress" })).toBeNull();
+  expect(screen.getByText("Installed and routed")).toBeTruthy();
 });
 
 test.each([

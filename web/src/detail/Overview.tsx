@@ -1,61 +1,47 @@
 import {
-  Card,
-  CardBody,
-  CardTitle,
   DescriptionList,
   DescriptionListDescription,
   DescriptionListGroup,
   DescriptionListTerm,
-  Grid,
-  GridItem,
   List,
   ListItem,
 } from "@patternfly/react-core";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { Age, ago } from "../words/AgeText";
 import { urlOf } from "../words/domains";
+import { phaseOf } from "../words/phases";
 import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
 import { FirstImage } from "./FirstImage";
-import { ImageCheck } from "./ImageCheck";
+import { Fold } from "./Fold";
 import { Pods } from "./Pods";
+import { ProblemBox } from "./ProblemBox";
 import { Progress } from "./Progress";
 
-/** Progress, image, details, domains, conditions and pods. */
+/** The image first, then what is folded: conditions, pods and details. */
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
+  /** Counts the checks that the user asked for. */
+  const [round, setRound] = useState(0);
+  const { status, replicas = 1 } = darkroom;
+  const wanted = darkroom.autoscaling ? status.replicas : replicas;
   return (
-    <Grid hasGutter>
-      <GridItem lg={6} className="dr-stack">
-        <Progress darkroom={darkroom} />
-        <FirstImage darkroom={darkroom} access={access} />
-        <Card id="card-details">
-          <CardTitle component="h2">Details</CardTitle>
-          <CardBody>
-            <Details darkroom={darkroom} />
-          </CardBody>
-        </Card>
-      </GridItem>
-      <GridItem lg={6} className="dr-stack">
-        <Card id="card-domains">
-          <CardTitle component="h2">Domains</CardTitle>
-          <CardBody>
-            <Domains darkroom={darkroom} />
-          </CardBody>
-        </Card>
-        <Card id="card-conditions">
-          <CardTitle component="h2">Conditions</CardTitle>
-          <CardBody>
-            <Conditions conditions={darkroom.status.conditions ?? []} />
-          </CardBody>
-        </Card>
-      </GridItem>
-      <GridItem>
+    <div className="dr-stack dr-overview">
+      <ProblemBox darkroom={darkroom} access={access} onCheck={() => setRound(round + 1)} />
+      <FirstImage darkroom={darkroom} access={access} round={round} />
+      <Progress darkroom={darkroom} />
+      <Fold id="conditions" title="Conditions">
+        <Conditions conditions={status.conditions ?? []} />
+      </Fold>
+      <Fold id="pods" title={`Pods: ${status.readyReplicas} of ${wanted} ready`} isOpen={phaseOf(darkroom) !== "Ready" && status.replicas > 0}>
         <Pods darkroom={darkroom} mayReadLogs={access?.log !== false} />
-      </GridItem>
-    </Grid>
+      </Fold>
+      <Fold id="details" title="Details">
+        <Details darkroom={darkroom} />
+      </Fold>
+    </div>
   );
 }
 
@@ -69,7 +55,6 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
     ...(source.endpoint ? ([["Endpoint", source.endpoint]] as [string, ReactNode][]) : []),
     ...(source.region ? ([["Region", source.region]] as [string, ReactNode][]) : []),
     ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
-    ["Image check", <ImageCheck key="check" darkroom={darkroom} />],
     ["Version", status.version ?? darkroom.version ?? "–"],
     ...(image ? ([["Container image", image]] as [string, ReactNode][]) : []),
     [
@@ -78,7 +63,7 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
         ? `${status.readyReplicas} of ${status.replicas} (autoscaling: ${autoscaling.minReplicas ?? 1} to ${autoscaling.maxReplicas})`
         : `${status.readyReplicas} of ${darkroom.replicas ?? 1}`,
     ],
-    ["URL", status.url ? <OpenLink key="url" to={status.url} text={status.url} /> : "–"],
+    ["Domains", <Domains key="domains" darkroom={darkroom} />],
     ["Cluster address", status.address ?? "–"],
     ["Created", <Age key="created" since={darkroom.createdAt} text={ago} />],
   ];
@@ -101,27 +86,20 @@ function credentialsOf({ source }: Darkroom): string {
 function Domains({ darkroom }: { darkroom: Darkroom }) {
   const { domains } = darkroom.status;
   if (domains.length === 0) {
-    return <p className="dr-quiet">No routed domains yet.</p>;
+    return <span className="dr-quiet">None routed yet</span>;
   }
   return (
     <List isPlain>
       {domains.map((host) => (
         <ListItem key={host}>
           <span className="dr-host">
-            <OpenLink to={urlOf(darkroom.status, host)} text={host} />
+            <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer" className="dr-break">
+              {host}
+            </a>
             <CopyButton id={`copy-${host}`} text={host} label={`Copy ${host}`} />
           </span>
         </ListItem>
       ))}
     </List>
-  );
-}
-
-/** A link that opens in a new tab. */
-function OpenLink({ to, text }: { to: string; text: string }) {
-  return (
-    <a href={to} target="_blank" rel="noreferrer" className="dr-break">
-      {text}
-    </a>
   );
 }

@@ -1,53 +1,34 @@
-import {
-  ActionGroup,
-  Button,
-  Card,
-  CardBody,
-  CardTitle,
-  Checkbox,
-  Form,
-  FormGroup,
-  FormHelperText,
-  FormSelect,
-  FormSelectOption,
-  Grid,
-  GridItem,
-  HelperText,
-  HelperTextItem,
-  TextInput,
-} from "@patternfly/react-core";
-import { useState } from "react";
+import { Alert, Button, Card, CardBody, CardTitle, Checkbox, Form, FormGroup, FormHelperText, FormSelect, FormSelectOption, Grid, GridItem, HelperText, HelperTextItem, TextInput } from "@patternfly/react-core";
+import { useEffect, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { noParams, queryOf, queryText, wrongWith, type Params } from "./params";
+import { ImageLink } from "./ImageLink";
 import { ImageView } from "./ImageView";
-import { Snippets } from "./Snippets";
+import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params } from "./params";
 
-interface Asked {
-  path: string;
-  query: string;
-  /** Counts requests, so that the same image can be fetched again. */
-  round: number;
-}
+/** For how long the fields must rest before the image is requested, in milliseconds. */
+const rest = 300;
 
 const remembered = (darkroom: Darkroom) => `darkroom-path ${keyOf(darkroom)}`;
 
-/** Fetches an image through the running Darkroom: the original and the result. */
+/** A value once it has not changed for a while. */
+function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), rest);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+/** An image of the running Darkroom before and after, with every change of the parameters. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {
   const [path, setPath] = useState(() => sessionStorage.getItem(remembered(darkroom)) ?? darkroom.probe?.path ?? "");
-  const [params, setParams] = useState<Params>(noParams);
-  const [asked, setAsked] = useState<Asked>();
-  const [tried, setTried] = useState(false);
+  const [params, setParams] = useState<Params>(presets.Card);
+  const asked = useSettled(path);
+  const query = useSettled(queryOf(params).toString());
   const wrong = wrongWith(path, params);
-  const set = (part: Partial<Params>) => setParams({ ...params, ...part });
-
-  const fetchImage = () => {
-    setTried(true);
-    if (!wrong) {
-      sessionStorage.setItem(remembered(darkroom), path);
-      setAsked({ path, query: queryOf(params).toString(), round: (asked?.round ?? 0) + 1 });
-    }
-  };
+  useEffect(() => sessionStorage.setItem(remembered(darkroom), asked), [darkroom, asked]);
   return (
     <Grid hasGutter>
       {!mayFetch && (
@@ -59,65 +40,67 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
         <Card id="card-parameters">
           <CardTitle component="h2">Image</CardTitle>
           <CardBody>
-            <Form
-              onSubmit={(event) => {
-                event.preventDefault();
-                fetchImage();
-              }}
-            >
+            <Form onSubmit={(event) => event.preventDefault()}>
               <FormGroup label="Path" fieldId="image-path" isRequired>
                 <TextInput
                   id="image-path"
                   value={path}
                   placeholder="/images/cat.jpg"
                   onChange={(_, value) => setPath(value)}
-                  validated={tried && wrong ? "error" : "default"}
+                  validated={path !== "" && wrong ? "error" : "default"}
                   aria-describedby="image-path-help"
                   spellCheck={false}
                   autoComplete="off"
                 />
                 <FormHelperText>
                   <HelperText id="image-path-help" isLiveRegion>
-                    <HelperTextItem variant={tried && wrong ? "error" : "default"}>
-                      {tried && wrong ? wrong : "Path of the image at the source"}
-                    </HelperTextItem>
+                    <HelperTextItem variant={path !== "" && wrong ? "error" : "default"}>{path !== "" && wrong ? wrong : "Path of the image at the source"}</HelperTextItem>
                   </HelperText>
                 </FormHelperText>
               </FormGroup>
-              <ParamFields params={params} set={set} />
-              <ActionGroup>
-                <Button type="submit" isAriaDisabled={!mayFetch}>
-                  Fetch
-                </Button>
-                <Button variant="link" onClick={() => setParams(noParams)}>
+              <div className="dr-row" role="group" aria-label="Presets">
+                {Object.entries(presets).map(([name, preset]) => (
+                  <Button key={name} variant="tertiary" size="sm" onClick={() => setParams(preset)}>
+                    {name}
+                  </Button>
+                ))}
+                <Button variant="link" size="sm" onClick={() => setParams(noParams)}>
                   Reset
                 </Button>
-              </ActionGroup>
+              </div>
+              <ParamFields params={params} set={(part) => setParams({ ...params, ...part })} />
             </Form>
           </CardBody>
         </Card>
       </GridItem>
       <GridItem lg={8}>
         <Card id="card-images" isFullHeight>
-          <CardTitle component="h2">Original and result</CardTitle>
-          <CardBody>
-            <Snippets darkroom={darkroom} path={path} query={queryText(params)} />
-            {asked ? (
-              <Grid hasGutter className="dr-images">
-                <GridItem md={6}>
-                  <ImageView of={darkroom} path={asked.path} query="" round={asked.round} kind="original" />
-                </GridItem>
-                <GridItem md={6}>
-                  <ImageView of={darkroom} path={asked.path} query={asked.query} round={asked.round} kind="result" />
-                </GridItem>
-              </Grid>
-            ) : (
-              <p className="dr-quiet dr-images">Enter a path, choose the changes, and fetch the image.</p>
-            )}
+          <CardTitle component="h2">Before and after</CardTitle>
+          <CardBody className="dr-stack">
+            <ImageLink darkroom={darkroom} path={path} query={queryText(params)} />
+            {mayFetch && !wrongWith(asked, params) ? <BeforeAndAfter darkroom={darkroom} path={asked} query={query} /> : <p className="dr-quiet">Enter the path of an image.</p>}
           </CardBody>
         </Card>
       </GridItem>
     </Grid>
+  );
+}
+
+function BeforeAndAfter({ darkroom, path, query }: { darkroom: Darkroom; path: string; query: string }) {
+  const [before, setBefore] = useState<number>();
+  const [after, setAfter] = useState<number>();
+  return (
+    <>
+      {before !== undefined && after !== undefined && <Alert component="p" isInline isPlain variant="info" title={savedBy(before, after)} />}
+      <Grid hasGutter>
+        <GridItem md={6}>
+          <ImageView of={darkroom} path={path} query="" title="Before" alt={`${path}, original`} onServed={({ blob }) => setBefore(blob.size)} />
+        </GridItem>
+        <GridItem md={6}>
+          <ImageView of={darkroom} path={path} query={query} title="After" alt={`${path}, result`} onServed={({ blob }) => setAfter(blob.size)} />
+        </GridItem>
+      </Grid>
+    </>
   );
 }
 
@@ -135,16 +118,25 @@ const crops = {
 
 function ParamFields({ params, set }: { params: Params; set: (part: Partial<Params>) => void }) {
   const sized = params.w !== "" && params.h !== "";
-  const number = (name: "w" | "h" | "blur" | "rot", label: string, most: number, step = 1) => (
-    <FormGroup label={label} fieldId={`image-${name}`}>
-      <TextInput id={`image-${name}`} type="number" min={0} max={most} step={step} value={params[name]} onChange={(_, value) => set({ [name]: value })} />
+  const slider = (name: "w" | "h" | "blur" | "rot", label: string, most: number, step = 1) => (
+    <FormGroup label={`${label}: ${params[name] === "" ? "off" : params[name]}`} fieldId={`image-${name}`}>
+      <input
+        id={`image-${name}`}
+        className="dr-slider"
+        type="range"
+        min={0}
+        max={most}
+        step={step}
+        value={params[name] === "" ? 0 : params[name]}
+        onChange={({ target }) => set({ [name]: target.value === "0" ? "" : target.value })}
+      />
     </FormGroup>
   );
   return (
     <>
       <div className="dr-pair dr-pair--tight">
-        {number("w", "Width", 2000)}
-        {number("h", "Height", 2000)}
+        {slider("w", "Width", 2000, 10)}
+        {slider("h", "Height", 2000, 10)}
       </div>
       <div className="dr-pair dr-pair--tight">
         <FormGroup label="Fit" fieldId="image-fit">
@@ -172,8 +164,8 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
             <FormSelectOption value="vh" label="both" />
           </FormSelect>
         </FormGroup>
-        {number("rot", "Rotate (degrees)", 359)}
-        {number("blur", "Blur", 100, 0.5)}
+        {slider("rot", "Rotate (degrees)", 359)}
+        {slider("blur", "Blur", 20, 0.5)}
       </div>
       <FormGroup role="group" label="Options" fieldId="image-also" isInline>
         <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />

@@ -1,6 +1,7 @@
-import { Modal, ModalBody, ModalHeader, Tab, TabContent, Tabs, TabTitleText, Tooltip } from "@patternfly/react-core";
+import { ModalBody, ModalHeader, Tab, TabContent, Tabs, TabTitleText, Tooltip } from "@patternfly/react-core";
+import { Dialog } from "../layout/Dialog";
 import { useState } from "react";
-import type { Darkroom } from "../api/types";
+import type { Darkroom, Pod } from "../api/types";
 import { missingRight } from "../layout/MissingRight";
 import { Events } from "./Events";
 import { PodLog } from "./PodLog";
@@ -8,12 +9,12 @@ import { PodLog } from "./PodLog";
 const parts = { log: "Log", events: "Events" };
 
 /** Log and events of one pod. */
-export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { darkroom: Darkroom; pod: string; mayReadLogs: boolean; onClose: () => void }) {
+export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { darkroom: Darkroom; pod: Pod; mayReadLogs: boolean; onClose: () => void }) {
   const [part, setPart] = useState<keyof typeof parts>(mayReadLogs ? "log" : "events");
   const noLog = mayReadLogs ? undefined : <Tooltip content={missingRight("logs", darkroom.namespace)} />;
   return (
-    <Modal isOpen variant="large" onClose={onClose} aria-labelledby="pod-title">
-      <ModalHeader title={`Pod ${pod}`} labelId="pod-title" />
+    <Dialog variant="large" onClose={onClose} aria-labelledby="pod-title">
+      <ModalHeader title={`Pod ${pod.name}`} labelId="pod-title" />
       <ModalBody>
         <Tabs activeKey={part} onSelect={(_, key) => setPart(key as keyof typeof parts)} aria-label="Log or events" className="dr-tabs">
           {Object.entries(parts).map(([name, title]) => (
@@ -28,9 +29,9 @@ export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { dar
           ))}
         </Tabs>
         <TabContent id={`pod-${part}`} eventKey={part} activeKey={part} aria-label={parts[part]}>
-          {part === "log" ? <PodLog of={darkroom} pod={pod} /> : <Events darkroom={darkroom} pod={pod} />}
+          {part === "log" ? <PodLog of={darkroom} pod={pod.name} hasRestarted={pod.restarts > 0} /> : <Events darkroom={darkroom} pod={pod.name} />}
         </TabContent>
       </ModalBody>
-    </Modal>
+    </Dialog>
   );
 }

@@ -9,7 +9,7 @@ import { useLog } from "./useLog";
 import { plural } from "../words/format";
 
 /** The log of a pod: live, searchable, and as a file. */
-export function PodLog({ of, pod }: { of: Key; pod: string }) {
+export function PodLog({ of, pod, hasRestarted }: { of: Key; pod: string; hasRestarted: boolean }) {
   const [follow, setFollow] = useState(true);
   const [previous, setPrevious] = useState(false);
   const [search, setSearch] = useState("");
@@ -36,7 +36,7 @@ export function PodLog({ of, pod }: { of: Key; pod: string }) {
       <div className="dr-row">
         <TextInput type="search" aria-label="Search the log" placeholder="Search" value={search} onChange={(_, value) => setSearch(value)} className="dr-log__search" />
         <Checkbox id="log-follow" label="Follow" isChecked={follow && !previous} isDisabled={previous} onChange={(_, value) => setFollow(value)} />
-        <Checkbox id="log-previous" label="Before the last restart" isChecked={previous} onChange={(_, value) => setPrevious(value)} />
+        {hasRestarted && <Checkbox id="log-previous" label="Before the last restart" isChecked={previous} onChange={(_, value) => setPrevious(value)} />}
         <Button variant="secondary" isDisabled={saving === "busy"} isLoading={saving === "busy"} onClick={() => void save()}>
           Download
         </Button>

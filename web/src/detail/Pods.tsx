@@ -1,4 +1,4 @@
-import { Button, Card, CardBody, CardTitle, Skeleton } from "@patternfly/react-core";
+import { Button, Skeleton } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
@@ -19,12 +19,10 @@ const every = 2_000;
 
 /** The pods, as they come and go. */
 export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLogs: boolean }) {
-  const [opened, setOpened] = useState<string>();
+  const [opened, setOpened] = useState<Pod>();
   const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
   return (
-    <Card id="card-pods">
-      <CardTitle component="h2">Pods</CardTitle>
-      <CardBody>
+    <>
         {!pods ? (
           problem ? (
             <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} />
@@ -36,17 +34,16 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
         ) : (
           <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />
         )}
-      </CardBody>
       {opened && (
         <Suspense>
           <PodDialog darkroom={darkroom} pod={opened} mayReadLogs={mayReadLogs} onClose={() => setOpened(undefined)} />
         </Suspense>
       )}
-    </Card>
+    </>
   );
 }
 
-function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boolean; onOpen: (pod: string) => void }) {
+function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boolean; onOpen: (pod: Pod) => void }) {
   return (
     <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
       <Thead>
@@ -63,7 +60,7 @@ function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boo
         {pods.map((pod) => (
           <Tr key={pod.name}>
             <Td dataLabel="Name" className="dr-break">
-              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod.name)} aria-label={mayReadLogs ? `Log and events of ${pod.name}` : `Events of ${pod.name}`}>
+              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod)} aria-label={mayReadLogs ? `Log and events of ${pod.name}` : `Events of ${pod.name}`}>
                 {pod.name}
               </Button>
             </Td>

@@ -1,4 +1,5 @@
-import { Alert, Button, Modal, ModalBody, ModalFooter, ModalHeader, Stack, StackItem } from "@patternfly/react-core";
+import { Alert, Button, ModalBody, ModalFooter, ModalHeader, Stack, StackItem } from "@patternfly/react-core";
+import { Dialog } from "../layout/Dialog";
 import { useState } from "react";
 import { Command } from "../actions/Command";
 import { api } from "../api/client";
@@ -29,7 +30,7 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
     }
   };
   return (
-    <Modal isOpen variant="medium" onClose={() => onClose()} aria-labelledby="roll-back-title" aria-describedby="roll-back-text">
+    <Dialog variant="medium" onClose={() => onClose()} aria-labelledby="roll-back-title" aria-describedby="roll-back-text">
       <ModalHeader title={`Roll back ${darkroom.name} to revision ${revision.revision}?`} labelId="roll-back-title" />
       <ModalBody>
         <Stack hasGutter>
@@ -64,6 +65,6 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
           Cancel
         </Button>
       </ModalFooter>
-    </Modal>
+    </Dialog>
   );
 }

@@ -34,7 +34,7 @@ test.each([
   expect(matching(["GET /a", "get /b", "error"], text)).toEqual(want);
 });
 
-const pod = { name: "cats-1", phase: "Running", ready: true, restarts: 0 };
+const pod = { name: "cats-1", phase: "Running", ready: true, restarts: 1 };
 const event = { type: "Warning", reason: "BackOff", message: "restarting a failed container", count: 2 };
 let asked: string[];
 let log: ReadableStreamDefaultController<Uint8Array>;

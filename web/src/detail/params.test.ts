@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { noParams, queryText, wrongWith, type Params } from "./params";
+import { savedBy, noParams, queryText, wrongWith, type Params } from "./params";
 
 test.each<[Partial<Params>, string]>([
   [{}, ""],
@@ -26,4 +26,12 @@ test.each([
   } else {
     expect(wrong).toContain(want);
   }
+});
+
+test.each([
+  [200_000, 20_000, "90 % lighter"],
+  [100, 150, "50 % heavier"],
+  [100, 100, "0 % lighter"],
+])("%i bytes that became %i are %s", (before, after, want) => {
+  expect(savedBy(before, after)).toBe(want);
 });

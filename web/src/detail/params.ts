@@ -13,6 +13,19 @@ export interface Params {
 
 export const noParams: Params = { w: "", h: "", fit: "", crop: "", mono: false, blur: "", flip: "", rot: "", compress: false };
 
+/** Sizes that pages often need. */
+export const presets = {
+  Thumbnail: { ...noParams, w: "200", h: "200", fit: "crop", compress: true },
+  Card: { ...noParams, w: "640", compress: true },
+  Hero: { ...noParams, w: "1600", compress: true },
+} satisfies Record<string, Params>;
+
+/** How much lighter or heavier an image became, in bytes. */
+export function savedBy(before: number, after: number): string {
+  const percent = Math.round((1 - after / before) * 100);
+  return percent >= 0 ? `${percent} % lighter` : `${-percent} % heavier`;
+}
+
 /** The query of an image's URL. */
 export function queryOf(params: Params): URLSearchParams {
   const out = new URLSearchParams();
@@ -55,7 +68,7 @@ export function wrongWith(path: string, params: Params): string | undefined {
   }
   for (const size of [params.w, params.h]) {
     if (size !== "" && !(Number(size) >= 1 && Number(size) <= 2000)) {
-      return `Width and height must be from 1 to 2000 pixels`;
+      return "Width and height must be from 1 to 2000 pixels";
     }
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { Revision } from "../api/types";
-import { asOf, changesTo, rollBackCommandOf } from "./revisions";
+import { asOf, changeOf, changesTo, rollBackCommandOf } from "./revisions";
 
 const now = darkroom({ labels: { team: "cats" }, annotations: { note: "kept" } });
 
@@ -35,4 +35,10 @@ test("the command replaces the whole spec by that of the release Secret", () => 
     `kubectl -n photos patch darkroom/cats --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n photos get secret ` +
       `sh.helm.release.v1.cats.v3 -o go-template='{{.data.spec | base64decode}}')"'}]'`,
   );
+});
+
+test("a revision is described by what it changed", () => {
+  expect(changeOf(revision({ replicas: 3 }), revision())).toBe("replicas 1 → 3");
+  expect(changeOf(revision(), revision())).toBe("same settings");
+  expect(changeOf(revision(), undefined)).toBe("");
 });

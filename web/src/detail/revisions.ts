@@ -1,6 +1,8 @@
 import type { Darkroom, DarkroomInput, Key, Revision } from "../api/types";
 import { diffLines, type DiffLine } from "../diff/diff";
-import { toInput } from "../model/model";
+import { differences, show } from "../model/merge";
+import { toInput, valueAt } from "../model/model";
+import { list } from "../words/format";
 import { write } from "../yaml/text";
 
 const statusWords: Record<string, string> = {
@@ -37,3 +39,21 @@ export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {
 export const rollBackCommandOf = ({ namespace, name }: Key, { revision }: Revision): string =>
   `kubectl -n ${namespace} patch darkroom/${name} --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n ${namespace} get secret ` +
   `sh.helm.release.v1.${name}.v${revision} -o go-template='{{.data.spec | base64decode}}')"'}]'`;
+
+/** What a revision changed, compared with the one before it: replicas 1 → 3. */
+export function changeOf(revision: Revision, before: Revision | undefined): string {
+  if (!before) {
+    return "";
+  }
+  if (!revision.settings || !before.settings) {
+    return "not recorded";
+  }
+  const { settings: was } = before;
+  const { settings: is } = revision;
+  const shown = (value: unknown) => (value !== null && typeof value === "object" ? "changed" : show(value));
+  const changes = differences([], was, is).map((path) => {
+    const [old, now] = [shown(valueAt(was, path)), shown(valueAt(is, path))];
+    return `${path.join(".")} ${old === "changed" || now === "changed" ? "changed" : `${old} → ${now}`}`;
+  });
+  return changes.length === 0 ? "same settings" : list([...changes.slice(0, 3), ...(changes.length > 3 ? [`${changes.length - 3} more`] : [])]);
+}

@@ -13,3 +13,17 @@ export const htmlOf = (url: string, path: string): string => `<img src="${escape
 /** An image in Markdown. Brackets would end its parts. */
 export const markdownOf = (url: string, path: string): string =>
   `![${nameOf(path).replace(/[[\]]/g, "\\$&")}](${url.replace(/\(/g, "%28").replace(/\)/g, "%29")})`;
+
+/** Widths that suit phones, tablets and large screens, in pixels. */
+const widths = [320, 640, 1280, 1920];
+
+/** An img element with a choice of widths. */
+export function srcsetOf(url: string, path: string): string {
+  const at = (width: number) => {
+    const sized = new URL(url);
+    sized.searchParams.set("w", String(width));
+    return sized.toString().replaceAll("%2C", ",");
+  };
+  const srcset = widths.map((width) => `${at(width)} ${width}w`).join(", ");
+  return `<img src="${escaped(at(640))}" srcset="${escaped(srcset)}" sizes="100vw" alt="${escaped(nameOf(path))}">`;
+}

@@ -98,7 +98,7 @@ test("what will change is shown before it is saved", async () => {
   const user = edit();
   await user.click(button("Number of pods: increase"));
   await user.click(button("Review changes"));
-  const lines = await screen.findByRole("region", { name: "Manifests, line by line" });
+  const lines = await screen.findByRole("region", { name: "Object, line by line" });
   expect(within(lines).getByText(/replicas: 1/)).toBeTruthy();
   expect(within(lines).getByText(/replicas: 2/)).toBeTruthy();
   expect(stored.replicas).toBe(1);

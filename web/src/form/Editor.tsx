@@ -56,7 +56,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [attempted, setAttempted] = useState(false);
   /** The field that an error leads to, until it has the focus. */
-  const [target, setTarget] = useState<string>();
+  const [target, setTarget] = useState<string | undefined>(() => new URLSearchParams(location.search).get("field") ?? undefined);
   const saving = useSaving(loaded, draftKey, setInput);
   const { base } = saving;
   const deleted = useDeleted(loaded);
@@ -100,7 +100,8 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     void saving.review(input);
   };
   const goTo = (location: string) => {
-    setTab(hasField(location) ? "form" : "yaml");
+    // In the YAML tab errors are at their lines.
+    setTab(tab === "form" && hasField(location) ? "form" : "yaml");
     setTarget(location);
   };
   const arrived = useCallback(() => setTarget(undefined), []);

@@ -1,9 +1,9 @@
 import { Alert, FormGroup, FormSection, Radio } from "@patternfly/react-core";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import type { Darkroom } from "../api/types";
 import { useSettings } from "../settings";
-import { useSnapshot } from "../live/useLive";
 import { useAccess } from "../useAccess";
+import { useNamespaces } from "../useNamespaces";
 import { Advanced } from "./Advanced";
 import { NumberField, TextField, useForm } from "./fields";
 import { withValue } from "../model/model";
@@ -42,9 +42,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
 const suggestions = "known-namespaces";
 
 function Namespace({ isFixed }: { isFixed: boolean }) {
-  const { namespaces } = useSettings();
-  const { darkrooms } = useSnapshot();
-  const known = useMemo(() => [...new Set([...namespaces, ...darkrooms.map((darkroom) => darkroom.namespace)])].sort(), [namespaces, darkrooms]);
+  const known = useNamespaces();
   return (
     <>
       <TextField path={["namespace"]} label="Namespace" isRequired isDisabled={isFixed} list={suggestions} empty="" />

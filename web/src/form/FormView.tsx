@@ -3,11 +3,11 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Problem } from "../api/problem";
 import { keyOf, type Darkroom, type Key } from "../api/types";
-import { useSettings } from "../settings";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
-import { readDraft } from "./drafts";
+import { useRights } from "../useNamespaces";
+import { readDraft, type Draft } from "./drafts";
 import { Editor } from "./Editor";
 import { copyOf, emptyInput, toInput } from "../model/model";
 
@@ -54,9 +54,17 @@ function Copy({ from }: { from: Key }) {
 }
 
 function Empty() {
-  const { namespaces } = useSettings();
-  const [initial] = useState(() => emptyInput(namespaces[0] ?? "default"));
+  const creatable = useRights()?.create;
   const [draft] = useState(() => readDraft(undefined));
+  if (!creatable) {
+    return <NotLoaded problem={undefined} onRetry={() => undefined} />;
+  }
+  return <New namespace={creatable[0] ?? ""} draft={draft} />;
+}
+
+/** The namespace is the one at first: others may become known while the form is open. */
+function New({ namespace, draft }: { namespace: string; draft: Draft | undefined }) {
+  const [initial] = useState(() => emptyInput(namespace));
   return <Editor initial={initial} draft={draft} />;
 }
 

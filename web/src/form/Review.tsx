@@ -1,8 +1,10 @@
-import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, Form, Title } from "@patternfly/react-core";
+import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, ExpandableSection, Form, Title } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Problem } from "../api/problem";
 import { DiffView } from "../diff/DiffView";
+import type { ObjectChange } from "../diff/objects";
+import { plural } from "../words/format";
 import { ToneIcon } from "../words/ToneIcon";
 import { findingsOf } from "./outcome";
 import type { Reviewed } from "./useSaving";
@@ -25,7 +27,6 @@ export function Review({
 }) {
   const heading = useRef<HTMLDivElement>(null);
   useEffect(() => heading.current?.focus(), []);
-  const changed = reviewed.manifests.some((line) => line.kind !== "same");
   return (
     <Form
       onSubmit={(event) => {
@@ -53,8 +54,8 @@ export function Review({
           {problem.message}
         </Alert>
       )}
-      {changed ? (
-        <DiffView lines={reviewed.manifests} label="Manifests" />
+      {reviewed.manifests.length > 0 ? (
+        <Objects changes={reviewed.manifests} />
       ) : (
         <EmptyState titleText="No change to the manifests" icon={CheckCircleIcon} headingLevel="h3" variant="sm">
           <EmptyStateBody>Your changes do not affect the installed objects, or only Secrets, whose content is not shown.</EmptyStateBody>
@@ -69,5 +70,31 @@ export function Review({
         </Button>
       </ActionGroup>
     </Form>
+  );
+}
+
+/** The objects that change, each folded unless it is the only one. */
+function Objects({ changes }: { changes: readonly ObjectChange[] }) {
+  const [opened, setOpened] = useState<readonly string[]>(changes.length === 1 ? changes.map(({ name }) => name) : []);
+  const counts = (["created", "changed", "deleted"] as const)
+    .map((action) => [action, changes.filter((change) => change.action === action).length] as const)
+    .filter(([, n]) => n > 0);
+  return (
+    <div className="dr-stack">
+      <Title headingLevel="h3">{counts.map(([action, n]) => `${plural(n, "object")} ${action}`).join(", ")}</Title>
+      {changes.map(({ name, action, lines }) => {
+        const open = opened.includes(name);
+        return (
+          <ExpandableSection
+            key={name}
+            toggleText={`${name}: ${action}`}
+            isExpanded={open}
+            onToggle={(_, next) => setOpened(next ? [...opened, name] : opened.filter((other) => other !== name))}
+          >
+            {open && <DiffView lines={lines} label={name} />}
+          </ExpandableSection>
+        );
+      })}
+    </div>
   );
 }

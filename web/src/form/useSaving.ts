@@ -3,7 +3,7 @@ import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import type { Darkroom, DarkroomInput, Outcome } from "../api/types";
 import { Changed, writeSeen } from "./versions";
-import { diffLines, type DiffLine } from "../diff/diff";
+import { objectChanges, type ObjectChange } from "../diff/objects";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { dropDraft, type DraftKey } from "./drafts";
@@ -14,7 +14,7 @@ import { fromServer, type FieldError } from "./validate";
 /** The effect of saving, found by a dry run. */
 export interface Reviewed {
   outcome: Outcome;
-  manifests: DiffLine[];
+  manifests: ObjectChange[];
 }
 
 /** Both sides of conflicting edits. */
@@ -107,7 +107,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
           return;
         }
         const [before, { manifest, outcome }] = await Promise.all([base ? api.manifest(base) : "", api.review(stored, input)]);
-        update({ reviewed: { outcome, manifests: diffLines(before, manifest) } });
+        update({ reviewed: { outcome, manifests: objectChanges(before, manifest) } });
       }),
     save: (input: DarkroomInput) =>
       run(async () => {

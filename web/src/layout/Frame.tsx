@@ -1,12 +1,10 @@
 import {
-  Alert,
   Label,
   Masthead,
   MastheadBrand,
   MastheadContent,
   MastheadLogo,
   MastheadMain,
-  PageSection,
   SkipToContent,
   Toolbar,
   ToolbarContent,
@@ -15,20 +13,18 @@ import {
 } from "@patternfly/react-core";
 import type { ReactNode } from "react";
 import type { Who } from "../api/types";
-import { useConnection, useSynced } from "../live/useLive";
 import { useSettings } from "../settings";
 import { followLink, paths } from "../router";
+import { Freshness } from "./Freshness";
 import { Logo } from "./Logo";
 import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
 
 /**
- * The frame of every view: masthead, and a banner while the connection is lost. It is the
+ * The frame of every view: masthead, and whether the page is up to date. It is the
  * markup of PatternFly's Page, whose code brings a drawer that is not needed here.
  */
 export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () => void; children: ReactNode }) {
-  const connection = useConnection();
-  const synced = useSynced();
   const { cluster } = useSettings();
   const masthead = (
     <Masthead display={{ default: "inline" }}>
@@ -49,6 +45,9 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
         <Toolbar isFullHeight isStatic>
           <ToolbarContent>
             <ToolbarGroup align={{ default: "alignEnd" }} gap={{ default: "gapXs" }}>
+              <ToolbarItem className="dr-fresh">
+                <Freshness />
+              </ToolbarItem>
               <ToolbarItem>
                 <ThemeMenu />
               </ToolbarItem>
@@ -67,15 +66,6 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
       {masthead}
       <div className="pf-v6-c-page__main-container">
         <main id="main" className="pf-v6-c-page__main" tabIndex={-1}>
-          <div role="status" aria-live="polite">
-            {connection === "lost" && synced && (
-              <PageSection className="dr-banner" variant="secondary">
-                <Alert component="p" isInline variant="warning" title="Connection lost">
-                  The page may be out of date. Reconnecting…
-                </Alert>
-              </PageSection>
-            )}
-          </div>
           {children}
         </main>
       </div>

@@ -77,7 +77,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
           <TextInput
             id="token"
             type="password"
-            autoComplete="current-password"
+            autoComplete="off"
             isRequired
             value={token}
             onChange={(_, value) => setToken(value)}

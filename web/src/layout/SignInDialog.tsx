@@ -1,4 +1,5 @@
-import { Button, Modal, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
+import { Button, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
+import { Dialog } from "./Dialog";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { SignInForm } from "./SignIn";
 
@@ -6,7 +7,7 @@ import { SignInForm } from "./SignIn";
 export default function SignInDialog({ onSignedIn, onLeave }: { onSignedIn: () => Promise<void>; onLeave: () => void }) {
   const ways = useWaysToSignIn();
   return (
-    <Modal isOpen variant="small" aria-labelledby="sign-in-title" aria-describedby="sign-in-text">
+    <Dialog variant="small" aria-labelledby="sign-in-title" aria-describedby="sign-in-text">
       <ModalHeader title="Your session has expired" labelId="sign-in-title" description="Sign in again to continue. Your changes are kept." descriptorId="sign-in-text" />
       <ModalBody>
         <IssuerSignIn ways={ways} />
@@ -17,6 +18,6 @@ export default function SignInDialog({ onSignedIn, onLeave }: { onSignedIn: () =
           Leave the form
         </Button>
       </ModalFooter>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,5 +1,6 @@
+import { FormSelect, FormSelectOption } from "@patternfly/react-core";
 import { Table, Tbody, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
-import { Fragment, memo, type ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
@@ -9,7 +10,6 @@ import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
 import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
-import { versionOf } from "./facets";
 import { ProbeImage } from "./ProbeImage";
 import { columns, type Column, type Query } from "./query";
 
@@ -18,7 +18,6 @@ const titles: Record<Column, string> = {
   namespace: "Namespace",
   phase: "Phase",
   source: "Source",
-  version: "Version",
   replicas: "Ready",
   age: "Age",
 };
@@ -29,9 +28,20 @@ interface Props {
   onChange: (part: Partial<Query>) => void;
 }
 
+/** The order of the list where the table has no head, as on a phone. */
+export function Sort({ query, onChange }: Omit<Props, "darkrooms">) {
+  return (
+    <FormSelect aria-label="Sort by" className="dr-sort" value={query.sort} onChange={(_, sort) => onChange({ sort: sort as Column, descending: false })}>
+      {columns.map((column) => (
+        <FormSelectOption key={column} value={column} label={`Sort by ${titles[column].toLowerCase()}`} />
+      ))}
+    </FormSelect>
+  );
+}
+
 export function DarkroomTable({ darkrooms, query, onChange }: Props) {
   return (
-    <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" className="dr-table">
+    <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" isStickyHeader className="dr-table">
       <Head query={query} onChange={onChange} />
       <Tbody>
         {darkrooms.map((darkroom) => (
@@ -60,7 +70,6 @@ const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
         {head("namespace")}
         {head("phase")}
         {head("source")}
-        {head("version")}
         <Th modifier="nowrap">Domains</Th>
         {head("replicas")}
         {head("age")}
@@ -80,14 +89,16 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
   return (
     <tr className="pf-v6-c-table__tr">
       <Cell label={titles.name}>
-        <Link to={paths.detail(darkroom)} className="dr-name">
-          {name}
-        </Link>
+        <div className="dr-row dr-row--nowrap">
+          <ProbeImage darkroom={darkroom} />
+          <Link to={paths.detail(darkroom)} className="dr-name">
+            {name}
+          </Link>
+        </div>
       </Cell>
       <Cell label={titles.namespace}>{namespace}</Cell>
       <Cell label={titles.phase}>
         <PhaseText phase={phaseOf(darkroom)} />
-        <ProbeImage darkroom={darkroom} />
         <Cause darkroom={darkroom} />
       </Cell>
       <Cell label={titles.source}>
@@ -96,7 +107,6 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
           {place}
         </div>
       </Cell>
-      <Cell label={titles.version}>{versionOf(darkroom) || "–"}</Cell>
       <Cell label="Domains">
         <Domains darkroom={darkroom} />
       </Cell>
@@ -143,25 +153,11 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
   return (
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
-        <a key={host} href={urlOf(status, host)} target="_blank" rel="noreferrer" className="dr-break">
-          <Labels of={host} />
+        <a key={host} href={urlOf(status, host)} target="_blank" rel="noreferrer">
+          {host}
         </a>
       ))}
       {domains.length > 2 && <Link to={paths.detail(darkroom)}>and {domains.length - 2} more</Link>}
     </div>
   );
-}
-
-/** A host that wraps after its dots. */
-function Labels({ of: host }: { of: string }) {
-  return host.split(".").map((label, i) => (
-    <Fragment key={i}>
-      {i > 0 && (
-        <>
-          .<wbr />
-        </>
-      )}
-      {label}
-    </Fragment>
-  ));
 }

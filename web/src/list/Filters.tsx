@@ -3,9 +3,10 @@ import { memo } from "react";
 import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
+import { useRights } from "../useNamespaces";
 import { counted } from "../words/counted";
 import { ChosenFilters } from "./ChosenFilters";
-import { describeValue, facetNames, facets, type FacetName } from "./facets";
+import { describeValue, facets, menuNames, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
 import { countBy, type Query } from "./query";
 import { Search } from "./Search";
@@ -21,6 +22,7 @@ interface Props {
 /** Search, filters and actions above the table. */
 export const Filters = memo(function Filters({ query, onChange, found, onAct }: Props) {
   const store = useStore();
+  const mayAct = (useRights()?.update.length ?? 0) > 0;
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
     const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
@@ -38,7 +40,7 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
           />
         </ToolbarItem>
         <ToolbarGroup variant="filter-group">
-          {facetNames.map((name) => (
+          {menuNames.map((name) => (
             <ToolbarItem key={name}>
               <FilterMenu
                 title={facets[name].title}
@@ -52,9 +54,11 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
           <span role="status">{counted(found)}</span>
         </ToolbarItem>
-        <ToolbarItem>
-          <BulkMenu count={found} onAct={onAct} />
-        </ToolbarItem>
+        {mayAct && (
+          <ToolbarItem>
+            <BulkMenu count={found} onAct={onAct} />
+          </ToolbarItem>
+        )}
       </ToolbarContent>
       <ChosenFilters query={query} onChange={onChange} />
     </Toolbar>

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
-import { act, render, screen } from "@testing-library/react";
+import { act, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { Problem } from "../api/problem";
 import { LiveContext } from "../live/useLive";
@@ -14,6 +14,18 @@ import { placeOf } from "../words/sources";
 vi.mock(import("../words/sources"), async (original) => {
   const module = await original();
   return { ...module, placeOf: vi.fn(module.placeOf) };
+});
+
+let mayWrite: boolean;
+let asked: string[];
+
+beforeEach(() => {
+  mayWrite = true;
+  asked = [];
+  vi.stubGlobal("fetch", (path: string) => {
+    asked.push(path);
+    return Promise.resolve(new Response(JSON.stringify({ create: mayWrite, update: mayWrite })));
+  });
 });
 
 afterEach(() => {
@@ -49,11 +61,28 @@ test("it shows that it is loading, or that there is no connection", () => {
 test.each([
   [true, "No Darkrooms yet"],
   [false, "No Darkrooms visible to you"],
-])("nothing there, all namespaces seen: %s", (all, title) => {
+])("nothing there, all namespaces seen: %s", async (all, title) => {
+  mayWrite = false;
   const store = show();
   store.take(event("synced", { items: 0, all }));
   view(store);
-  expect(screen.getByText(title)).toBeTruthy();
+  expect(await screen.findByText(title)).toBeTruthy();
+});
+
+test("those who see no Darkroom are told where they may create one", async () => {
+  const store = show();
+  store.take(event("synced", { items: 0, all: false }));
+  view(store);
+  expect(await screen.findByText("You can create Darkrooms in: default")).toBeTruthy();
+});
+
+test("those who may change none are offered no actions", async () => {
+  mayWrite = false;
+  const store = show("cats");
+  store.take(event("synced", { items: 1, all: true }));
+  view(store);
+  await waitFor(() => expect(asked).toEqual(["/access?namespace=photos", "/access?namespace=default"]));
+  expect(screen.queryByRole("button", { name: "Actions" })).toBeNull();
 });
 
 test("a missing right is reported", () => {
@@ -99,6 +128,8 @@ test("Darkrooms that need attention come first, with the reason, and can be filt
   await user.click(await screen.findByRole("checkbox", { name: "Host claimed by another Darkroom 1" }));
   expect(rows()).toEqual(["zebras"]);
   expect(location.search).toBe("?reason=DomainConflict");
+  await user.click(screen.getByRole("button", { name: "Container image pull failed (1)" }));
+  expect(rows()).toEqual(["dogs"]);
 });
 
 test("an event renders the row that it changes, and no other", () => {

@@ -5,8 +5,9 @@ import { Done } from "../actions/Done";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
+import { Attention } from "./Attention";
 import { Counts } from "./Counts";
-import { DarkroomTable } from "./DarkroomTable";
+import { DarkroomTable, Sort } from "./DarkroomTable";
 import { Filters } from "./Filters";
 import { Loading, NoneAtAll, NoneMatch } from "./states";
 import { Pages } from "./Pages";
@@ -41,8 +42,10 @@ export function ListView() {
     body = (
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
+        <Attention darkrooms={darkrooms} onChange={change} />
         <Filters query={query} onChange={change} found={shown.length} onAct={setAction} />
         <Done text={done} onClose={() => setDone(undefined)} />
+        <Sort query={query} onChange={change} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
         {action && (

@@ -59,7 +59,7 @@ test("images are requested once their row is seen, one at a time, and kept", asy
   expect(asked).toEqual(["/darkrooms/photos/cats/image?path=%2Fcat.jpg&w=64"]);
   await settle(() => answers[0]?.(200));
   expect(screen.getAllByRole("img", { name: "/cat.jpg" })).toHaveLength(1);
-  expect(screen.getByText(/^\d+s ago in \d+ ms$/)).toBeTruthy();
+  expect(screen.getByRole("img", { name: "/cat.jpg" }).title).toMatch(/^Served at .* in \d+ ms$/);
   await settle(() => answers[1]?.(200));
   expect(screen.getAllByRole("img", { name: "/cat.jpg" })).toHaveLength(2);
   unmount();
@@ -80,14 +80,14 @@ test("without the right to fetch images, one request shows it for the whole name
   await settle(() => see.forEach((one) => one()));
   await settle(() => answers[0]?.(403));
   expect(asked).toHaveLength(1);
-  expect(screen.getAllByText("Image served")).toHaveLength(2);
+  expect(screen.getAllByTitle("Image served")).toHaveLength(2);
 });
 
 test("an image that is not served says so, without a request if the probe found it", async () => {
   render(list([probed("cats", "False"), darkroom({ name: "none" }), probed("dogs")]));
-  expect(screen.getByText("Image not served for 5m")).toBeTruthy();
+  expect(screen.getByTitle("Image not served")).toBeTruthy();
   await settle(() => see.forEach((one) => one()));
   await settle(() => answers[0]?.(502));
-  expect(screen.getByText("No image").title).toBe("none");
+  expect(screen.getByTitle("none")).toBeTruthy();
   expect(asked).toHaveLength(1);
 });

@@ -22,8 +22,11 @@ interface Facet {
 /** The version of a Darkroom that runs, or that is to run. */
 export const versionOf = ({ status, version }: Darkroom): string => status.version ?? version ?? "";
 
-export const facetNames = ["phases", "reasons", "sources", "namespaces", "versions", "labels"] as const;
+export const facetNames = ["phases", "reasons", "sources", "namespaces", "labels"] as const;
 export type FacetName = (typeof facetNames)[number];
+
+/** The buttons above the list choose the phase; the other facets have menus. */
+export const menuNames = ["reasons", "sources", "namespaces", "labels"] as const satisfies readonly FacetName[];
 
 const present = (value: string | undefined): string[] => (value ? [value] : []);
 
@@ -38,7 +41,6 @@ export const facets: Record<FacetName, Facet> = {
     describe: (type) => sourceNames[type as keyof typeof sourceNames].name,
   },
   namespaces: { title: "Namespace", parameter: "namespace", of: (darkroom) => [darkroom.namespace] },
-  versions: { title: "Version", parameter: "version", of: (darkroom) => present(versionOf(darkroom)) },
   labels: {
     title: "Label",
     parameter: "label",

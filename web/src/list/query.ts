@@ -6,7 +6,7 @@ import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
 import { facetNames, facets, fits, versionOf, type Chosen, type FacetName } from "./facets";
 
-export const columns = ["name", "namespace", "source", "version", "phase", "replicas", "age"] as const;
+export const columns = ["name", "namespace", "source", "phase", "replicas", "age"] as const;
 export type Column = (typeof columns)[number];
 
 /** What the list shows. It is kept in the URL, so that a view can be shared. */
@@ -136,8 +136,6 @@ function compare(a: Darkroom, b: Darkroom, column: Column): number {
       return order(a.namespace, b.namespace);
     case "source":
       return typeOf(a.source).localeCompare(typeOf(b.source)) || placeOf(a.source).localeCompare(placeOf(b.source));
-    case "version":
-      return versionOf(a).localeCompare(versionOf(b), undefined, { numeric: true });
     case "phase":
       return phaseNames.indexOf(phaseOf(a)) - phaseNames.indexOf(phaseOf(b));
     case "replicas":

@@ -4,6 +4,8 @@ import ImagesIcon from "@patternfly/react-icons/dist/esm/icons/images-icon";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import { followLink, paths } from "../router";
+import { useRights } from "../useNamespaces";
+import { list } from "../words/format";
 
 export function Loading({ lost }: { lost: boolean }) {
   if (lost) {
@@ -30,11 +32,12 @@ const Create = () => (
 
 /** No Darkrooms, or none that the user can see. */
 export function NoneAtAll({ all }: { all: boolean }) {
-  if (!all) {
+  const creatable = useRights()?.create;
+  if (!all && creatable?.length === 0) {
     return (
       <EmptyState titleText="No Darkrooms visible to you" icon={LockIcon} headingLevel="h2">
         <EmptyStateBody>
-          You can see Darkrooms only in some namespaces, and there are none in them. Ask an administrator for permission to get, list and watch darkrooms in a namespace, or create a Darkroom.
+          Ask an administrator for permission to get, list and watch darkrooms in a namespace. If you know a namespace in which you can create Darkrooms, create one there.
         </EmptyStateBody>
         <EmptyStateFooter>
           <EmptyStateActions>
@@ -47,12 +50,13 @@ export function NoneAtAll({ all }: { all: boolean }) {
   return (
     <EmptyState titleText="No Darkrooms yet" icon={ImagesIcon} headingLevel="h2">
       <EmptyStateBody>
-        A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.
+        <p>A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.</p>
+        {!all && creatable && creatable.length > 0 && <p>You can create Darkrooms in: {list(creatable)}</p>}
       </EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>
-            <Create />
-          </EmptyStateActions>
+          <Create />
+        </EmptyStateActions>
       </EmptyStateFooter>
     </EmptyState>
   );

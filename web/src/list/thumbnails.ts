@@ -2,13 +2,11 @@ import { api, type FetchedImage } from "../api/client";
 import { asProblem } from "../api/problem";
 import { keyOf, type Darkroom } from "../api/types";
 import type { Store } from "../live/store";
+import { sourceReadyOf } from "../words/conditions";
 
 /** How many images are kept, and for how long, in milliseconds. */
 const maxKept = 200;
 const maxAge = 60_000;
-
-/** The result of the probe, and since when. */
-export const sourceOf = ({ status }: Pick<Darkroom, "status">) => status.conditions?.find(({ type }) => type === "SourceReady");
 
 /**
  * Small images of probes, requested one at a time: the server grants each caller two, and the other one is for what
@@ -60,7 +58,7 @@ export class Thumbnails {
 
 /** Names an image: the same name is the same request. */
 export const whatOf = (darkroom: Darkroom): string =>
-  `${keyOf(darkroom)} ${darkroom.uid ?? ""} ${darkroom.probe?.path ?? ""} ${sourceOf(darkroom)?.lastTransitionTime ?? ""}`;
+  `${keyOf(darkroom)} ${darkroom.uid ?? ""} ${darkroom.probe?.path ?? ""} ${sourceReadyOf(darkroom)?.lastTransitionTime ?? ""}`;
 
 const all = new WeakMap<Store, Thumbnails>();
 

@@ -16,12 +16,16 @@ export interface Follower {
   refused: (problem: Problem) => void;
 }
 
+/** The last event that was read, from which a later stream resumes. */
+export interface Position {
+  lastId?: string | undefined;
+}
+
 /**
  * follow reads live events until the signal ends it. After a break it resumes with the last
  * id, so that no change is lost.
  */
-export async function follow(path: string, follower: Follower, signal: AbortSignal): Promise<void> {
-  let lastId: string | undefined;
+export async function follow(path: string, follower: Follower, signal: AbortSignal, position: Position = {}): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     const attempt = new AbortController();
@@ -31,7 +35,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
     try {
       const response = await fetch(path, {
         credentials: "same-origin",
-        headers: lastId ? { Accept: "text/event-stream", "Last-Event-ID": lastId } : { Accept: "text/event-stream" },
+        headers: position.lastId ? { Accept: "text/event-stream", "Last-Event-ID": position.lastId } : { Accept: "text/event-stream" },
         signal: attempt.signal,
       });
       if (!response.ok || !response.body) {
@@ -55,7 +59,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
         watchdog = setTimeout(stop, silence);
         for (const event of parser.feed(value)) {
           follower.event(event);
-          lastId = event.id ?? lastId;
+          position.lastId = event.id ?? position.lastId;
         }
       }
     } catch {

@@ -1,11 +1,9 @@
 import { createContext, use, useEffect, useState, useSyncExternalStore } from "react";
 import { tellSignedOut } from "../api/client";
 import type { Darkroom, Key } from "../api/types";
-import { follow } from "./follow";
+import { follow, type Position } from "./follow";
 import { Store, type Connection, type Schedule, type Snapshot } from "./store";
 
-/** How long a hidden page keeps its stream, in milliseconds: browsers allow few per server. */
-const hiddenFor = 30_000;
 
 /** The least time between two renders caused by events, in milliseconds. */
 const pace = 200;
@@ -60,14 +58,20 @@ export function useConnection(): Connection {
   return useSyncExternalStore(store.subscribe, () => store.read().connection);
 }
 
-/** Creates a store that follows the server while the page is visible; it begins again with each round. */
+/**
+ * Creates a store that follows the server while the page is visible; it begins again with each round. Hidden pages
+ * have no stream: over HTTP/1.1 browsers open six connections per server, and a seventh tab would wait forever.
+ */
 export function useFollowing(round: number): Store {
   const [store] = useState(() => new Store(paced()));
   useEffect(() => {
+    const position: Position = {};
     let following: AbortController | undefined;
-    let leaving: ReturnType<typeof setTimeout> | undefined;
+    const stop = () => {
+      following?.abort();
+      following = undefined;
+    };
     const start = () => {
-      clearTimeout(leaving);
       if (following) {
         return;
       }
@@ -86,24 +90,14 @@ export function useFollowing(round: number): Store {
           },
         },
         following.signal,
+        position,
       );
     };
-    const stop = () => {
-      following?.abort();
-      following = undefined;
-    };
-    const onVisibility = () => {
-      if (document.visibilityState === "hidden") {
-        leaving = setTimeout(stop, hiddenFor);
-      } else {
-        start();
-      }
-    };
-    start();
+    const onVisibility = () => (document.visibilityState === "hidden" ? stop() : start());
+    onVisibility();
     document.addEventListener("visibilitychange", onVisibility);
     return () => {
       document.removeEventListener("visibilitychange", onVisibility);
-      clearTimeout(leaving);
       stop();
     };
   }, [store, round]);

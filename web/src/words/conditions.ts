@@ -41,6 +41,9 @@ export const meanings: Record<string, Meaning> = {
   Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: true },
 };
 
+/** Any controller can add conditions, also one named constructor. */
+const meaningOf = (type: string): Meaning | undefined => (Object.hasOwn(meanings, type) ? meanings[type] : undefined);
+
 /** Reasons for which a condition that is not True is no fault: work in progress, or what the user asked for. */
 const harmless: Record<string, Tone> = {
   Pending: "busy",
@@ -53,22 +56,22 @@ const harmless: Record<string, Tone> = {
   Paused: "neutral",
 };
 
+const toneOf = (reason: string): Tone | undefined => (Object.hasOwn(harmless, reason) ? harmless[reason] : undefined);
+
 /** Describes a condition. Types without words are shown as they are. */
 export function findingOf(condition: Condition): Finding {
   const { type, status, reason = "" } = condition;
   const detail = condition.message ?? describeReason(reason);
-  const meaning = meanings[type];
+  const meaning = meaningOf(type);
   if (!meaning) {
     return { title: `${separate(type)}: ${status}`, detail, tone: "neutral" };
   }
   if (status !== "True" && status !== "False") {
-    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: harmless[reason] ?? "neutral" };
+    return { title: meaning.unknown ?? `${separate(type)}: unknown`, detail, tone: toneOf(reason) ?? "neutral" };
   }
   const [ifTrue, ifFalse] = meaning.tones;
   if (status === "False") {
-    // The previous pods may serve then.
-    const waiting = type === "SourceReady" && detail.startsWith("New pods ");
-    return { title: waiting ? "New pods do not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? harmless[reason] : undefined) ?? ifFalse };
+    return { title: type === "SourceReady" && oldPodsServe(condition) ? "New pods do not serve images" : meaning.no, detail, tone: (ifFalse === "bad" ? toneOf(reason) : undefined) ?? ifFalse };
   }
   if (type === "Ready" && reason === "ScaledToZero") {
     return { title: "Scaled to zero", detail, tone: "neutral" };
@@ -78,7 +81,7 @@ export function findingOf(condition: Condition): Finding {
 
 /** Conditions worth a line: those that report only that nothing is wrong are left out. */
 export function worthTelling(conditions: readonly Condition[]): Condition[] {
-  return conditions.filter(({ type, status }) => !(meanings[type]?.quiet && status === "False"));
+  return conditions.filter(({ type, status }) => !(meaningOf(type)?.quiet && status === "False"));
 }
 
 /** Why a Darkroom is not ready, as a CamelCase reason; undefined if it is ready or reports none. */
@@ -87,11 +90,17 @@ export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefin
   return ready && ready.status !== "True" ? ready.reason : undefined;
 }
 
+/** Whether only new pods of a rollout fail the image check: the previous ones serve then. */
+export const oldPodsServe = ({ message = "" }: Pick<Condition, "message">): boolean => message.startsWith("New pods ");
+
+/** The result of the image check, and since when. */
+export const sourceReadyOf = ({ status }: Pick<Darkroom, "status">): Condition | undefined => status.conditions?.find(({ type }) => type === "SourceReady");
+
 /** Whether images are served, as far as that is checked. Ready pods do not prove it. */
 export function servingOf({ probe, status }: Pick<Darkroom, "probe" | "status">): string {
   if (!probe) {
     return "Images not checked";
   }
-  const source = status.conditions?.find(({ type }) => type === "SourceReady");
+  const source = sourceReadyOf({ status });
   return source?.status === "True" ? "Image served" : source?.status === "False" ? "Image not served" : "Image not checked yet";
 }

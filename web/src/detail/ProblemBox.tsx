@@ -1,0 +1,43 @@
+import { Alert, AlertActionLink, ExpandableSection } from "@patternfly/react-core";
+import { useState } from "react";
+import type { Access, Darkroom } from "../api/types";
+import { followLink, paths } from "../router";
+import { troubleOf } from "../words/remedies";
+
+/** Why a Darkroom needs attention, once, and the ways out; the operator's sentence is folded. */
+export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; access: Access | undefined; onCheck: () => void }) {
+  const [open, setOpen] = useState(false);
+  const trouble = troubleOf(darkroom);
+  if (!trouble) {
+    return null;
+  }
+  const { title, advice, remedies, sentence } = trouble;
+  const mayUpdate = access?.update !== false;
+  const link = (to: string, label: string) => (
+    <AlertActionLink key={label} component="a" href={to} onClick={(event) => followLink(event, to)}>
+      {label}
+    </AlertActionLink>
+  );
+  return (
+    <Alert
+      component="h2"
+      isInline
+      variant="danger"
+      title={title}
+      actionLinks={
+        <>
+          {mayUpdate && remedies.map(({ label, field }) => link(paths.edit(darkroom, field), label))}
+          {mayUpdate && link(paths.history(darkroom), "Roll back…")}
+          <AlertActionLink onClick={onCheck}>Check again</AlertActionLink>
+        </>
+      }
+    >
+      {advice ?? sentence}
+      {advice && (
+        <ExpandableSection toggleText="Message of the operator" isExpanded={open} onToggle={(_, next) => setOpen(next)}>
+          {open && <span className="dr-break">{sentence}</span>}
+        </ExpandableSection>
+      )}
+    </Alert>
+  );
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { objectChanges } from "./objects";
+
+const object = (kind: string, name: string, rest: string) => `---\nkind: ${kind}\nmetadata:\n  labels:\n    name: other\n  name: ${name}\n${rest}\n`;
+
+test("objects are compared one by one, and those that stay are left out", () => {
+  const before = object("Service", "cats", "port: 80") + object("Deployment", "cats", "replicas: 1") + object("Ingress", "cats", "host: a");
+  const after = object("Service", "cats", "port: 80") + object("Deployment", "cats", "replicas: 2") + object("HTTPRoute", "cats", "host: a");
+  expect(objectChanges(before, after).map(({ name, action }) => [name, action])).toEqual([
+    ["Deployment cats", "changed"],
+    ["HTTPRoute cats", "created"],
+    ["Ingress cats", "deleted"],
+  ]);
+  expect(objectChanges(before, after)[0]?.lines.filter(({ kind }) => kind !== "same")).toEqual([
+    { kind: "removed", text: "replicas: 1" },
+    { kind: "added", text: "replicas: 2" },
+  ]);
+});

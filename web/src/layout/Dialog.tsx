@@ -1,0 +1,22 @@
+import { Modal, type ModalProps } from "@patternfly/react-core";
+import { useEffect } from "react";
+
+/** What has the focus in a new dialog: its first field, or its first button. Escape closes it from there too. */
+const first = ".pf-v6-c-modal-box__body input, .pf-v6-c-modal-box__footer button";
+
+/** A dialog that is worked by keyboard: the focus returns to what had it, or to the heading of the view. */
+export function Dialog(props: Omit<ModalProps, "ref" | "isOpen">) {
+  useEffect(() => {
+    const before = document.activeElement;
+    return () => {
+      setTimeout(() => {
+        if (document.activeElement === document.body) {
+          const heading = document.querySelector<HTMLElement>("#main h1");
+          heading?.setAttribute("tabindex", "-1");
+          (before instanceof HTMLElement && before !== document.body && before.isConnected ? before : heading)?.focus({ preventScroll: true });
+        }
+      });
+    };
+  }, []);
+  return <Modal elementToFocus={first} {...props} isOpen />;
+}

@@ -1,0 +1,25 @@
+import { Label } from "@patternfly/react-core";
+import { useConnection, useSynced } from "../live/useLive";
+
+/** Whether what the page shows is up to date. */
+export function Freshness() {
+  const connection = useConnection();
+  const synced = useSynced();
+  const lost = connection === "lost" && synced;
+  return (
+    <span role="status" title={lost ? "The page may be out of date." : undefined}>
+      {lost ? (
+        <Label isCompact color="yellow">
+          Connection lost, reconnecting…
+        </Label>
+      ) : (
+        connection === "live" &&
+        synced && (
+          <Label isCompact color="green">
+            Live
+          </Label>
+        )
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from "react";
+import type { Darkroom } from "../api/types";
+import { everySecond } from "../clock";
+
+/** After how long the user should look at the operator, in milliseconds. */
+const patience = 60_000;
+
+/** When this page first saw each generation that the operator had not handled, in milliseconds since 1970. */
+const firstSeen = new Map<string, number>();
+
+/** Whether the operator has not handled the last change yet: the status describes an earlier generation. */
+export const isBehind = ({ generation = 0, status }: Pick<Darkroom, "generation" | "status">): boolean => (status.observedGeneration ?? generation) < generation || status.phase === undefined;
+
+/** For how long a change has waited, in milliseconds; undefined if the operator has handled it. */
+export function waitingFor(darkroom: Darkroom, now: number): number | undefined {
+  const { uid = "", generation = 0, createdAt } = darkroom;
+  const change = `${uid} ${generation}`;
+  if (!isBehind(darkroom)) {
+    firstSeen.delete(change);
+    return undefined;
+  }
+  const since = darkroom.status.phase === undefined && createdAt ? Date.parse(createdAt) : (firstSeen.get(change) ?? now);
+  firstSeen.set(change, since);
+  return Math.max(0, now - since);
+}
+
+export interface Waiting {
+  title: string;
+  /** Where to look, once it takes long. */
+  advice: string | undefined;
+}
+
+/** What to say of a change that the operator has not handled; nothing in its first seconds, which are normal. */
+export function useWaiting(darkroom: Darkroom): Waiting | undefined {
+  const seconds = useSyncExternalStore(everySecond, () => Math.floor((waitingFor(darkroom, Date.now()) ?? -1000) / 1000));
+  if (seconds < 3) {
+    return undefined;
+  }
+  const time = seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+  return {
+    title: `Waiting for the operator for ${time}`,
+    advice:
+      seconds * 1000 < patience
+        ? undefined
+        : "The status below is from before the last change. Check that the operator runs: kubectl get pods -A -l app.kubernetes.io/name=darkroom-operator",
+  };
+}
