@@ -134,6 +134,19 @@ func TestResourcesOfThePods(t *testing.T) {
 			darkroom: photos().Request(cpu, "1").Limit(cpu, "1000m"),
 			requests: list{cpu: "1", memory: "128Mi"}, limits: list{cpu: "1", memory: "2Gi"},
 		},
+		"autoscaling": {
+			darkroom: photos().Autoscaling(2, 5).Request(memory, "256Mi"),
+			requests: list{cpu: "500m", memory: "256Mi"}, limits: list{memory: "2Gi"},
+			why: "with 100m, two small images a second would add pods",
+		},
+		"autoscaling with a CPU limit below the request": {
+			darkroom: photos().Autoscaling(2, 5).Limit(cpu, "300m"),
+			requests: list{cpu: "300m", memory: "128Mi"}, limits: list{cpu: "300m", memory: "2Gi"},
+		},
+		"autoscaling with a CPU request": {
+			darkroom: photos().Autoscaling(2, 5).Request(cpu, "200m"),
+			requests: list{cpu: "200m", memory: "128Mi"}, limits: list{memory: "2Gi"},
+		},
 		"a resource that the chart does not know": {
 			darkroom: photos().Limit("example.com/gpu", "1").Request(corev1.ResourceEphemeralStorage, "1Gi"),
 			requests: list{cpu: "100m", memory: "128Mi", corev1.ResourceEphemeralStorage: "1Gi"},
