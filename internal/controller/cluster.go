@@ -11,11 +11,15 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/version"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/caches"
 )
 
 const (
@@ -35,15 +39,15 @@ var ErrClusterChanged = errors.New("the resources that the cluster serves have c
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.
 var optionalKinds = []optional{
-	{watched{kind: httpRoute, typed: &gatewayv1.HTTPRoute{}}, "httproutes"},
-	{watched{kind: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}}, "servicemonitors"},
+	{caches.Kind{GroupVersionKind: httpRoute, Typed: &gatewayv1.HTTPRoute{}}, "httproutes"},
+	{caches.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}}, "servicemonitors"},
 }
 
 var httpRoute = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
 
 // optional is a kind that a cluster may lack.
 type optional struct {
-	watched
+	caches.Kind
 	resource string
 }
 
@@ -108,17 +112,17 @@ func discover(ctx context.Context, api Discovery) (*Cluster, error) {
 func optionalResources() []schema.GroupVersionResource {
 	resources := slices.Clone(chartResources)
 	for _, kind := range optionalKinds {
-		resources = append(resources, kind.kind.GroupVersion().WithResource(kind.resource))
+		resources = append(resources, kind.GroupVersion().WithResource(kind.resource))
 	}
 	return resources
 }
 
 // kinds returns the kinds of managed objects that the cluster serves.
-func (c *Cluster) kinds() []watched {
-	kinds := watchedKinds()
+func (c *Cluster) kinds() []caches.Kind {
+	kinds := caches.Everywhere()
 	for _, kind := range optionalKinds {
-		if c.served[kind.kind.GroupVersion().WithResource(kind.resource)] {
-			kinds = append(kinds, kind.watched)
+		if c.served[kind.GroupVersion().WithResource(kind.resource)] {
+			kinds = append(kinds, kind.Kind)
 		}
 	}
 	return kinds
@@ -126,7 +130,12 @@ func (c *Cluster) kinds() []watched {
 
 // has reports whether the cluster serves a kind of managed objects.
 func (c *Cluster) has(kind schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(c.kinds(), func(w watched) bool { return w.kind == kind })
+	return slices.ContainsFunc(c.kinds(), func(k caches.Kind) bool { return k.GroupVersionKind == kind })
+}
+
+// CacheOptions are those of a manager: see caches.Options.
+func CacheOptions(cluster *Cluster, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
+	return caches.Options(cluster.kinds(), namespaces, darkrooms)
 }
 
 // capabilities are those that the chart is rendered with.

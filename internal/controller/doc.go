@@ -6,6 +6,6 @@
 //
 // The status controller (package status) reports the observed state.
 //
-// watched.go lists the watched kinds and how much of each is cached. cluster.go knows
+// Package caches lists the watched kinds and how much of each is cached. cluster.go knows
 // which of the kinds and APIs that a cluster may lack it serves.
 package controller

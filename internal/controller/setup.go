@@ -28,12 +28,12 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/caches"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
@@ -129,7 +129,7 @@ type parts struct {
 	translator *translator
 	recorder   *recorder
 	cluster    *Cluster
-	// others is the cache of newOtherSecrets.
+	// others is the cache of caches.OtherSecrets.
 	others cache.Cache
 }
 
@@ -154,20 +154,18 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := mgr.Add(watch); err != nil {
 		return nil, err
 	}
-	for _, kind := range cluster.kinds() {
-		if err := indexOwner(ctx, mgr.GetCache(), kind); err != nil {
-			return nil, err
-		}
+	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
+		return nil, err
 	}
 	ledger, err := newLedger(ctx, mgr, cluster, options.Values.BaseDomain, options.installation())
 	if err != nil {
 		return nil, err
 	}
-	others, err := newOtherSecrets(ctx, mgr, options.Namespaces)
+	others, err := caches.OtherSecrets(ctx, mgr, options.Namespaces)
 	if err != nil {
 		return nil, err
 	}
-	if err := indexReleases(ctx, mgr.GetCache()); err != nil {
+	if err := caches.IndexReleases(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	if err := credentials.Index(ctx, mgr.GetCache()); err != nil {
@@ -183,8 +181,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Chart:        options.Chart,
 		Client:       mgr.GetClient(),
 		Reader:       mgr.GetAPIReader(),
-		Live:         liveLookup(mgr.GetClient(), cluster),
-		Owned:        ownedLookup(mgr.GetClient(), cluster),
+		Live:         caches.Live(mgr.GetClient(), cluster.kinds()),
+		Owned:        caches.Owned(mgr.GetClient(), cluster.kinds()),
 		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:     render.NewRenderer(cluster.capabilities()),
 		Preflight:    newPreflight(ctx, mgr, *options),
@@ -194,18 +192,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		VerifyPeriod: options.VerifyPeriod,
 	})
 	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
-	versions := &credentials.Versions{Find: secretLookup(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	translator := &translator{values: pure, claims: ledger, credentials: versions}
 	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
 	return &parts{helm: helm, translator: translator, recorder: recorder, cluster: cluster, others: others}, nil
-}
-
-// indexOwner adds the index of objects by the Darkroom that they belong to.
-func indexOwner(ctx context.Context, in cache.Cache, kind watched) error {
-	if err := in.IndexField(ctx, kind.object(), ownership.Index, ownership.IndexFunc); err != nil {
-		return fmt.Errorf("index %ss: %w", kind.kind.Kind, err)
-	}
-	return nil
 }
 
 // newMetrics creates the operator's metrics and registers them if there is a registry. It
@@ -245,7 +235,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 		}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
 	for _, kind := range parts.cluster.kinds() {
-		controller.Owns(kind.object(), builder.WithPredicates(touched))
+		controller.Owns(kind.Object(), builder.WithPredicates(touched))
 	}
 	claims := reconciler.translator.claims
 	watchRivals(controller, claims.Cache)
@@ -284,8 +274,8 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range parts.cluster.kinds() {
-		if kind.typed != nil {
-			controller.Owns(kind.object(), builder.WithPredicates(shown))
+		if kind.Typed != nil {
+			controller.Owns(kind.Object(), builder.WithPredicates(shown))
 		}
 	}
 	controller.WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {

@@ -1,4 +1,4 @@
-package controller_test
+package caches_test
 
 import (
 	"reflect"
@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/caches"
 )
 
 func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	t.Parallel()
-	options, err := controller.CacheOptions(&controller.Cluster{}, nil, labels.Everything())
+	options, err := caches.Options(nil, nil, labels.Everything())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,66 @@
+// Package caches decides what the operator caches of a cluster: which kinds of objects, which of
+// their fields, and by which indexes they are found. Memory grows with what it keeps.
+package caches
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+)
+
+// Kind is a kind of object that belongs to Darkrooms.
+type Kind struct {
+	schema.GroupVersionKind
+
+	// Typed is set for kinds that are cached in full, because the status controller reads
+	// them. Of the others, in particular Secrets, only metadata is cached.
+	Typed client.Object
+}
+
+// Object returns an empty object of the cached type of this kind.
+func (k Kind) Object() client.Object {
+	if k.Typed != nil {
+		return k.Typed.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
+	}
+	metadata := &metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(k.GroupVersionKind)
+	return metadata
+}
+
+// List returns an empty list of the cached type of this kind.
+func (k Kind) List() client.ObjectList {
+	switch k.Typed.(type) {
+	case *appsv1.Deployment:
+		return &appsv1.DeploymentList{}
+	case *networkingv1.Ingress:
+		return &networkingv1.IngressList{}
+	case *corev1.Service:
+		return &corev1.ServiceList{}
+	case *gatewayv1.HTTPRoute:
+		return &gatewayv1.HTTPRouteList{}
+	}
+	metadata := &metav1.PartialObjectMetadataList{}
+	metadata.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
+	return metadata
+}
+
+// Everywhere returns the kinds of managed objects that every cluster serves.
+func Everywhere() []Kind {
+	return []Kind{
+		{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Typed: &appsv1.Deployment{}},
+		{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Typed: &networkingv1.Ingress{}},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service"), Typed: &corev1.Service{}},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret")},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
+		{GroupVersionKind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler")},
+		{GroupVersionKind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget")},
+		{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy")},
+	}
+}

@@ -1,0 +1,72 @@
+package caches
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+)
+
+// IndexOwners adds the index of objects by the Darkroom that they belong to.
+func IndexOwners(ctx context.Context, in client.FieldIndexer, kinds []Kind) error {
+	for _, kind := range kinds {
+		if err := in.IndexField(ctx, kind.Object(), ownership.Index, ownership.IndexFunc); err != nil {
+			return fmt.Errorf("index %ss: %w", kind.Kind, err)
+		}
+	}
+	return nil
+}
+
+// Live returns a function that finds an object in the caches, without copying it. It returns nil
+// for kinds that are not cached.
+func Live(in client.Reader, kinds []Kind) func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error) {
+	prototypes := map[schema.GroupKind]Kind{}
+	for _, kind := range kinds {
+		prototypes[kind.GroupKind()] = kind
+	}
+	return func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
+		prototype, found := prototypes[kind]
+		if !found {
+			return nil, nil //nolint:nilnil // a kind that is not cached, which is no error
+		}
+		object := prototype.Object()
+		if err := in.Get(ctx, key, object, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, err
+		}
+		return object, nil
+	}
+}
+
+// Owned returns a function that lists the objects that have a Darkroom's key in the index
+// ownership.Index, without copying them.
+func Owned(in client.Reader, kinds []Kind) func(context.Context, client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
+	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
+		found := map[schema.GroupVersionKind][]metav1.Object{}
+		for _, kind := range kinds {
+			list := kind.List()
+			err := in.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
+				client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
+			if err != nil {
+				return nil, fmt.Errorf("list %ss: %w", kind.Kind, err)
+			}
+			err = meta.EachListItem(list, func(item runtime.Object) error {
+				object, err := meta.Accessor(item)
+				if err == nil {
+					found[kind.GroupVersionKind] = append(found[kind.GroupVersionKind], object)
+				}
+				return err
+			})
+			if err != nil {
+				return nil, fmt.Errorf("list %ss: %w", kind.Kind, err)
+			}
+		}
+		return found, nil
+	}
+}

@@ -1,0 +1,144 @@
+package caches
+
+import (
+	"hash/maphash"
+	"maps"
+	"reflect"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// withoutManagedFields drops the managed fields of an object, unless they are needed to
+// distinguish changes of the spec from changes of the status.
+func withoutManagedFields(object any) (any, error) {
+	metadata, err := meta.Accessor(object)
+	if err != nil || metadata.GetManagedFields() == nil {
+		return object, nil //nolint:nilerr // what has no metadata has no managed fields
+	}
+	var kept []metav1.ManagedFieldsEntry
+	if drift.HasStatusWithoutGeneration(metadata) {
+		kept = drift.SpecificationWriters(metadata)
+	}
+	metadata.SetManagedFields(kept)
+	share(metadata)
+	return object, nil
+}
+
+// share makes parts of an object share the memory of equal ones in the caches: the objects of
+// a Darkroom have the same labels and owner, and Darkrooms have the same conditions.
+func share(metadata metav1.Object) {
+	recent.mu.Lock()
+	defer recent.mu.Unlock()
+	recent.forget(time.Now())
+	metadata.SetNamespace(recent.text(metadata.GetNamespace()))
+	metadata.SetLabels(recent.texts(metadata.GetLabels()))
+	metadata.SetAnnotations(recent.texts(metadata.GetAnnotations()))
+	metadata.SetOwnerReferences(recent.references(metadata.GetOwnerReferences()))
+	if darkroom, ok := metadata.(*v1alpha1.Darkroom); ok {
+		for i := range darkroom.Status.Conditions {
+			condition := &darkroom.Status.Conditions[i]
+			condition.Type, condition.Reason = recent.text(condition.Type), recent.text(condition.Reason)
+			condition.Status = metav1.ConditionStatus(recent.text(string(condition.Status)))
+			condition.Message = recent.text(condition.Message)
+		}
+	}
+}
+
+// recent is the metadata of recently cached objects. The objects of a Darkroom are cached at
+// nearly the same time: when it is installed, or at the start.
+var recent recentMetadata
+
+// recentMetadata finds equal parts of metadata. It forgets all of them once in a while, so
+// that those of objects that are gone do not accumulate. Like all of a cached object, its
+// maps and references must not be changed.
+type recentMetadata struct {
+	mu     sync.Mutex
+	seed   maphash.Seed
+	since  time.Time
+	words  map[string]string
+	maps   map[uint64]map[string]string
+	owners map[types.UID][]metav1.OwnerReference
+}
+
+// forget drops everything if it is old.
+func (r *recentMetadata) forget(now time.Time) {
+	if now.Sub(r.since) > 5*time.Minute {
+		r.seed, r.since = maphash.MakeSeed(), now
+		r.words, r.maps = map[string]string{}, map[uint64]map[string]string{}
+		r.owners = map[types.UID][]metav1.OwnerReference{}
+	}
+}
+
+// text returns a recent string that is equal.
+func (r *recentMetadata) text(value string) string {
+	if known, found := r.words[value]; found {
+		return known
+	}
+	r.words[value] = value
+	return value
+}
+
+// texts returns a recent map of the same content, or else a copy.
+func (r *recentMetadata) texts(values map[string]string) map[string]string {
+	if values == nil {
+		return nil
+	}
+	hash := uint64(0)
+	for key, value := range values {
+		hash += maphash.Comparable(r.seed, [2]string{key, value})
+	}
+	if known, found := r.maps[hash]; found && maps.Equal(known, values) {
+		return known
+	}
+	out := make(map[string]string, len(values))
+	for key, value := range values {
+		out[r.text(key)] = r.text(value)
+	}
+	r.maps[hash] = out
+	return out
+}
+
+// references returns recent owner references that are equal.
+func (r *recentMetadata) references(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	if len(owners) == 0 {
+		return owners
+	}
+	if known, found := r.owners[owners[0].UID]; found && reflect.DeepEqual(known, owners) {
+		return known
+	}
+	for i := range owners {
+		owner := &owners[i]
+		owner.APIVersion, owner.Kind, owner.Name = r.text(owner.APIVersion), r.text(owner.Kind), r.text(owner.Name)
+	}
+	r.owners[owners[0].UID] = owners
+	return owners
+}
+
+// withoutPodSpec drops the managed fields of a Deployment, its strategy, and what nothing
+// reads of its pods, which is most of its memory: all but their images, their ServiceAccount,
+// and the version of the credentials that they were created with.
+func withoutPodSpec(object any) (any, error) {
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		deployment.Spec.Strategy = appsv1.DeploymentStrategy{}
+		pods := &deployment.Spec.Template
+		images := make([]corev1.Container, len(pods.Spec.Containers))
+		for i, container := range pods.Spec.Containers {
+			images[i] = corev1.Container{Name: container.Name, Image: container.Image}
+		}
+		deployment.Spec.Template = corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Annotations: values.CredentialsAnnotations(pods.Annotations)},
+			Spec:       corev1.PodSpec{Containers: images, ServiceAccountName: pods.Spec.ServiceAccountName},
+		}
+	}
+	return withoutManagedFields(object)
+}
