@@ -259,15 +259,15 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 	return settings, selector, nil
 }
 
-// leaderElectionID is the name of the lease. Shards in one namespace have one each, so that
-// each of them has a leader.
-func leaderElectionID(darkrooms labels.Selector) string {
+// leaderElectionID is the name of the lease. Installations and shards in one namespace have one
+// each, so that each of them has a leader. The plain name is that of the default installation.
+func leaderElectionID(installation string, darkrooms labels.Selector) string {
 	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
-	if darkrooms.Empty() {
+	if installation == defaultInstallation() && darkrooms.Empty() {
 		return id
 	}
-	sum := sha256.Sum256([]byte(darkrooms.String()))
-	return "shard-" + hex.EncodeToString(sum[:4]) + "." + id
+	sum := sha256.Sum256([]byte(installation + "\n" + darkrooms.String()))
+	return hex.EncodeToString(sum[:4]) + "." + id
 }
 
 // newManager discovers the cluster and returns a manager for it.
@@ -292,7 +292,7 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 		Cache:                         caches,
 		Logger:                        ctrl.Log,
 		LeaderElection:                o.leaderElect,
-		LeaderElectionID:              leaderElectionID(darkrooms),
+		LeaderElectionID:              leaderElectionID(o.installation, darkrooms),
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       o.metrics(settings.Darkrooms),

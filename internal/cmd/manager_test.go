@@ -4,6 +4,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // TestTheManagerRefusesBadFlags before it connects to a cluster: there is none.
@@ -39,5 +42,26 @@ func TestTheManagerRefusesBadFlags(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got error %v, want one that begins with %s", flag, err, want)
 		}
+	}
+}
+
+// A lease that two installations share would leave one of them without a leader.
+func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
+	shard, err := labels.Parse("shard=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, installation := range []string{defaultInstallation(), "first", "second", "Not_a.DNS.name"} {
+		for _, darkrooms := range []labels.Selector{labels.Everything(), shard} {
+			id := leaderElectionID(installation, darkrooms)
+			if seen[id] || len(validation.IsDNS1123Subdomain(id)) > 0 {
+				t.Errorf("installation %s, shard %s: %s", installation, darkrooms, id)
+			}
+			seen[id] = true
+		}
+	}
+	if plain := "darkroom-operator.deployments.example.com"; leaderElectionID(defaultInstallation(), labels.Everything()) != plain {
+		t.Errorf("the lease of the default installation is not %s, which docs/install.md deletes", plain)
 	}
 }
