@@ -117,7 +117,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 
 	r.reports.Refresh(darkroom)
 	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
-		return r.leave(ctx, request, err)
+		return r.leave(ctx, darkroom, err)
 	}
 
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
@@ -146,16 +146,17 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 
 // leave ends the reconcile of a Darkroom that this installation does not handle or could
 // not claim.
-func (r *helmReconciler) leave(ctx context.Context, request reconcile.Request, err error) (reconcile.Result, error) {
+func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom, err error) (reconcile.Result, error) {
 	switch {
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	r.releases.Forget(request.NamespacedName)
+	r.releases.Forget(keyOf(darkroom))
+	again, err := r.installation.refuse(ctx, darkroom, r.clock.Now())
 	// Its hosts stay with it while it is routed there.
-	return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
+	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.translator.claims.Forget(ctx, keyOf(darkroom), true))
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.

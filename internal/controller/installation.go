@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
 // EventOtherInstallation is the reason of the event on a Darkroom that another installation
@@ -35,18 +37,27 @@ type installation struct {
 	recorder release.Recorder
 
 	mu sync.Mutex
-	// announced are the Darkrooms of other installations that an event was recorded on.
-	announced map[types.NamespacedName]foreign
+	// seen are the Darkrooms of other installations.
+	seen map[types.NamespacedName]foreign
 }
 
-// foreign identifies a Darkroom that another installation handles.
+// foreign is a Darkroom that another installation handles.
 type foreign struct {
 	uid   types.UID
 	owner string
+	// behind is the generation that nobody has reported on since a time; 0 if there is none.
+	behind int64
+	since  time.Time
+	// stalled is set once that is reported.
+	stalled bool
 }
 
+// unhandledPeriod is how long the installation of a Darkroom may take to report on a change
+// before another installation reports that none does.
+const unhandledPeriod = time.Minute
+
 func newInstallation(name string, c client.Client, recorder release.Recorder) *installation {
-	return &installation{name: name, client: c, recorder: recorder, announced: map[types.NamespacedName]foreign{}}
+	return &installation{name: name, client: c, recorder: recorder, seen: map[types.NamespacedName]foreign{}}
 }
 
 // handles reports whether this installation has claimed a Darkroom.
@@ -64,7 +75,6 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	case "":
 		return true, i.write(ctx, darkroom)
 	default:
-		i.announce(darkroom, owner)
 		return false, nil
 	}
 }
@@ -109,23 +119,52 @@ type operation struct {
 // forget drops the state of a Darkroom that is gone.
 func (i *installation) forget(key types.NamespacedName) {
 	i.mu.Lock()
-	delete(i.announced, key)
+	delete(i.seen, key)
 	i.mu.Unlock()
 }
 
-// announce records once that another installation handles a Darkroom.
-func (i *installation) announce(darkroom *v1alpha1.Darkroom, owner string) {
-	now := foreign{darkroom.UID, owner}
+// refuse records once that another installation handles a Darkroom, and reports the Darkroom as
+// stalled if that installation has not reported on its generation for a while. It returns the
+// time until the next check; 0 if none is needed.
+func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, now time.Time) (time.Duration, error) {
+	owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]
 	i.mu.Lock()
-	known := i.announced[keyOf(darkroom)] == now
-	i.announced[keyOf(darkroom)] = now
-	i.mu.Unlock()
-	if known {
-		return
+	known, found := i.seen[keyOf(darkroom)]
+	next := foreign{uid: darkroom.UID, owner: owner}
+	if found = found && known.uid == next.uid && known.owner == owner; found {
+		next = known
 	}
-	i.recorder.Event(darkroom, false, EventOtherInstallation, fmt.Sprintf(
-		"Handled by the installation %q of the operator, not by %q. To move it: kubectl annotate darkroom %s -n %s %s=%s --overwrite",
-		owner, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name))
-	ctrl.Log.WithName("helm").Info("Ignoring a Darkroom of another installation", "installation", owner,
-		"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
+	switch {
+	case darkroom.Status.ObservedGeneration == darkroom.Generation:
+		next.behind, next.stalled = 0, false
+	case next.behind != darkroom.Generation:
+		next.behind, next.since, next.stalled = darkroom.Generation, now, false
+	}
+	i.seen[keyOf(darkroom)] = next
+	i.mu.Unlock()
+	if !found {
+		i.recorder.Event(darkroom, false, EventOtherInstallation, i.message(darkroom, owner, ""))
+		ctrl.LoggerFrom(ctx).Info("Ignoring a Darkroom of another installation", "installation", owner)
+	}
+	if next.behind == 0 || next.stalled {
+		return 0, nil
+	}
+	if left := unhandledPeriod - now.Sub(next.since); left > 0 {
+		return left, nil
+	}
+	message := i.message(darkroom, owner, ", which does not react")
+	if err := status.ReportStalled(ctx, i.client, darkroom, EventOtherInstallation, message, now); err != nil {
+		return 0, fmt.Errorf("report on Darkroom %s of another installation: %w", keyOf(darkroom), err)
+	}
+	i.recorder.Event(darkroom, true, EventOtherInstallation, message)
+	next.stalled = true
+	i.mu.Lock()
+	i.seen[keyOf(darkroom)] = next
+	i.mu.Unlock()
+	return 0, nil
+}
+
+func (i *installation) message(darkroom *v1alpha1.Darkroom, owner, state string) string {
+	return fmt.Sprintf("Handled by the installation %q of the operator%s, not by %q. To move it: kubectl annotate darkroom %s -n %s %s=%s --overwrite",
+		owner, state, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name)
 }

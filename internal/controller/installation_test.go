@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -92,4 +95,56 @@ func TestAnUnclaimedDarkroomIsClaimed(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// recorded are the events on a Darkroom: warnings begin with "!".
+type recorded []string
+
+func (r *recorded) Event(_ client.Object, warning bool, reason, _ string) {
+	if warning {
+		reason = "!" + reason
+	}
+	*r = append(*r, reason)
+}
+
+// An operator that was reinstalled under another name must not leave its Darkrooms in silence.
+func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "gone"}
+	create(t, darkroom)
+	events := &recorded{}
+	refuse, now := controller.Refuse("new", kube, events), time.Now()
+	for _, step := range []struct {
+		after, again time.Duration
+		events       string
+	}{
+		{0, time.Minute, "[OtherInstallation]"},
+		{59 * time.Second, time.Second, "[OtherInstallation]"},
+		{time.Minute, 0, "[OtherInstallation !OtherInstallation]"},
+		{time.Hour, 0, "[OtherInstallation !OtherInstallation]"},
+	} {
+		again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(step.after))
+		if err != nil || again != step.again || fmt.Sprint(*events) != step.events {
+			t.Errorf("after %s: again in %s, events %s, %v", step.after, again, *events, err)
+		}
+	}
+	stalled := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
+	if err := condition(stalled, v1alpha1.ConditionStalled, metav1.ConditionTrue, controller.EventOtherInstallation); err != nil || stalled.ObservedGeneration > 0 {
+		t.Errorf("the status is %+v", stalled)
+	}
+
+	startOperator(t, namespace, as("gone", baseDomain))
+	eventually(t, "the release", installed(namespace, "photos"))
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "no longer stalled", func(status v1alpha1.DarkroomStatus) error {
+		if found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionStalled); found != nil {
+			return fmt.Errorf("the condition is %+v", found)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	})
+	if again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(2*time.Hour)); again != 0 || err != nil {
+		t.Errorf("one that is handled is looked at again in %s: %v", again, err)
+	}
 }

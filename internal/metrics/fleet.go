@@ -25,6 +25,8 @@ var (
 		"Darkrooms whose referenced Secret or a key of it is missing.", nil, nil)
 	othersDesc = prometheus.NewDesc(namespace+"_other_installation_darkrooms",
 		"Darkrooms that another installation of the operator handles.", nil, nil)
+	unhandledDesc = prometheus.NewDesc(namespace+"_unhandled_darkrooms",
+		"Darkrooms of other installations that have not reported on the last change.", nil, nil)
 )
 
 // Fleet counts Darkrooms when it is scraped, from the cache and without a copy.
@@ -41,7 +43,7 @@ type Fleet struct {
 
 // Describe implements prometheus.Collector.
 func (*Fleet) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{darkroomsDesc, readyDesc, conflictsDesc, credentialsDesc, othersDesc} {
+	for _, desc := range []*prometheus.Desc{darkroomsDesc, readyDesc, conflictsDesc, credentialsDesc, othersDesc, unhandledDesc} {
 		descs <- desc
 	}
 }
@@ -69,6 +71,7 @@ func (f *Fleet) Collect(metrics chan<- prometheus.Metric) {
 	gauge(conflictsDesc, tally.conflicts)
 	gauge(credentialsDesc, tally.credentials)
 	gauge(othersDesc, tally.others)
+	gauge(unhandledDesc, tally.unhandled)
 }
 
 type kind struct {
@@ -79,7 +82,7 @@ type kind struct {
 type tally struct {
 	kinds                         map[kind]int
 	ready, conflicts, credentials int
-	others                        int
+	others, unhandled             int
 }
 
 // count counts Darkrooms in one pass, without changing them.
@@ -88,6 +91,9 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) tally {
 	for i := range darkrooms {
 		if !handled(&darkrooms[i], installation) {
 			t.others++
+			if darkrooms[i].Status.ObservedGeneration != darkrooms[i].Generation {
+				t.unhandled++
+			}
 			continue
 		}
 		status, source := &darkrooms[i].Status, darkrooms[i].Spec.Source.Type

@@ -31,7 +31,10 @@ func TestDarkroomsAreCountedByPhaseAndSource(t *testing.T) {
 	ready.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "own"}
 	others := darkrooms.New("others", "c").Obj()
 	others.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "another"}
-	reader := fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(ready, conflict, missing, seen, others).Build()
+	others.Status.ObservedGeneration = others.Generation
+	orphan := darkrooms.New("orphan", "c").Generation(2).Obj()
+	orphan.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "gone"}
+	reader := fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(ready, conflict, missing, seen, others, orphan).Build()
 
 	leads := false
 	fleet := &Fleet{Darkrooms: reader, Leads: func() bool { return leads }, Installation: "own"}
@@ -47,7 +50,8 @@ func TestDarkroomsAreCountedByPhaseAndSource(t *testing.T) {
 		"darkroom_operator_darkrooms phase=Ready source_type=WebFolder":    1,
 		"darkroom_operator_darkrooms_ready":                                1,
 		"darkroom_operator_domain_conflicts":                               1,
-		"darkroom_operator_other_installation_darkrooms":                   1,
+		"darkroom_operator_other_installation_darkrooms":                   2,
+		"darkroom_operator_unhandled_darkrooms":                            1,
 	}
 	if diff := cmp.Diff(want, figures(t, fleet)); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)

@@ -18,8 +18,30 @@ import (
 // FieldManager owns the status.
 const FieldManager = "darkroom-status"
 
-// formerManager owned the report of the Helm controller while that was written separately.
-const formerManager = "darkroom-helm"
+// otherManagers own fields that the first report removes: formerManager owned the report of the
+// Helm controller while that was written separately, and foreignManager owns the report of
+// another installation that a Darkroom is not handled.
+var otherManagers = []string{formerManager, foreignManager}
+
+const (
+	formerManager  = "darkroom-helm"
+	foreignManager = "darkroom-other-installation"
+)
+
+// ReportStalled adds the condition Stalled to a Darkroom of another installation, which does
+// not report on it. The first report of that installation removes it.
+func ReportStalled(ctx context.Context, writer client.Client, darkroom *v1alpha1.Darkroom, reason, message string, now time.Time) error {
+	configuration, err := applyConfiguration(darkroom, v1alpha1.DarkroomStatus{Conditions: []v1alpha1.Condition{{
+		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, ObservedGeneration: darkroom.Generation,
+		Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
+	}}})
+	if err != nil {
+		return err
+	}
+	all, _ := configuration.Object["status"].(map[string]any)
+	configuration.Object["status"] = map[string]any{"conditions": all["conditions"]}
+	return client.IgnoreNotFound(applyAs(ctx, writer, foreignManager, configuration))
+}
 
 // ownConditions are the conditions that this package determines.
 var ownConditions = []string{
@@ -91,22 +113,24 @@ func (r *Reconciler) apply(ctx context.Context, darkroom *v1alpha1.Darkroom, rep
 	if err != nil {
 		return "", err
 	}
-	if err := r.applyAs(ctx, FieldManager, configuration); err != nil {
+	if err := applyAs(ctx, r.Client, FieldManager, configuration); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
-	isFormer := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == formerManager }
-	if !slices.ContainsFunc(configuration.GetManagedFields(), isFormer) {
-		return configuration.GetResourceVersion(), nil
+	for _, manager := range otherManagers {
+		isIt := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == manager }
+		if !slices.ContainsFunc(configuration.GetManagedFields(), isIt) {
+			continue
+		}
+		// Its fields are in the report too, or are to be removed.
+		configuration = identify(darkroom)
+		if err := applyAs(ctx, r.Client, manager, configuration); err != nil {
+			return "", client.IgnoreNotFound(err)
+		}
 	}
-	// Its fields are in the report too, or are to be removed.
-	none := identify(darkroom)
-	if err := r.applyAs(ctx, formerManager, none); err != nil {
-		return "", client.IgnoreNotFound(err)
-	}
-	return none.GetResourceVersion(), nil
+	return configuration.GetResourceVersion(), nil
 }
 
-func (r *Reconciler) applyAs(ctx context.Context, manager string, configuration *unstructured.Unstructured) error {
-	return r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
+func applyAs(ctx context.Context, writer client.Client, manager string, configuration *unstructured.Unstructured) error {
+	return writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
 		client.FieldOwner(manager), client.ForceOwnership)
 }
