@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -161,7 +162,7 @@ func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[strin
 			continue
 		}
 		for _, subDomain := range other.Spec.SubDomains {
-			if asked.Has(subDomain) && (out[subDomain] == nil || olderThan(other, out[subDomain])) {
+			if asked.Has(subDomain) && (out[subDomain] == nil || claims.Precedes(other, out[subDomain])) {
 				out[subDomain] = other
 			}
 		}
@@ -169,24 +170,16 @@ func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[strin
 	return out
 }
 
-// hostState decides who gets a host: the oldest Darkroom that claims it, as in the
-// operator (internal/claims). A new Darkroom, without a before, is the youngest.
+// hostState decides who gets a host, by the same order of claims as the operator. A new
+// Darkroom, without a before, is the youngest.
 func hostState(before, rival *v1alpha1.Darkroom, subDomain string) string {
 	switch {
-	case rival != nil && (before == nil || olderThan(rival, before)):
+	case rival != nil && (before == nil || claims.Precedes(rival, before)):
 		return hostTaken
 	case rival != nil, before != nil && slices.Contains(before.Spec.SubDomains, subDomain):
 		return hostOwn
 	}
 	return hostFree
-}
-
-// olderThan orders claims: by age, and among Darkrooms of one age by name.
-func olderThan(a, b *v1alpha1.Darkroom) bool {
-	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.CreationTimestamp.Before(&b.CreationTimestamp)
-	}
-	return compareKeys(keyOf(a), keyOf(b)) < 0
 }
 
 // secretsOf returns the Secrets that the pods and the Ingress of a Darkroom cannot do

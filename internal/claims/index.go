@@ -174,6 +174,12 @@ func (c Cache) list(ctx context.Context, list client.ObjectList, host string) er
 
 func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }
 
+// Precedes reports whether the claims of a Darkroom precede those of another: the older
+// Darkroom's do.
+func Precedes(darkroom, other *v1alpha1.Darkroom) bool {
+	return claimantOf(darkroom).before(claimantOf(other))
+}
+
 func claimantOf(darkroom *v1alpha1.Darkroom) claimant {
 	return claimant{keyOf(darkroom), darkroom.CreationTimestamp}
 }
