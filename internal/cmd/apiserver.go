@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
@@ -88,13 +91,17 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	o.server.Version = version()
 	o.server.Page = web.Page()
 	o.server.Log = log.WithName("apiserver")
-	if o.server.Preview, err = o.preview(); err != nil {
-		return err
-	}
 	if o.server.Cluster, err = config.GetConfig(); err != nil {
 		return fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
 	}
 	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
+	served, err := servedVersions(o.server.Cluster)
+	if err != nil {
+		log.Error(err, "Failed to discover API versions; previews are those of a cluster that is not OpenShift")
+	}
+	if o.server.Preview, err = o.preview(served); err != nil {
+		return err
+	}
 	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
 	if err != nil {
 		return err
@@ -119,9 +126,28 @@ func (o *apiServerOptions) oidc() (*oidc.Provider, error) {
 	return oidc.New(*config)
 }
 
-// preview returns the function that renders a Darkroom as the operator and the command
-// template do.
-func (o *apiServerOptions) preview() (func(context.Context, *v1alpha1.Darkroom) (string, error), error) {
+// discoveryTimeout bounds the request for the API versions of the cluster.
+const discoveryTimeout = 10 * time.Second
+
+// servedVersions returns the API versions that a cluster serves, such as route.openshift.io/v1:
+// the chart renders other objects for OpenShift.
+func servedVersions(cluster *rest.Config) ([]string, error) {
+	cluster = rest.CopyConfig(cluster)
+	cluster.Timeout = discoveryTimeout
+	client, err := discovery.NewDiscoveryClientForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("create discovery client: %w", err)
+	}
+	groups, err := client.ServerGroups()
+	if err != nil {
+		return nil, err
+	}
+	return metav1.ExtractGroupVersions(groups), nil
+}
+
+// preview returns the function that renders a Darkroom as the operator does in a cluster
+// that serves some API versions.
+func (o *apiServerOptions) preview(served []string) (func(context.Context, *v1alpha1.Darkroom) (string, error), error) {
 	o.translation.resolve()
 	translator, err := values.New(o.translation.options)
 	if err != nil {
@@ -132,7 +158,7 @@ func (o *apiServerOptions) preview() (func(context.Context, *v1alpha1.Darkroom) 
 		return nil, err
 	}
 	o.server.BaseDomain, o.server.DarkroomVersion = o.translation.options.BaseDomain, chrt.AppVersion()
-	template := &templateOptions{kubeVersion: defaultKubeVersion}
+	template := &templateOptions{kubeVersion: defaultKubeVersion, apiVersions: served}
 	capabilities, err := template.capabilities()
 	if err != nil {
 		return nil, err

@@ -48,7 +48,10 @@ func newTemplate() *cobra.Command {
 		Use:   "template -f FILE",
 		Short: "Prints the manifests that the operator would install for Darkroom resources",
 		Long: `Prints the manifests that the operator would install for each Darkroom in the
-files, with the same translation and the same chart. It does not need a cluster.
+files, with the same translation and the same chart. It does not need a cluster, so it
+does not know the API versions that yours serves and the flags of its operator: for
+OpenShift add --api-versions security.openshift.io/v1,route.openshift.io/v1, and repeat
+the flags.
 
 The manifests contain the inline credentials of a Darkroom.`,
 		Example: `  darkroom-operator template -f darkroom.yaml

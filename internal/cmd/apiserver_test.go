@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+// groupsOf serves the discovery API of a cluster with some groups in the version v1.
+func groupsOf(t *testing.T, names ...string) *rest.Config {
+	t.Helper()
+	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+	for _, name := range names {
+		version := metav1.GroupVersionForDiscovery{GroupVersion: name + "/v1", Version: "v1"}
+		list.Groups = append(list.Groups, metav1.APIGroup{Name: name, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version})
+	}
+	body, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/apis" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}
+}
+
+func TestPreviewsKnowTheAPIVersionsOfTheCluster(t *testing.T) {
+	for name, test := range map[string]struct {
+		groups []string
+		user   bool
+	}{
+		"Kubernetes": {[]string{"apps"}, true},
+		"OpenShift":  {[]string{"apps", "security.openshift.io", "route.openshift.io"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			served, err := servedVersions(groupsOf(t, test.groups...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			options := &apiServerOptions{}
+			options.translation.options.BaseDomain = "img.example.net"
+			preview, err := options.preview(served)
+			if err != nil {
+				t.Fatal(err)
+			}
+			manifest, err := preview(t.Context(), darkrooms.New("photos", "team-a").Obj())
+			if err != nil {
+				t.Fatal(err)
+			}
+			// OpenShift assigns the user ID.
+			if user := strings.Contains(manifest, "runAsUser"); user != test.user {
+				t.Errorf("the manifest sets a user: %t", user)
+			}
+		})
+	}
+}
+
+func TestAClusterThatDoesNotAnswerDiscovery(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	if served, err := servedVersions(&rest.Config{Host: server.URL}); err == nil {
+		t.Errorf("the cluster serves %v", served)
+	}
+}
