@@ -2,8 +2,6 @@ package apiserver
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -154,24 +152,5 @@ func TestNamesOfFieldsInErrors(t *testing.T) {
 		if got := typeProblem(json.Unmarshal([]byte(body), &DarkroomInput{})); got != want {
 			t.Errorf("%s is %+v, want %+v", body, got, want)
 		}
-	}
-}
-
-func TestJournalKeepsSoManyBytes(t *testing.T) {
-	j := newJournal(100)
-	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 1<<20)}}}
-	for i := range 50 {
-		darkroom = darkroom.DeepCopy()
-		darkroom.ResourceVersion = fmt.Sprint(i)
-		j.put(darkroom)
-		if j.kept > maxKept {
-			t.Fatalf("%d bytes are kept", j.kept)
-		}
-	}
-	if _, _, _, ok := j.after(10); ok {
-		t.Error("the journal has what it cannot keep")
-	}
-	if changes, _, _, ok := j.after(40); !ok || len(changes) != 10 {
-		t.Errorf("the journal has %d of the last ten changes", len(changes))
 	}
 }

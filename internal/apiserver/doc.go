@@ -9,7 +9,7 @@
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     (identity.go), and authorized with a SubjectAccessReview (access.go). Both results
 //     are cached for some seconds.
-//  3. Reads are served from the journal (journal.go), which an informer feeds, or with
+//  3. Reads are served from the journal (package journal), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
 //  4. Writes and images use the caller's own token (callers.go), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 )
 
 // newCache returns a cache of Darkrooms only. Write-only fields are removed before a
@@ -56,7 +57,7 @@ func concealCached(object any) (any, error) {
 
 // feed connects an informer to the journal. The returned function reports whether the
 // initial list has been written.
-func feed(ctx context.Context, darkrooms cache.Cache, into *journal) (synced func() bool, err error) {
+func feed(ctx context.Context, darkrooms cache.Cache, into *journal.Journal) (synced func() bool, err error) {
 	informer, err := darkrooms.GetInformer(ctx, &v1alpha1.Darkroom{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, fmt.Errorf("watch Darkrooms: %w", err)
@@ -71,7 +72,7 @@ func feed(ctx context.Context, darkrooms cache.Cache, into *journal) (synced fun
 			}
 			namespace, name, err := toolscache.SplitMetaNamespaceKey(key)
 			if err == nil {
-				into.remove(types.NamespacedName{Namespace: namespace, Name: name})
+				into.Remove(types.NamespacedName{Namespace: namespace, Name: name})
 			}
 		},
 	})
@@ -81,8 +82,8 @@ func feed(ctx context.Context, darkrooms cache.Cache, into *journal) (synced fun
 	return registration.HasSynced, nil
 }
 
-func put(into *journal, object any) {
+func put(into *journal.Journal, object any) {
 	if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
-		into.put(darkroom)
+		into.Put(darkroom)
 	}
 }

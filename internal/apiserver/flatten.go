@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"maps"
 	"time"
 
@@ -130,4 +131,14 @@ func timeOf(in *metav1.Time) *time.Time {
 	}
 	utc := in.UTC()
 	return &utc
+}
+
+// sizeOf returns the size of the response for a Darkroom, in bytes of JSON.
+func sizeOf(darkroom *v1alpha1.Darkroom) int {
+	raw, err := json.Marshal(flatten(darkroom))
+	if err != nil {
+		// It cannot be sent either.
+		return 0
+	}
+	return len(raw)
 }

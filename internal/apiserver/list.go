@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -59,8 +60,8 @@ func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, _ := s.journal.all()
-	page, err := scope.page(ctx, startAfter(all, after), selector, in.Limit, s.journal.bytes)
+	all, _ := s.journal.All()
+	page, err := scope.page(ctx, startAfter(all, after), selector, in.Limit, s.journal.Bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 
 // startAfter returns the part of a sorted list after a key.
 func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.Darkroom {
-	return all[sort.Search(len(all), func(i int) bool { return compareKeys(keyOf(all[i]), key) > 0 }):]
+	return all[sort.Search(len(all), func(i int) bool { return journal.CompareKeys(journal.KeyOf(all[i]), key) > 0 }):]
 }
 
 // page returns the Darkrooms of a sorted list that are in the scope, until the page is full
@@ -88,7 +89,7 @@ func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector lab
 			break
 		}
 		if !selector.Matches(labels.Set(darkroom.Labels)) {
-			last = keyOf(darkroom)
+			last = journal.KeyOf(darkroom)
 			continue
 		}
 		visible, err := s.has(ctx, darkroom.Namespace)
@@ -100,7 +101,7 @@ func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector lab
 		if err != nil {
 			return DarkroomList{}, err
 		}
-		last = keyOf(darkroom)
+		last = journal.KeyOf(darkroom)
 		if visible {
 			page.Items = append(page.Items, flatten(darkroom))
 			size += bytes(last)

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
@@ -14,7 +15,7 @@ type metrics struct {
 	streams  prometheus.Gauge
 }
 
-func newMetrics(journal *journal) *metrics {
+func newMetrics(darkrooms *journal.Journal) *metrics {
 	registry := prometheus.NewRegistry()
 	m := &metrics{
 		registry: registry,
@@ -25,7 +26,7 @@ func newMetrics(journal *journal) *metrics {
 	}
 	known := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "darkroom_apiserver_darkrooms", Help: "Number of Darkrooms in the cache.",
-	}, func() float64 { return float64(journal.size()) })
+	}, func() float64 { return float64(darkrooms.Size()) })
 	registry.MustRegister(m.streams, known,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

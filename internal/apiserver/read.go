@@ -54,7 +54,7 @@ func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alp
 	if err := s.requireServed(key.Namespace); err != nil {
 		return nil, err
 	}
-	darkroom := s.journal.get(key)
+	darkroom := s.journal.Get(key)
 	if darkroom == nil {
 		return nil, notFound(key)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -129,7 +130,7 @@ func (s *Server) renderBoth(ctx context.Context, darkrooms []*v1alpha1.Darkroom)
 // reviewHosts compares the hosts with those of all Darkrooms that the server knows. The
 // owner is named to callers who may get it.
 func (s *Server) reviewHosts(ctx context.Context, proposal *proposal) ([]HostOutcome, error) {
-	all, _ := s.journal.all()
+	all, _ := s.journal.All()
 	rivals := oldestRivals(proposal.wanted, all)
 	out := []HostOutcome{}
 	for _, subDomain := range proposal.wanted.Spec.SubDomains {
@@ -144,7 +145,7 @@ func (s *Server) reviewHosts(ctx context.Context, proposal *proposal) ([]HostOut
 				return nil, err
 			}
 			if visible {
-				entry.Owner = keyOf(rival).String()
+				entry.Owner = journal.KeyOf(rival).String()
 			}
 		}
 		out = append(out, entry)
@@ -158,7 +159,7 @@ func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[strin
 	asked := sets.New(wanted.Spec.SubDomains...)
 	out := map[string]*v1alpha1.Darkroom{}
 	for _, other := range all {
-		if keyOf(other) == keyOf(wanted) || other.DeletionTimestamp != nil {
+		if journal.KeyOf(other) == journal.KeyOf(wanted) || other.DeletionTimestamp != nil {
 			continue
 		}
 		for _, subDomain := range other.Spec.SubDomains {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
@@ -50,7 +51,7 @@ type Server struct {
 	access   *access
 	callers  *callers
 	cache    crcache.Cache
-	journal  *journal
+	journal  *journal.Journal
 	metrics  *metrics
 	decoder  *decoder
 	handler  http.Handler
@@ -93,7 +94,7 @@ func New(options Options) (*Server, error) {
 		options:     options,
 		log:         options.Log,
 		kube:        kube,
-		journal:     newJournal(options.Backlog),
+		journal:     journal.New(options.Backlog, sizeOf),
 		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
 		requests:    limit.NewShares(128, 16, 64, shareTimeout),
 		writes:      limit.NewShares(8, 2, 16, shareTimeout),

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -98,7 +99,7 @@ func (r *streamReader) run(ctx context.Context, lastEventID string) error {
 	heartbeat := time.NewTicker(r.server.options.Heartbeat)
 	defer heartbeat.Stop()
 	for {
-		changes, next, more, ok := r.server.journal.after(r.position)
+		changes, next, more, ok := r.server.journal.After(r.position)
 		if !ok {
 			return errTooSlow
 		}
@@ -130,11 +131,11 @@ func (r *streamReader) resume(ctx context.Context, lastEventID string) (bool, er
 	if at < 0 {
 		return false, nil
 	}
-	position, ok := r.server.journal.position(lastEventID[:at])
+	position, ok := r.server.journal.Position(lastEventID[:at])
 	if !ok {
 		return false, nil
 	}
-	if _, _, _, kept := r.server.journal.after(position); !kept {
+	if _, _, _, kept := r.server.journal.After(position); !kept {
 		return false, nil
 	}
 	before, found := r.server.rights.Get(lastEventID[at+1:])
@@ -153,13 +154,13 @@ func (r *streamReader) id(position uint64) string {
 		r.digest, r.digestOf = now.digest(), known
 		r.server.rights.Add(r.digest, now)
 	}
-	return r.server.journal.id(position) + "-" + r.digest
+	return r.server.journal.ID(position) + "-" + r.digest
 }
 
 // everything sends all Darkrooms in the scope. Only the last event has an id: who
 // loses the connection before it gets all of them again.
 func (r *streamReader) everything(ctx context.Context) error {
-	darkrooms, position := r.server.journal.all()
+	darkrooms, position := r.server.journal.All()
 	if err := r.out.event("reset", "", struct{}{}); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (r *streamReader) everything(ctx context.Context) error {
 			continue
 		}
 		sent++
-		if err := r.out.event(added, "", flatten(darkroom)); err != nil {
+		if err := r.out.event(journal.Added, "", flatten(darkroom)); err != nil {
 			return err
 		}
 	}
@@ -182,12 +183,12 @@ func (r *streamReader) everything(ctx context.Context) error {
 }
 
 // send sends one change, if it is in the scope. The id is the position after it.
-func (r *streamReader) send(ctx context.Context, c change, after uint64) error {
-	visible, err := r.scope.has(ctx, c.darkroom.Namespace)
+func (r *streamReader) send(ctx context.Context, c journal.Change, after uint64) error {
+	visible, err := r.scope.has(ctx, c.Darkroom.Namespace)
 	if err != nil || !visible {
 		return err
 	}
-	return r.out.event(c.kind, r.id(after), flatten(c.darkroom))
+	return r.out.event(c.Kind, r.id(after), flatten(c.Darkroom))
 }
 
 // beat authenticates and authorizes the caller again, and sends a heartbeat. If the

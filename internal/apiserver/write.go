@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -285,10 +286,10 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		return &deleteOutput{Status: http.StatusAccepted}, nil
 	}
 	if in.DryRun == "" {
-		if known := s.journal.get(key); known != nil {
+		if known := s.journal.Get(key); known != nil {
 			ctx, cancel := context.WithTimeout(ctx, catchUp)
 			defer cancel()
-			s.journal.awaitGone(ctx, key, known.UID)
+			s.journal.AwaitGone(ctx, key, known.UID)
 		}
 	}
 	return &deleteOutput{Status: http.StatusNoContent}, nil
@@ -301,7 +302,7 @@ func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRu
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUp)
 	defer cancel()
-	s.journal.await(ctx, keyOf(stored), stored.ResourceVersion)
+	s.journal.Await(ctx, journal.KeyOf(stored), stored.ResourceVersion)
 }
 
 // darkroomError is fromKubernetes with the problem of a missing Darkroom in our words.

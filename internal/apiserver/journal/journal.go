@@ -1,10 +1,11 @@
-package apiserver
+// Package journal keeps the current Darkrooms and the latest changes of them, for lists and live
+// events.
+package journal
 
 import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +19,16 @@ import (
 
 // Kinds of change.
 const (
-	added    = "added"
-	modified = "modified"
-	deleted  = "deleted"
+	Added    = "added"
+	Modified = "modified"
+	Deleted  = "deleted"
 )
 
-// change is one entry of the journal.
-type change struct {
-	kind     string
-	darkroom *v1alpha1.Darkroom
-	// size is the size of the response for the Darkroom, in bytes of JSON.
+// Change is one entry of the journal.
+type Change struct {
+	Kind     string
+	Darkroom *v1alpha1.Darkroom
+	// Size is the size of the response for the Darkroom, in bytes of JSON.
 	size int
 }
 
@@ -35,18 +36,19 @@ type change struct {
 // ring is full if Darkrooms are large.
 const maxKept = 16 << 20
 
-// journal holds the current Darkrooms and the latest changes. Its objects are shared by all
+// Journal holds the current Darkrooms and the latest changes. Its objects are shared by all
 // readers and never modified.
 //
 // A reader has a position and asks for later changes. The journal never waits for readers:
 // it keeps a fixed number of changes, and reports when a reader has fallen further behind.
-type journal struct {
+type Journal struct {
+	measure func(*v1alpha1.Darkroom) int
 	// epoch distinguishes positions of this process from those of another.
 	epoch string
 
 	mu    sync.Mutex
 	state map[types.NamespacedName]*v1alpha1.Darkroom
-	ring  []change
+	ring  []Change
 	// sizes holds the size of each Darkroom.
 	sizes map[types.NamespacedName]int
 	// The ring holds the changes from first up to, and without, next; kept is the sum
@@ -57,74 +59,69 @@ type journal struct {
 	wake chan struct{}
 }
 
-func newJournal(size int) *journal {
-	return &journal{
-		epoch: rand.Text()[:8],
-		state: map[types.NamespacedName]*v1alpha1.Darkroom{},
-		sizes: map[types.NamespacedName]int{},
-		ring:  make([]change, size),
-		wake:  make(chan struct{}),
+// New returns a journal of a number of changes. measure returns the size of the response for a
+// Darkroom, in bytes.
+func New(changes int, measure func(*v1alpha1.Darkroom) int) *Journal {
+	return &Journal{
+		epoch:   rand.Text()[:8],
+		state:   map[types.NamespacedName]*v1alpha1.Darkroom{},
+		sizes:   map[types.NamespacedName]int{},
+		ring:    make([]Change, changes),
+		measure: measure,
+		wake:    make(chan struct{}),
 	}
 }
 
-func keyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
+// KeyOf returns the key of a Darkroom.
+func KeyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
 	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 }
 
-// put records the current state of a Darkroom, if it differs from the previous one.
-func (j *journal) put(darkroom *v1alpha1.Darkroom) {
-	size := sizeOf(darkroom)
+// Put records the current state of a Darkroom, if it differs from the previous one.
+func (j *Journal) Put(darkroom *v1alpha1.Darkroom) {
+	size := j.measure(darkroom)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := keyOf(darkroom)
+	key := KeyOf(darkroom)
 	before, found := j.state[key]
 	switch {
 	case !found:
-		j.append(change{added, darkroom, size})
+		j.append(Change{Added, darkroom, size})
 	case before.UID != darkroom.UID:
 		// Deleted and created again between two events.
-		j.append(change{deleted, before, j.sizes[key]})
-		j.append(change{added, darkroom, size})
+		j.append(Change{Deleted, before, j.sizes[key]})
+		j.append(Change{Added, darkroom, size})
 	case before.ResourceVersion != darkroom.ResourceVersion:
-		j.append(change{modified, darkroom, size})
+		j.append(Change{Modified, darkroom, size})
 	}
 	j.state[key], j.sizes[key] = darkroom, size
 }
 
-func sizeOf(darkroom *v1alpha1.Darkroom) int {
-	raw, err := json.Marshal(flatten(darkroom))
-	if err != nil {
-		// It cannot be sent either.
-		return 0
-	}
-	return len(raw)
-}
-
-// bytes returns the size of a Darkroom as clients get it.
-func (j *journal) bytes(key types.NamespacedName) int {
+// Bytes returns the size of a Darkroom as clients get it.
+func (j *Journal) Bytes(key types.NamespacedName) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.sizes[key]
 }
 
-// remove records that a Darkroom is gone.
-func (j *journal) remove(key types.NamespacedName) {
+// Remove records that a Darkroom is gone.
+func (j *Journal) Remove(key types.NamespacedName) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if before, found := j.state[key]; found {
-		j.append(change{deleted, before, j.sizes[key]})
+		j.append(Change{Deleted, before, j.sizes[key]})
 		delete(j.state, key)
 		delete(j.sizes, key)
 	}
 }
 
 // append needs the lock.
-func (j *journal) append(c change) {
+func (j *Journal) append(c Change) {
 	size := uint64(len(j.ring))
 	for j.next-j.first == size || j.first < j.next && j.kept+c.size > maxKept {
 		oldest := &j.ring[j.first%size]
 		j.kept -= oldest.size
-		*oldest = change{}
+		*oldest = Change{}
 		j.first++
 	}
 	j.ring[j.next%size] = c
@@ -134,16 +131,16 @@ func (j *journal) append(c change) {
 	j.wake = make(chan struct{})
 }
 
-// get returns a Darkroom, or nil.
-func (j *journal) get(key types.NamespacedName) *v1alpha1.Darkroom {
+// Get returns a Darkroom, or nil.
+func (j *Journal) Get(key types.NamespacedName) *v1alpha1.Darkroom {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.state[key]
 }
 
-// all returns the Darkrooms, sorted by namespace and name, and the position at which
+// All returns the Darkrooms, sorted by namespace and name, and the position at which
 // they are so.
-func (j *journal) all() ([]*v1alpha1.Darkroom, uint64) {
+func (j *Journal) All() ([]*v1alpha1.Darkroom, uint64) {
 	j.mu.Lock()
 	out := make([]*v1alpha1.Darkroom, 0, len(j.state))
 	for _, darkroom := range j.state {
@@ -151,17 +148,18 @@ func (j *journal) all() ([]*v1alpha1.Darkroom, uint64) {
 	}
 	position := j.next
 	j.mu.Unlock()
-	slices.SortFunc(out, func(a, b *v1alpha1.Darkroom) int { return compareKeys(keyOf(a), keyOf(b)) })
+	slices.SortFunc(out, func(a, b *v1alpha1.Darkroom) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
 	return out, position
 }
 
-func compareKeys(a, b types.NamespacedName) int {
+// CompareKeys orders keys by namespace and name.
+func CompareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// after returns the changes since a position, the next position, and a channel that is
+// After returns the changes since a position, the next position, and a channel that is
 // closed at the next change. It returns false if some of the changes are no longer kept.
-func (j *journal) after(position uint64) (changes []change, next uint64, more <-chan struct{}, ok bool) {
+func (j *Journal) After(position uint64) (changes []Change, next uint64, more <-chan struct{}, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	size := uint64(len(j.ring))
@@ -174,13 +172,13 @@ func (j *journal) after(position uint64) (changes []change, next uint64, more <-
 	return changes, j.next, j.wake, true
 }
 
-// id encodes a position for clients.
-func (j *journal) id(position uint64) string {
+// ID encodes a position for clients.
+func (j *Journal) ID(position uint64) string {
 	return j.epoch + "-" + strconv.FormatUint(position, 10)
 }
 
-// position decodes an id. It returns false for an id of another process or an invalid one.
-func (j *journal) position(id string) (uint64, bool) {
+// Position decodes an id. It returns false for an id of another process or an invalid one.
+func (j *Journal) Position(id string) (uint64, bool) {
 	epoch, number, found := strings.Cut(id, "-")
 	if !found || epoch != j.epoch {
 		return 0, false
@@ -189,9 +187,9 @@ func (j *journal) position(id string) (uint64, bool) {
 	return position, err == nil
 }
 
-// await waits until the journal has a Darkroom at a resource version or later, so that
+// Await waits until the journal has a Darkroom at a resource version or later, so that
 // reads reflect the caller's own writes. It ends with the context.
-func (j *journal) await(ctx context.Context, key types.NamespacedName, version string) {
+func (j *Journal) Await(ctx context.Context, key types.NamespacedName, version string) {
 	for {
 		j.mu.Lock()
 		seen, more := j.state[key], j.wake
@@ -209,9 +207,9 @@ func (j *journal) await(ctx context.Context, key types.NamespacedName, version s
 	}
 }
 
-// awaitGone waits until the journal no longer has a Darkroom with a UID. It ends with the
+// AwaitGone waits until the journal no longer has a Darkroom with a UID. It ends with the
 // context.
-func (j *journal) awaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
+func (j *Journal) AwaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
 	for {
 		j.mu.Lock()
 		seen, more := j.state[key], j.wake
@@ -227,8 +225,8 @@ func (j *journal) awaitGone(ctx context.Context, key types.NamespacedName, uid t
 	}
 }
 
-// size returns the number of Darkrooms.
-func (j *journal) size() int {
+// Size returns the number of Darkrooms.
+func (j *Journal) Size() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.state)
