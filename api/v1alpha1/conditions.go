@@ -46,21 +46,6 @@ const (
 // otherwise.
 const ConditionContested = "Contested"
 
-// ConditionPreflight is present while a change is held back until a pod of it has served the
-// image of spec.probe. It is Unknown while the check is running, and False if it failed.
-const ConditionPreflight = "Preflight"
-
-// Reasons of ConditionPreflight in addition to those of ConditionSourceReady. Ready and
-// SourceReady have the same reason then.
-const (
-	// ReasonPreflightWaiting: Unknown; the check is queued behind those of other Darkrooms.
-	ReasonPreflightWaiting = "PreflightWaiting"
-	// ReasonPreflightRunning: Unknown; the pod of the check is starting or being probed.
-	ReasonPreflightRunning = "PreflightRunning"
-	// ReasonPreflightFailed: False; the pod of the check could not be created or started.
-	ReasonPreflightFailed = "PreflightFailed"
-)
-
 // ReasonForeignWriter is the reason of the condition Contested.
 const ReasonForeignWriter = "ForeignWriter"
 
@@ -240,9 +225,6 @@ const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
 // when the revision was made, as JSON, with its inline credentials. Revisions that the
 // operator did not make, and those of the first versions, have none.
 const RevisionSpec = "spec"
-
-// LabelPreflight is on the Deployment of a preflight check and on its pod; its value identifies the change.
-const LabelPreflight = "deployments.example.com/preflight"
 
 // FindCondition returns the condition of a type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {

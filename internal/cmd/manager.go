@@ -66,8 +66,7 @@ type managerOptions struct {
 
 	published status.Published
 
-	probeVia      string
-	maxPreflights int
+	probeVia string
 
 	leaderElect             bool
 	leaderElectionNamespace string
@@ -113,8 +112,6 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
 	flags.StringVar(&o.probeVia, "probe-via", string(probe.ViaService),
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
-	flags.IntVar(&o.maxPreflights, "max-preflights", 8,
-		"maximum number of concurrent preflight checks, with one pod each")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "enable leader election")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics endpoint; 0 disables it")
@@ -158,7 +155,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		settings.Probe, settings.ProbePod = prober.ProbeDarkroom, prober.ProbePod
+		settings.Probe = prober.ProbeDarkroom
 	}
 
 	mgr, err := o.newManager(ctx, kubeconfig, darkrooms, &settings)
@@ -193,8 +190,6 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--verify-period=%s: must not be negative; 0 means never", o.verifyPeriod)
 	case o.maxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
-	case o.maxPreflights < 1:
-		return fmt.Errorf("--max-preflights=%d: must be at least 1; --probe-via=off turns probes and preflight checks off", o.maxPreflights)
 	}
 	if err := o.published.Validate(); err != nil {
 		return fmt.Errorf("--url-scheme and --url-port: %w", err)
@@ -245,7 +240,6 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		MaxHistory:              o.maxHistory,
 		Published:               o.published,
 		ProbeConcurrency:        probeConcurrency,
-		MaxPreflights:           o.maxPreflights,
 		Version:                 version(),
 		Installation:            o.installation,
 		Metrics:                 controllermetrics.Registry,

@@ -128,6 +128,15 @@ func (c *Cluster) kinds() []caches.Kind {
 	return kinds
 }
 
+// managed returns the names of these kinds.
+func (c *Cluster) managed() []schema.GroupVersionKind {
+	var names []schema.GroupVersionKind
+	for _, kind := range c.kinds() {
+		names = append(names, kind.GroupVersionKind)
+	}
+	return names
+}
+
 // has reports whether the cluster serves a kind of managed objects.
 func (c *Cluster) has(kind schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(c.kinds(), func(k caches.Kind) bool { return k.GroupVersionKind == kind })

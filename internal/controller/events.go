@@ -15,10 +15,6 @@ const EventRefused = "Refused"
 // release that does not belong to it.
 const EventForeignRelease = "ForeignRelease"
 
-// EventHeldBack is the reason of the event on a Darkroom whose change is not applied, because
-// a pod of it does not serve the image of spec.probe.
-const EventHeldBack = "HeldBack"
-
 // actionReconcile is the action of all events.
 const actionReconcile = "Reconcile"
 

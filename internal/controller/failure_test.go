@@ -172,6 +172,14 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 		act     func(*testing.T, *v1alpha1.Darkroom)
 		done    func(*v1alpha1.Darkroom) func(context.Context) error
 	}{
+		"adoption": {
+			act: func(t *testing.T, d *v1alpha1.Darkroom) {
+				installPlainChart(t, d.Namespace, d.Name)
+				d.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: d.Name}
+				create(t, d)
+			},
+			done: func(d *v1alpha1.Darkroom) func(context.Context) error { return adopted(t, d) },
+		},
 		"install": {
 			act: func(t *testing.T, d *v1alpha1.Darkroom) { create(t, d) },
 			done: func(d *v1alpha1.Darkroom) func(context.Context) error {

@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,7 +24,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
-	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
@@ -77,7 +77,9 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 			//nolint:staticcheck // deprecated, and yet the reconciler panics without one
 			reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
 			reconciler.WithMaxReleaseHistory(releases.MaxHistory),
-			reconciler.WithPauseReconcileHandler(isPaused),
+			reconciler.WithPauseReconcileHandler(func(_ context.Context, darkroom *unstructured.Unstructured) (bool, error) {
+				return isPaused(darkroom), nil
+			}),
 			reconciler.SkipPrimaryGVKSchemeRegistration(true),
 			reconciler.WithLog(logger),
 			// No wait: for the Helm reconciler a Darkroom is gone once its finalizer is
@@ -121,17 +123,18 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	}
 
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
-	if !s.isAtRest(ctx) {
-		err = r.reconcileRelease(ctx, s)
-	}
-	_, held := r.releases.Held(request.NamespacedName)
-	// While a change is held back, the hosts that it drops are still served.
-	claimsErr := r.commitClaims(ctx, s, err != nil || held)
+	err = r.reconcileRelease(ctx, s)
+	claimsErr := r.commitClaims(ctx, s, err != nil)
 	return r.conclude(ctx, s, err, claimsErr)
 }
 
-// reconcileRelease runs the Helm reconciler in a session.
+// reconcileRelease translates and renders a Darkroom, and then runs the Helm reconciler. If
+// that is not possible, the reconcile ends there and the release stays as it is.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
+	if err := s.plan(ctx); err != nil {
+		s.refuse(err)
+		return err
+	}
 	inner, err := reconciler.New(append([]reconciler.Option{
 		reconciler.WithClient(s),
 		reconciler.WithValueTranslator(s),
@@ -179,14 +182,10 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		}
 	case errors.As(err, &invalid):
 		r.recorder.Event(s.darkroom, true, EventRefused, values.Redact(s.darkroom, invalid.Error()))
-	case err != nil && !errors.Is(err, release.ErrBusy) && !errors.Is(err, release.ErrHeld):
+	case err != nil && !errors.Is(err, release.ErrBusy):
 		r.recorder.Event(s.darkroom, true, release.EventFailed, values.Redact(s.darkroom, err.Error()))
 	}
-	r.announceHeld(s.darkroom)
 	s.report(err, r.clock.Now())
-	if errors.Is(err, release.ErrHeld) {
-		err = nil
-	}
 	switch {
 	case refused && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
@@ -205,22 +204,8 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	return reconcile.Result{RequeueAfter: r.nextReconcile(s.darkroom)}, nil
 }
 
-// announceHeld records an event on a Darkroom whose change is held back for a new reason.
-func (r *helmReconciler) announceHeld(darkroom *v1alpha1.Darkroom) {
-	verdict, held := r.releases.Held(keyOf(darkroom))
-	if !held || verdict.Reason == "" {
-		return
-	}
-	before := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionPreflight)
-	if before != nil && before.Reason == verdict.Reason && before.ObservedGeneration == darkroom.Generation {
-		return
-	}
-	r.recorder.Event(darkroom, true, EventHeldBack, values.Redact(darkroom, "The change is not applied: "+verdict.Message))
-}
-
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again, or a change that is held back
-// is due to be checked.
+// its resync period, or earlier if an object may be restored again.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
 	sooner := func(at time.Time) {
@@ -230,9 +215,6 @@ func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duratio
 	}
 	for _, contest := range r.releases.Contests(keyOf(darkroom)) {
 		sooner(contest.Until)
-	}
-	if verdict, held := r.releases.Held(keyOf(darkroom)); held && verdict.State == preflight.Failed {
-		sooner(verdict.Retry)
 	}
 	return next
 }
@@ -260,8 +242,8 @@ func (e redactedError) Unwrap() error { return e.err }
 
 // isPaused reports whether a Darkroom must not be changed. Its deletion is not paused: it
 // would block that of its namespace.
-func isPaused(_ context.Context, resource *unstructured.Unstructured) (bool, error) {
-	return resource.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" && resource.GetDeletionTimestamp() == nil, nil
+func isPaused(darkroom metav1.Object) bool {
+	return darkroom.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" && darkroom.GetDeletionTimestamp() == nil
 }
 
 // reconcilePeriod returns the resync period of a Darkroom: that of its annotation if it is

@@ -1,11 +1,9 @@
 package controller
 
 import (
-	"context"
 	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
-	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,18 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// measured returns action clients that count their operations.
-type measured struct {
-	helmclient.ActionClientGetter
-	metrics *metrics.Metrics
-}
-
-// ActionClientFor implements helmclient.ActionClientGetter.
-func (m measured) ActionClientFor(ctx context.Context, darkroom client.Object) (helmclient.ActionInterface, error) {
-	inner, err := m.ActionClientGetter.ActionClientFor(ctx, darkroom)
-	return measuredClient{inner, m.metrics}, err
-}
-
+// measuredClient counts the operations of an action client.
 type measuredClient struct {
 	helmclient.ActionInterface
 	metrics *metrics.Metrics
@@ -43,20 +30,10 @@ func (m measuredClient) Install(name, namespace string, chrt *chart.Chart, value
 func (m measuredClient) Upgrade(name, namespace string, chrt *chart.Chart, values map[string]any, opts ...helmclient.UpgradeOption) (*helmrelease.Release, error) {
 	began := time.Now()
 	upgraded, err := m.ActionInterface.Upgrade(name, namespace, chrt, values, opts...)
-	if !isDryRun(opts) {
+	if !release.IsDryRun(opts) {
 		m.metrics.Operated(metrics.Upgrade, began, err)
 	}
 	return upgraded, err
-}
-
-func isDryRun(opts []helmclient.UpgradeOption) bool {
-	var upgrade action.Upgrade
-	for _, apply := range opts {
-		if err := apply(&upgrade); err != nil {
-			return false
-		}
-	}
-	return upgrade.DryRun
 }
 
 // Uninstall implements helmclient.ActionInterface.

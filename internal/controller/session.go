@@ -18,11 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
-	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -52,9 +50,9 @@ type session struct {
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
 	// being deleted, and released when no other finalizer was left either.
 	uninstalled, released bool
-	// values are those of the translation, and judgement is its decision on the claims of the
-	// Darkroom. They are nil before.
-	values    chartutil.Values
+	// desired is the rendered release, and judgement the decision on the claims of the Darkroom.
+	// Both are nil before plan, and without a plan.
+	desired   *release.Desired
 	judgement *claims.Judgement
 }
 
@@ -157,71 +155,58 @@ func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...cli
 	return nil
 }
 
-// Translate implements the values translator of the Helm reconciler. It passes the state of
-// the cluster to the translation: the hosts that belong to others, and the version of the
-// referenced Secret. A Darkroom is translated once in each reconcile.
-func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
-	if s.judgement != nil {
-		return s.values, nil
+// plan translates and renders the Darkroom, once in a reconcile, with the state of the
+// cluster: the hosts that belong to others, and the version of the referenced Secret. A
+// Darkroom that is paused or being deleted has no plan.
+func (s *session) plan(ctx context.Context) error {
+	if s.darkroom.DeletionTimestamp != nil || isPaused(s.darkroom) {
+		return nil
 	}
-	var err error
-	s.values, s.judgement, err = s.parts.translator.translate(ctx, s.darkroom)
-	return s.values, err
-}
-
-// isAtRest reports whether the Helm reconciler would do nothing: the status says so of the
-// present generation, and the release and its objects are as they should be. That reconciler
-// allocates as much memory for this result as all the steps that lead to it.
-func (s *session) isAtRest(ctx context.Context) bool {
-	reason := restingReason(s.darkroom)
-	if reason == "" {
-		return false
-	}
-	vals, err := s.Translate(ctx, nil)
+	vals, judgement, err := s.parts.translator.translate(ctx, s.darkroom)
 	if err != nil {
-		return false
+		return err
 	}
-	revision, atRest := s.parts.releases.AtRest(ctx, s.darkroom, vals)
-	return atRest && (revision == 1) == (reason == v1alpha1.ReasonInstallSuccessful)
+	s.judgement = judgement
+	s.desired, err = s.parts.releases.Render(s.darkroom, vals)
+	if err != nil {
+		s.parts.translator.claims.Undo(judgement)
+	}
+	return err
 }
 
-// restingReason returns the reason of the condition Deployed of a Darkroom whose status is what
-// the Helm reconciler reports of an unchanged release; else nothing.
-func restingReason(darkroom *v1alpha1.Darkroom) string {
-	if darkroom.DeletionTimestamp != nil || darkroom.Annotations[v1alpha1.AnnotationPaused] == "true" ||
-		!controllerutil.ContainsFinalizer(darkroom, finalizer) ||
-		darkroom.Status.DeployedRelease == nil || darkroom.Status.DeployedRelease.Name != darkroom.Name {
-		return ""
+// refuse holds the status of a Darkroom that has no plan because of an error. The release is
+// neither read nor written, so what is reported of it stays.
+func (s *session) refuse(cause error) {
+	reason := v1alpha1.ReasonErrorGettingValues
+	var invalid *values.InvalidError
+	if s.judgement == nil && !errors.As(cause, &invalid) {
+		// The cluster could not be read.
+		reason = v1alpha1.ReasonReconcileError
 	}
-	reason, found := "", 0
-	for i := range darkroom.Status.Conditions {
-		condition := &darkroom.Status.Conditions[i]
-		want := metav1.ConditionFalse
-		switch condition.Type {
-		case v1alpha1.ConditionContested, v1alpha1.ConditionPreflight:
-			return ""
-		case v1alpha1.ConditionDeployed:
-			want, reason = metav1.ConditionTrue, condition.Reason
-		case v1alpha1.ConditionInitialized:
-			want = metav1.ConditionTrue
-		case v1alpha1.ConditionIrreconcilable, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionPaused:
-		default:
-			continue
-		}
-		if condition.Status != want || condition.ObservedGeneration != darkroom.Generation {
-			return ""
-		}
-		found++
+	part := status.HelmPart(s.darkroom.Status)
+	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
+		part.Conditions = slices.DeleteFunc(part.Conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
+		part.Conditions = append(part.Conditions, v1alpha1.Condition{Type: conditionType, Status: value, Reason: reason, Message: message})
 	}
-	if found < 5 {
-		return ""
+	set(v1alpha1.ConditionInitialized, metav1.ConditionTrue, "", "")
+	if part.DeployedRelease == nil {
+		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 	}
-	return reason
+	set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, reason, cause.Error())
+	set(v1alpha1.ConditionReleaseFailed, metav1.ConditionUnknown, "", "")
+	set(v1alpha1.ConditionPaused, metav1.ConditionFalse, "", "")
+	s.status = &part
+}
+
+// Translate implements the values translator of the Helm reconciler, which passes the values
+// on to the action client. That renders the plan, so they are not used.
+func (*session) Translate(context.Context, *unstructured.Unstructured) (chartutil.Values, error) {
+	return chartutil.Values{}, nil
 }
 
 // ActionClientFor implements helmclient.ActionClientGetter.
 func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmclient.ActionInterface, error) {
-	return measured{s.parts.releases, s.parts.metrics}.ActionClientFor(ctx, s.darkroom)
+	return measuredClient{s.parts.releases.ClientFor(ctx, s.darkroom, s.desired), s.parts.metrics}, nil
 }
 
 // report passes the status of the Helm reconciler, with its generation, to the status
@@ -234,8 +219,6 @@ func (s *session) report(cause error, now time.Time) {
 	current := status.HelmPart(s.darkroom.Status)
 	part := current
 	switch {
-	case errors.Is(cause, release.ErrHeld):
-		// Nothing was attempted, so the previous result still applies.
 	case s.status != nil:
 		part = *s.status
 	case cause != nil:
@@ -265,13 +248,9 @@ func (s *session) report(cause error, now time.Time) {
 
 // conditions adds conditions to those of the Helm reconciler.
 func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1alpha1.Condition {
-	isOurs := func(condition v1alpha1.Condition) bool {
-		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionPreflight
-	}
-	conditions = slices.DeleteFunc(slices.Clone(conditions), isOurs)
-	if verdict, held := s.parts.releases.Held(keyOf(s.darkroom)); held {
-		conditions = append(conditions, preflightCondition(verdict))
-	}
+	conditions = slices.DeleteFunc(slices.Clone(conditions), func(condition v1alpha1.Condition) bool {
+		return condition.Type == v1alpha1.ConditionContested
+	})
 	if isForeignRelease(cause) {
 		refused := v1alpha1.Condition{
 			Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse,
@@ -294,22 +273,6 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 		})
 	}
 	return conditions
-}
-
-// preflightCondition returns the condition Preflight of a change that is held back.
-func preflightCondition(verdict preflight.Verdict) v1alpha1.Condition {
-	condition := v1alpha1.Condition{
-		Type: v1alpha1.ConditionPreflight, Status: metav1.ConditionUnknown, Reason: v1alpha1.ReasonPreflightRunning,
-		Message: "Before the change is applied, one pod of it is started and must serve the image of spec.probe.",
-	}
-	switch {
-	case verdict.Reason != "":
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, verdict.Reason, verdict.Message
-	case verdict.State == preflight.Waiting:
-		condition.Reason = v1alpha1.ReasonPreflightWaiting
-		condition.Message = "Waiting for a preflight check: the limit of the operator (--max-preflights) is reached."
-	}
-	return condition
 }
 
 func shorten(message string) string {

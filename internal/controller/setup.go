@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -76,11 +75,6 @@ type Options struct {
 	Published status.Published
 	// ProbeConcurrency is the maximum number of concurrent probes.
 	ProbeConcurrency int
-	// ProbePod requests the image of a target from one pod; nil means that changes are
-	// applied without a preflight check.
-	ProbePod func(context.Context, *corev1.Pod, probe.Target) probe.Outcome
-	// MaxPreflights is the maximum number of concurrent preflight checks; at least 1.
-	MaxPreflights int
 	// Version is the version of the operator.
 	Version string
 	// Installation is the name of the operator's installation; empty means
@@ -185,7 +179,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Owned:        caches.Owned(mgr.GetClient(), cluster.kinds()),
 		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:     render.NewRenderer(cluster.capabilities()),
-		Preflight:    newPreflight(ctx, mgr, *options),
+		Kinds:        cluster.managed(),
 		Recorder:     countedEvents{recorder, counters},
 		Clock:        clock.RealClock{},
 		MaxHistory:   options.MaxHistory,
@@ -242,9 +236,6 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	watchCredentials(controller, parts.translator.credentials, parts.others, mgr.GetCache())
 	watchFreedNames(controller, parts.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&claims.Wake))
-	if checks := reconciler.releases.Preflight; checks != nil {
-		controller.WatchesRawSource(wakeBy(&checks.Changed))
-	}
 	return controller.Complete(stoppable{reconciler})
 }
 

@@ -2,10 +2,12 @@ package release
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,67 +16,116 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// adopts reports whether the Darkroom asks to take over the Helm release of its name.
+// A Darkroom adopts a release of the plain chart as a part of its install, after its own release
+// was translated and rendered. Which objects are adopted is decided by the live objects alone:
+// stored manifests may be written by anybody who may write Secrets. Helm's revisions come last,
+// so that until everything is applied, the release is still Helm's.
+
+// adopts reports whether the Darkroom asks to adopt the Helm release of its name.
 func (c *actionClient) adopts() bool {
-	return c.darkroom.GetDeletionTimestamp() == nil &&
-		c.darkroom.GetAnnotations()[v1alpha1.AnnotationAdoptRelease] == c.key.Name
+	return c.desired != nil && c.darkroom.GetAnnotations()[v1alpha1.AnnotationAdoptRelease] == c.key.Name
 }
 
-// adopt takes over a release of the plain chart: first the objects of its deployed
-// revision, then its revisions, so that an interrupted adoption is repeated. After that the
-// release is upgraded like any other, and objects that the new revision does not contain
-// are surplus.
-func (c *actionClient) adopt() error {
-	deployed, err := c.Store.Foreign(c.ctx, c.darkroom, c.Chart.Name())
+// adopt deploys the next revision of a release that does not belong to the Darkroom yet, and
+// takes over its objects and revisions, which are the newest first. Objects that the new revision does not
+// contain are surplus.
+func (c *actionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.Release) (*helmrelease.Release, error) {
+	live, err := c.adoptable()
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
 	}
-	objects, err := manifest.Parse(deployed.Manifest, c.key.Namespace)
+	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
 	if err != nil {
-		return fmt.Errorf("adopt release %s: %w", c.key, err)
+		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
 	}
-	for _, object := range objects {
-		if err := c.adoptObject(object); err != nil {
-			return fmt.Errorf("adopt release %s: %w", c.key, err)
+	// Newer revisions of the Darkroom's own are left from an attempt that did not succeed.
+	if _, err := c.Store.Delete(c.ctx, c.darkroom, adopted[0].Version); err != nil {
+		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
+	}
+	next.Version = adopted[0].Version + 1
+	next.Info.FirstDeployed = adopted[0].Info.FirstDeployed
+	if err := c.begin(next); err != nil {
+		return nil, err
+	}
+	for i := range live {
+		if err := c.adoptObject(&live[i]); err != nil {
+			return next, c.fail(next, nil, err)
 		}
+	}
+	if err := c.put(next, objects); err != nil {
+		return next, c.fail(next, nil, err)
 	}
 	if err := c.Store.Adopt(c.ctx, c.darkroom); err != nil {
-		return err
+		return next, c.fail(next, nil, err)
 	}
-	c.Recorder.Event(c.darkroom, false, EventAdopted, fmt.Sprintf("Adopted Helm release %s at revision %d", c.key.Name, deployed.Version))
-	return nil
+	c.Recorder.Event(c.darkroom, false, EventAdopted, fmt.Sprintf("Adopted Helm release %s at revision %d", c.key.Name, adopted[0].Version))
+	return next, c.succeed(next, adopted)
 }
 
-// adoptObject takes over an object that belongs to the adopted release and has no
-// controller.
-func (c *actionClient) adoptObject(object *unstructured.Unstructured) error {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(object.GroupVersionKind())
-	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), live); err != nil {
-		if isGone(err) {
-			return nil
+// errNothingToAdopt is returned if a release has no Deployment of the chart.
+var errNothingToAdopt = errors.New("the namespace has no Deployment of this release and chart that could be adopted: " +
+	"uninstall the release, or remove the annotation " + v1alpha1.AnnotationAdoptRelease)
+
+// adoptable lists the live objects that Helm made of the chart for the release of the Darkroom's
+// name, and that have no controller, or the Darkroom.
+func (c *actionClient) adoptable() ([]metav1.PartialObjectMetadata, error) {
+	var found []metav1.PartialObjectMetadata
+	serves := false
+	for _, kind := range c.Kinds {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		err := c.Reader.List(c.ctx, list, client.InNamespace(c.key.Namespace),
+			client.MatchingLabels{ownership.LabelManagedBy: ownership.ManagedByHelm})
+		if err != nil {
+			return nil, fmt.Errorf("list %ss: %w", kind.Kind, err)
 		}
-		return fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+		for i := range list.Items {
+			object := &list.Items[i]
+			object.SetGroupVersionKind(kind)
+			if !c.isOfChart(object) || ownership.Owns(c.darkroom, object) {
+				serves = serves || kind.GroupKind() == deployments.GroupKind() && ownership.Owns(c.darkroom, object)
+				continue
+			}
+			if metav1.GetControllerOfNoCopy(object) != nil {
+				return nil, fmt.Errorf("%s %s: %w: %s", kind.Kind, object.Name, ErrForeignObject, ownership.Owner(object))
+			}
+			serves = serves || kind.GroupKind() == deployments.GroupKind()
+			found = append(found, *object)
+		}
 	}
-	annotations := live.GetAnnotations()
-	switch {
-	case ownership.Owns(c.darkroom, live):
-		return nil
-	case annotations[ownership.AnnotationReleaseName] != c.key.Name || annotations[ownership.AnnotationReleaseNamespace] != c.key.Namespace,
-		metav1.GetControllerOfNoCopy(live) != nil:
-		return fmt.Errorf("%s %w: %s", manifest.KeyOf(object), ErrForeignObject, ownership.Owner(live))
+	if !serves {
+		return nil, errNothingToAdopt
 	}
+	return found, nil
+}
+
+// isOfChart reports whether Helm made an object of the chart for the release of the Darkroom's
+// name.
+func (c *actionClient) isOfChart(object metav1.Object) bool {
+	annotations := object.GetAnnotations()
+	return annotations[ownership.AnnotationReleaseName] == c.key.Name &&
+		annotations[ownership.AnnotationReleaseNamespace] == c.key.Namespace &&
+		strings.HasPrefix(object.GetLabels()["helm.sh/chart"], c.Chart.Name()+"-")
+}
+
+// adoptObject makes the Darkroom the owner of an object, unless it has changed since.
+func (c *actionClient) adoptObject(object *metav1.PartialObjectMetadata) error {
+	return c.setOwner(object, c.darkroom.GetName(), append(object.OwnerReferences, ownership.Reference(c.darkroom)))
+}
+
+// setOwner sets the label and the owners of an object; nil removes the label.
+func (c *actionClient) setOwner(object *metav1.PartialObjectMetadata, label any, owners []metav1.OwnerReference) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":             live.UID,
-		"resourceVersion": live.ResourceVersion,
-		"labels":          map[string]string{v1alpha1.LabelDarkroom: c.darkroom.GetName()},
-		"ownerReferences": append(live.OwnerReferences, ownership.Reference(c.darkroom)),
+		"uid":             object.UID,
+		"resourceVersion": object.ResourceVersion,
+		"labels":          map[string]any{v1alpha1.LabelDarkroom: label},
+		"ownerReferences": owners,
 	}})
 	if err != nil {
-		return fmt.Errorf("encode patch of %s: %w", manifest.KeyOf(object), err)
+		return fmt.Errorf("encode patch of %s %s: %w", object.Kind, object.Name, err)
 	}
-	if err := c.Client.Patch(c.ctx, live, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("mark %s: %w", manifest.KeyOf(object), err)
+	if err := c.Client.Patch(c.ctx, object, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("change the owner of %s %s: %w", object.Kind, object.Name, err)
 	}
 	return nil
 }

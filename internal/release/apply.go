@@ -251,8 +251,21 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 	return true, nil
 }
 
-// remove deletes an object if it still has the UID that identifies it as the Darkroom's.
+// remove deletes an object if it still has the UID that identifies it as the Darkroom's. Where
+// the caches do not show that it is, the API server is asked.
 func (a *applier) remove(ctx context.Context, object owned) error {
+	if object.live == nil {
+		existing := &metav1.PartialObjectMetadata{}
+		existing.SetGroupVersionKind(object.Kind)
+		err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.key.Namespace, Name: object.Name}, existing)
+		if client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
+			return fmt.Errorf("look for %s: %w", object, err)
+		}
+		if err != nil || existing.UID != object.UID || !ownership.Owns(a.darkroom, existing) {
+			a.memory.Removed(a.key, object.key())
+			return nil
+		}
+	}
 	target := &metav1.PartialObjectMetadata{}
 	target.SetGroupVersionKind(object.Kind.GroupVersion().WithKind(object.Kind.Kind))
 	target.SetNamespace(a.key.Namespace)

@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/preflight"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
@@ -74,8 +73,7 @@ type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.Names
 // caches' own and must not be changed.
 type OwnedLookup func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error)
 
-// Config is the configuration of Clients. All fields but Preflight and the last two are
-// required.
+// Config is the configuration of Clients. All fields but the last two are required.
 type Config struct {
 	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
 	// rendered: it has no default values.
@@ -88,13 +86,12 @@ type Config struct {
 	Live LiveLookup
 	// Owned lists the objects of a Darkroom in the caches.
 	Owned OwnedLookup
+	// Kinds are the kinds of objects that a release may have in this cluster.
+	Kinds []schema.GroupVersionKind
 	// Store keeps the releases.
 	Store *storage.Store
 	// Renderer renders them.
 	Renderer *render.Renderer
-	// Preflight checks changes of Darkrooms that have a probe; nil means that all changes are
-	// applied at once.
-	Preflight *preflight.Checks
 	// Recorder records events.
 	Recorder Recorder
 	// Clock measures waits.
@@ -120,15 +117,12 @@ func New(config Config) *Clients {
 	return &Clients{Config: config, memory: drift.New(config.Clock), uids: map[types.NamespacedName]types.UID{}}
 }
 
-// ActionClientFor implements helmclient.ActionClientGetter.
-func (c *Clients) ActionClientFor(ctx context.Context, darkroom client.Object) (helmclient.ActionInterface, error) {
-	return c.clientFor(ctx, darkroom), nil
-}
-
-func (c *Clients) clientFor(ctx context.Context, darkroom client.Object) *actionClient {
+// ClientFor returns the action client of a Darkroom for one reconcile. It installs, upgrades
+// and repairs what is desired; nil if the release may only be read and uninstalled.
+func (c *Clients) ClientFor(ctx context.Context, darkroom client.Object, desired *Desired) helmclient.ActionInterface {
 	key := client.ObjectKeyFromObject(darkroom)
 	c.identify(key, darkroom.GetUID())
-	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key}
+	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key, desired: desired}
 }
 
 // identify drops the state of an earlier Darkroom of the same name.
@@ -151,9 +145,6 @@ func (c *Clients) Forget(key types.NamespacedName) {
 }
 
 func (c *Clients) forget(key types.NamespacedName) {
-	if c.Preflight != nil {
-		c.Preflight.Forget(key)
-	}
 	c.Store.Forget(key)
 	c.Renderer.Forget(key)
 	c.memory.Forget(key)
@@ -163,16 +154,6 @@ func (c *Clients) forget(key types.NamespacedName) {
 // are therefore not restored for a while.
 func (c *Clients) Contests(key types.NamespacedName) []drift.Contest {
 	return c.memory.Contests(key)
-}
-
-// Held returns the verdict on a change of a Darkroom that is held back; found is false if
-// there is none.
-func (c *Clients) Held(key types.NamespacedName) (verdict preflight.Verdict, found bool) {
-	if c.Preflight == nil {
-		return preflight.Verdict{}, false
-	}
-	verdict, found = c.Preflight.Verdict(key)
-	return verdict, found && verdict.State != preflight.Served
 }
 
 // Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as
@@ -193,6 +174,8 @@ type actionClient struct {
 	ctx      context.Context
 	darkroom client.Object
 	key      types.NamespacedName
+	// desired is the rendered release; nil if there is no plan for it.
+	desired *Desired
 	// absent is set once the release was looked for and there was none.
 	absent bool
 	// last is the revision that Get returned; nil if it returned none.
@@ -208,7 +191,8 @@ func (c *actionClient) Config() *action.Configuration {
 }
 
 // Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is
-// a *storage.ForeignError if the release does not belong to the Darkroom. A revision that
+// a *storage.ForeignError if the release does not belong to the Darkroom, unless the Darkroom
+// adopts it: then there is no release yet, and Install adopts it. A revision that
 // an operator left pending, or that was uninstalled with its history kept, is returned as
 // failed, so that the reconciler makes a new one. The release is looked for once: the
 // reconciler asks twice before it writes.
@@ -229,10 +213,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 func (c *actionClient) current() (*helmrelease.Release, error) {
 	last, err := c.Store.Last(c.ctx, c.darkroom)
 	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
-		if err := c.adopt(); err != nil {
-			return nil, err
-		}
-		last, err = c.Store.Last(c.ctx, c.darkroom)
+		return nil, driver.ErrReleaseNotFound
 	}
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,29 +17,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// AtRest reports whether the release of a Darkroom is deployed, is what the values would
-// make, and has its objects as they should be. It returns the number of the revision. Errors
-// are left to the actions, which would meet them too.
-func (c *Clients) AtRest(ctx context.Context, darkroom client.Object, values map[string]any) (revision int, atRest bool) {
-	a := c.clientFor(ctx, darkroom)
-	last, err := a.Get(a.key.Name)
-	if err != nil || last.Info.Status != helmrelease.StatusDeployed || a.memory.IsDue(a.key, c.VerifyPeriod) {
-		return 0, false
-	}
-	next, err := a.preview(values) //nolint:contextcheck // a preflight check outlives the reconcile
-	if err != nil || next.Manifest != last.Manifest {
-		return 0, false
-	}
-	desired, inSync, err := a.inSync(last.Manifest)
-	if err != nil || !inSync {
-		return 0, false
-	}
-	c.Renderer.Compact(a.key)
-	return last.Version, a.tidyUp(desired) == nil
-}
-
 // Reconcile restores the objects of a deployed release, whose summary it receives, and
-// removes surplus ones. While nothing differs it costs no request.
+// removes surplus ones. The objects are those that were rendered in this reconcile: the stored
+// manifest is never applied. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	verifying := c.memory.Expire(c.key, c.VerifyPeriod)
 	desired, inSync, err := c.inSync(release.Manifest)
@@ -49,16 +28,9 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	}
 	c.Renderer.Compact(c.key)
 	if inSync {
-		return c.tidyUp(desired)
+		return c.removeSurplus(desired)
 	}
-	stored, err := c.Store.Read(c.ctx, c.darkroom)
-	if err != nil {
-		return fmt.Errorf("repair release %s: %w", c.key, err)
-	}
-	if digest.Identity(stored.Manifest) != release.Manifest {
-		return fmt.Errorf("repair release %s: it %w", c.key, ErrBusy)
-	}
-	objects, err := manifest.Parse(stored.Manifest, c.key.Namespace)
+	objects, err := c.objects(release.Manifest)
 	if err != nil {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
@@ -77,7 +49,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	if len(errs) == 0 {
 		desired = manifest.Keys(objects)
 		c.memory.MarkInSync(c.key, release.Manifest, desired)
-		errs = append(errs, c.tidyUp(desired))
+		errs = append(errs, c.removeSurplus(desired))
 		if verifying {
 			errs = append(errs, c.refreshRecord())
 		}
@@ -86,6 +58,19 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Restored after a change by another client: "+strings.Join(repaired, ", "))
 	}
 	return errors.Join(errs...)
+}
+
+// objects returns the rendered objects of the deployed release, given by the identity of its
+// manifest.
+func (c *actionClient) objects(identity string) ([]*unstructured.Unstructured, error) {
+	desired, err := c.rendered()
+	if err != nil {
+		return nil, err
+	}
+	if digest.Identity(desired.Manifest) != identity {
+		return nil, ErrBusy
+	}
+	return manifest.Parse(desired.Manifest, c.key.Namespace)
 }
 
 // refreshRecord stores the record of a release that was verified, unless it is stored

@@ -68,41 +68,26 @@ func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
 	return found, nil
 }
 
-// removeSurplus deletes the surplus objects that are no longer needed, and reports whether
-// none is left. It sends no request if there are none.
-func (c *actionClient) removeSurplus(desired []manifest.Key) (bool, error) {
-	if c.memory.Tidy(c.key) {
-		return true, nil
-	}
+// removeSurplus deletes the surplus objects that are no longer needed. It sends no request if
+// there are none.
+func (c *actionClient) removeSurplus(desired []manifest.Key) error {
 	surplus, err := c.inventory(desired)
 	if err != nil || len(surplus) == 0 {
-		return err == nil, err
+		return err
 	}
 	needed, err := c.neededStill(desired, surplus)
 	if err != nil {
-		return false, fmt.Errorf("release %s: %w", c.key, err)
+		return fmt.Errorf("release %s: %w", c.key, err)
 	}
-	kept := false
 	for _, object := range surplus {
-		switch {
-		case !needed(object):
-			if err := c.applier().remove(c.ctx, object); err != nil {
-				return false, fmt.Errorf("release %s: %w", c.key, err)
-			}
-		case !c.isPodIdentity(desired, object):
-			kept = true
+		if needed(object) {
+			continue
+		}
+		if err := c.applier().remove(c.ctx, object); err != nil {
+			return fmt.Errorf("release %s: %w", c.key, err)
 		}
 	}
-	return !kept, nil
-}
-
-// tidyUp is removeSurplus, and records in the memory that nothing is left.
-func (c *actionClient) tidyUp(desired []manifest.Key) error {
-	done, err := c.removeSurplus(desired)
-	if done {
-		c.memory.SetTidy(c.key)
-	}
-	return err
+	return nil
 }
 
 // neededStill returns a function that reports whether a surplus object is needed by pods or
@@ -116,14 +101,7 @@ func (c *actionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 	if err != nil {
 		return nil, err
 	}
-	checking := c.isChecking()
 	return func(object owned) bool {
-		if isPreflight(object.live) {
-			return checking
-		}
-		if checking && isRead(object.Kind.GroupKind()) {
-			return true
-		}
 		switch object.Kind.GroupKind() {
 		case ingresses, httpRoutes:
 			return slices.Contains(routes, object.key())

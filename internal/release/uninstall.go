@@ -2,31 +2,46 @@ package release
 
 import (
 	"fmt"
+	"slices"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"golang.org/x/sync/errgroup"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // Uninstall deletes every object that belongs to the Darkroom, and then its revisions.
-// Objects and revisions of the same names that belong to others stay. If no revision is
-// stored, the error is driver.ErrReleaseNotFound. Objects that the caches do not show yet
-// are deleted by Kubernetes when their owner, the Darkroom, is gone.
+// Objects and revisions of the same names that belong to others stay. If the Darkroom did not
+// complete the adoption of a release, the objects that it took over stay too, without an owner.
+// If no revision is stored, the error is driver.ErrReleaseNotFound. Objects that the caches do
+// not show yet are deleted by Kubernetes when their owner, the Darkroom, is gone.
 func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
 	objects, err := c.inventory(nil)
+	if err != nil {
+		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
+	}
+	foreign, err := c.Store.IsForeign(c.ctx, c.darkroom)
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
 	var group errgroup.Group
 	group.SetLimit(applyParallelism)
 	for _, object := range objects {
-		group.Go(func() error { return c.applier().remove(c.ctx, object) })
+		group.Go(func() error {
+			if foreign {
+				return c.giveBack(object)
+			}
+			return c.applier().remove(c.ctx, object)
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
-	found, err := c.Store.Delete(c.ctx, c.darkroom)
+	found, err := c.Store.Delete(c.ctx, c.darkroom, 0)
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
@@ -39,4 +54,21 @@ func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 		Name: c.key.Name, Namespace: c.key.Namespace,
 		Info: &helmrelease.Info{Status: helmrelease.StatusUninstalled},
 	}}, nil
+}
+
+// giveBack ends the ownership of an object, which stays as it is.
+func (c *actionClient) giveBack(object owned) error {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(object.Kind)
+	err := c.Reader.Get(c.ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name}, live)
+	switch {
+	case isGone(err), err == nil && !ownership.Owns(c.darkroom, live):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for %s: %w", object, err)
+	}
+	live.SetGroupVersionKind(object.Kind)
+	return c.setOwner(live, nil, slices.DeleteFunc(live.OwnerReferences, func(owner metav1.OwnerReference) bool {
+		return owner.UID == c.darkroom.GetUID()
+	}))
 }

@@ -35,17 +35,13 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 	return condition
 }
 
-// missingKey returns the key that the kubelet reports as missing in the Secret. The pod may
-// be that of a change that is held back.
+// missingKey returns the key that the kubelet reports as missing in the Secret.
 func missingKey(o Observation, keys []string) string {
-	message := ""
-	if held := reported(o.Darkroom, v1alpha1.ConditionPreflight); held != nil {
-		message = held.Message
-	} else if o.Problem != nil {
-		message = o.Problem.Message
+	if o.Problem == nil {
+		return ""
 	}
 	for _, key := range keys {
-		if strings.Contains(message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
+		if strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
 			return key
 		}
 	}

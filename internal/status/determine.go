@@ -125,9 +125,6 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied.",
 		}
 	}
-	if held, found := determineHeld(darkroom); found {
-		return held
-	}
 	if failed, found := determineFailure(darkroom); found {
 		return failed
 	}
@@ -167,22 +164,6 @@ func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condi
 		return nil
 	}
 	return condition
-}
-
-// determineHeld returns the verdict on a change that is held back until a pod of it serves
-// an image.
-func determineHeld(darkroom *v1alpha1.Darkroom) (verdict, bool) {
-	held := reported(darkroom, v1alpha1.ConditionPreflight)
-	switch {
-	case held == nil:
-		return verdict{}, false
-	case held.Status == metav1.ConditionFalse:
-		return verdict{
-			v1alpha1.PhaseDegraded, metav1.ConditionFalse, held.Reason,
-			"The change is not applied, and the previous pods keep serving. " + held.Message,
-		}, true
-	}
-	return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, held.Reason, held.Message}, true
 }
 
 // determineFailure returns the verdict on a failure that the Helm reconciler reports for

@@ -32,7 +32,6 @@ var hopeless = []string{
 	v1alpha1.ReasonWrongSize,
 	v1alpha1.ReasonProbeForbidden,
 	v1alpha1.ReasonProbeInvalid,
-	v1alpha1.ReasonPreflightFailed,
 }
 
 // determineProgress returns the condition Reconciling during work, Stalled if progress

@@ -260,8 +260,7 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	}
 	key := client.ObjectKeyFromObject(o.Darkroom)
 	switch {
-	case o.Unseen, reported(o.Darkroom, v1alpha1.ConditionPreflight) != nil:
-		// The running pods are of the previous change.
+	case o.Unseen:
 	case o.Starting != probe.Pod{}, isProbed(o):
 		target := targetOf(o)
 		target.Pod = o.Starting

@@ -20,7 +20,6 @@ var helmConditions = []string{
 	v1alpha1.ConditionIrreconcilable,
 	v1alpha1.ConditionPaused,
 	v1alpha1.ConditionContested,
-	v1alpha1.ConditionPreflight,
 }
 
 // HelmPart returns the part of a status that the Helm controller reports.

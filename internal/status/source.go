@@ -16,21 +16,16 @@ import (
 )
 
 // determineSource returns the condition SourceReady: the result of the prober if pods can
-// be probed, or that of the preflight check while a change is held back.
+// be probed.
 func determineSource(o Observation) v1alpha1.Condition {
 	unknown := func(reason, message string) v1alpha1.Condition {
 		return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
 	}
-	held := reported(o.Darkroom, v1alpha1.ConditionPreflight)
 	switch wanted := o.Darkroom.Spec.Probe; {
 	case wanted == nil:
 		return unknown(v1alpha1.ReasonNoProbe, "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
 	case o.Probe == nil:
 		return unknown(v1alpha1.ReasonProbeOff, "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
-	case held != nil:
-		condition := unknown(held.Reason, held.Message)
-		condition.Status = held.Status
-		return condition
 	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
 	case o.Unseen, o.Starting == probe.Pod{} && !isRolledOut(o.Darkroom, o.Deployment):

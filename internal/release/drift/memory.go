@@ -33,8 +33,6 @@ type release struct {
 	// objects are their keys.
 	inSync  string
 	objects []manifest.Key
-	// tidy is set if the Darkroom owns no other objects.
-	tidy bool
 	// verifyAt is when all this expires.
 	verifyAt time.Time
 	// brakes are those of recently restored objects.
@@ -125,7 +123,7 @@ func (m *Memory) MarkInSync(key types.NamespacedName, identity string, objects [
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := m.of(key)
-	known.inSync, known.objects, known.tidy = identity, objects, false
+	known.inSync, known.objects = identity, objects
 	known.traces = slices.Clone(known.traces) // drops spare capacity
 }
 
@@ -170,20 +168,6 @@ func (m *Memory) Removed(key types.NamespacedName, object manifest.Key) {
 	if known := m.releases[key]; known != nil {
 		known.traces = slices.DeleteFunc(known.traces, func(traced tracedObject) bool { return traced.object == object })
 	}
-}
-
-// SetTidy records that the Darkroom owns no objects besides those of MarkInSync.
-func (m *Memory) SetTidy(key types.NamespacedName) {
-	m.mu.Lock()
-	m.of(key).tidy = true
-	m.mu.Unlock()
-}
-
-// Tidy reports whether SetTidy was called since the last MarkInSync.
-func (m *Memory) Tidy(key types.NamespacedName) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.of(key).tidy
 }
 
 // Forget drops what is remembered of a release.
@@ -235,14 +219,6 @@ func (t Trace) Differs(now metav1.Object) bool {
 // Differ reports whether two objects differ in more than their status.
 func Differ(before, after metav1.Object) bool {
 	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
-}
-
-// IsDue reports whether Expire has to be called for a release: its period is over, or begins.
-func (m *Memory) IsDue(key types.NamespacedName, period time.Duration) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.releases[key]
-	return period > 0 && (known == nil || !m.clock.Now().Before(known.verifyAt))
 }
 
 // Expire forgets what is remembered of a release once in a period, give or take a tenth,

@@ -16,48 +16,62 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// Foreign returns the deployed revision of the release of a Darkroom's name that belongs
-// to no Darkroom, so that it can be adopted. It fails if the release was made of another
-// chart, is controlled by another object, or is not deployed.
-func (s *Store) Foreign(ctx context.Context, darkroom client.Object, chart string) (*helmrelease.Release, error) {
+// Foreign returns the revisions of the release of a Darkroom's name that belong to no Darkroom,
+// so that it can be adopted, the newest first; none if there is no such release. It fails if
+// one of them was made of another chart, is controlled by another object or is pending, or if
+// none is deployed.
+func (s *Store) Foreign(ctx context.Context, darkroom client.Object, chart string) ([]*helmrelease.Release, error) {
 	list, err := s.list(ctx, darkroom)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
-	var deployed *helmrelease.Release
+	var foreign []*helmrelease.Release
+	deployed := false
 	for i := range list.Items {
 		secret := &list.Items[i]
-		if metav1.GetControllerOfNoCopy(secret) != nil && !ownership.OwnsRevision(darkroom, secret) {
-			return nil, fmt.Errorf("adopt release %s: its Secret %s cannot be taken over: %s", keyOf(darkroom), secret.Name, ownership.Owner(secret))
+		if ownership.OwnsRevision(darkroom, secret) {
+			continue
 		}
-		release, err := decode(secret)
+		release, err := adoptable(secret, chart)
 		if err != nil {
-			return nil, fmt.Errorf("adopt release %s: decode Secret %s: %w: delete it, or uninstall the release", keyOf(darkroom), secret.Name, err)
+			return nil, fmt.Errorf("adopt release %s: %w", keyOf(darkroom), err)
 		}
-		if release.Info.Status.IsPending() {
-			return nil, fmt.Errorf("adopt release %s: revision %d is %s: wait for it to complete, or roll it back with helm", keyOf(darkroom), release.Version, release.Info.Status)
-		}
-		if deployed == nil && release.Info.Status == helmrelease.StatusDeployed {
-			deployed = release
-		}
+		deployed = deployed || release.Info.Status == helmrelease.StatusDeployed
+		foreign = append(foreign, release)
 	}
-	if deployed == nil {
+	if len(foreign) > 0 && !deployed {
 		return nil, fmt.Errorf("adopt release %s: no revision of it is deployed: uninstall it, and remove the annotation %s",
 			keyOf(darkroom), v1alpha1.AnnotationAdoptRelease)
 	}
-	if deployed.Chart == nil || deployed.Chart.Metadata == nil || deployed.Chart.Name() != chart {
-		return nil, fmt.Errorf("adopt release %s: it is not a release of the chart %s, and is left alone", keyOf(darkroom), chart)
-	}
-	return deployed, nil
+	return foreign, nil
 }
 
-// Adopt makes the revisions of a release the Darkroom's own.
+// adoptable returns the revision in a Secret if it may be adopted.
+func adoptable(secret *corev1.Secret, chart string) (*helmrelease.Release, error) {
+	if metav1.GetControllerOfNoCopy(secret) != nil {
+		return nil, fmt.Errorf("its Secret %s has another owner: %s", secret.Name, ownership.Owner(secret))
+	}
+	release, err := decode(secret)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("decode Secret %s: %w: delete it, or uninstall the release", secret.Name, err)
+	case release.Info.Status.IsPending():
+		return nil, fmt.Errorf("revision %d is %s: wait for it to complete, or roll it back with helm", release.Version, release.Info.Status)
+	case release.Chart == nil || release.Chart.Metadata == nil || release.Chart.Name() != chart:
+		return nil, fmt.Errorf("revision %d is not a release of the chart %s", release.Version, chart)
+	}
+	return release, nil
+}
+
+// Adopt makes the revisions of a release the Darkroom's own: last the deployed one, so that an
+// adoption that was interrupted is repeated.
 func (s *Store) Adopt(ctx context.Context, darkroom client.Object) error {
 	list, err := s.list(ctx, darkroom)
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(list.Items, func(a, b corev1.Secret) int { return rank(&a) - rank(&b) })
 	for i := range list.Items {
 		secret := &list.Items[i]
 		if ownership.OwnsRevision(darkroom, secret) {
@@ -83,4 +97,12 @@ func (s *Store) Adopt(ctx context.Context, darkroom client.Object) error {
 	s.Forget(keyOf(darkroom))
 	_, err = s.readListed(ctx, darkroom)
 	return err
+}
+
+// rank is 1 for a deployed revision, else 0.
+func rank(secret *corev1.Secret) int {
+	if secret.Labels[labelStatus] == helmrelease.StatusDeployed.String() {
+		return 1
+	}
+	return 0
 }

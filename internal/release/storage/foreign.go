@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -35,6 +36,23 @@ func (e *ForeignError) Error() string {
 
 // Unwrap returns ErrForeignRelease.
 func (*ForeignError) Unwrap() error { return ErrForeignRelease }
+
+// IsForeign reports whether there are revisions of a Darkroom's release that belong to no
+// Darkroom. It costs no request while the caches show none.
+func (s *Store) IsForeign(ctx context.Context, darkroom client.Object) (bool, error) {
+	if used, err := s.isUsed(ctx, darkroom); err != nil || !used {
+		return false, err
+	}
+	// The caches may lag behind the adoption of the release.
+	_, err := s.stored(ctx, darkroom)
+	if errors.Is(err, ErrForeignRelease) {
+		return true, nil
+	}
+	if errors.Is(err, ErrPredecessor) {
+		return false, nil
+	}
+	return false, err
+}
 
 // checkForeign returns a *ForeignError unless all revisions belong to the Darkroom, or
 // ErrPredecessor if the others belong to Darkrooms that are gone: two Darkrooms of one

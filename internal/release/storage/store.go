@@ -228,9 +228,9 @@ func (s *Store) Prune(ctx context.Context, darkroom client.Object, keep int) err
 	return nil
 }
 
-// Delete removes every revision that belongs to a Darkroom, and reports whether there was
-// one. Revisions of the same name that belong to others stay.
-func (s *Store) Delete(ctx context.Context, darkroom client.Object) (bool, error) {
+// Delete removes every revision that belongs to a Darkroom and is newer than a version, and
+// reports whether there was one. Revisions of the same name that belong to others stay.
+func (s *Store) Delete(ctx context.Context, darkroom client.Object, newerThan int) (bool, error) {
 	list, err := s.list(ctx, darkroom)
 	if err != nil {
 		return false, err
@@ -238,7 +238,7 @@ func (s *Store) Delete(ctx context.Context, darkroom client.Object) (bool, error
 	found := false
 	for i := range list.Items {
 		secret := &list.Items[i]
-		if !ownership.OwnsRevision(darkroom, secret) {
+		if !ownership.OwnsRevision(darkroom, secret) || versionOf(secret) <= newerThan {
 			continue
 		}
 		found = true

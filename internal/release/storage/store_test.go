@@ -154,7 +154,7 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			found, err := store.Delete(t.Context(), d)
+			found, err := store.Delete(t.Context(), d, 0)
 			if err != nil || found {
 				t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
 			}
@@ -304,7 +304,7 @@ func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
 	if _, err := store.Current(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("Current: %v", err)
 	}
-	if found, err := store.Delete(t.Context(), d); err != nil || !found {
+	if found, err := store.Delete(t.Context(), d, 0); err != nil || !found {
 		t.Errorf("Delete: %t, %v", found, err)
 	}
 	if left := secretsOf(t, d); len(left) != 1 || left[0].Labels["version"] != "2" {
@@ -407,9 +407,9 @@ func TestAdoption(t *testing.T) {
 		d, store := darkroom(t), newStore()
 		byHand(t, revisionOf(d, 1, helmrelease.StatusSuperseded))
 		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-		deployed, err := store.Foreign(t.Context(), d, "darkroom")
-		if err != nil || deployed.Version != 2 {
-			t.Fatalf("%+v, %v", deployed, err)
+		foreign, err := store.Foreign(t.Context(), d, "darkroom")
+		if err != nil || len(foreign) != 2 || foreign[0].Version != 2 {
+			t.Fatalf("%+v, %v", foreign, err)
 		}
 		if err := store.Adopt(t.Context(), d); err != nil {
 			t.Fatal(err)
@@ -417,6 +417,16 @@ func TestAdoption(t *testing.T) {
 		history, err := store.History(t.Context(), d)
 		if err != nil || len(history) != 2 {
 			t.Errorf("history: %v, %v", history, err)
+		}
+	})
+	t.Run("refuses a release with one revision of another chart", func(t *testing.T) {
+		d := darkroom(t)
+		other := revisionOf(d, 1, helmrelease.StatusSuperseded)
+		other.Chart.Metadata.Name = "nginx"
+		byHand(t, other)
+		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
+		if _, err := newStore().Foreign(t.Context(), d, "darkroom"); err == nil {
+			t.Error("it was accepted")
 		}
 	})
 	for name, test := range map[string]struct {

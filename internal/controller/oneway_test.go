@@ -1,0 +1,229 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/action"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+func withValues(settings values.Options) operatorOption {
+	return func(o *controller.Options, _ *rest.Config) { o.Values = settings }
+}
+
+// objectsOf returns the versions of the objects of a Darkroom, without those of Helm.
+func objectsOf(ctx context.Context, darkroom client.Object) (map[string]string, error) {
+	found, err := belongings(ctx, darkroom)
+	versions := map[string]string{}
+	for _, object := range found {
+		if object.GetLabels()["owner"] != "helm" {
+			versions[object.GetKind()+" "+object.GetName()] = object.GetResourceVersion()
+		}
+	}
+	return versions, err
+}
+
+// TestWhatAnOperatorRefusesAfterARestartStaysAsItIs restarts the operator with settings that
+// refuse a Darkroom at rest.
+func TestWhatAnOperatorRefusesAfterARestartStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*v1alpha1.Darkroom)
+		after  values.Options
+	}{
+		"annotations of the Ingress": {
+			change: func(d *v1alpha1.Darkroom) {
+				d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"nginx.ingress.kubernetes.io/ssl-redirect": "true"}}
+			},
+			after: values.Options{BaseDomain: baseDomain, AllowedAnnotations: []string{}},
+		},
+		"a longer base domain": {
+			change: func(d *v1alpha1.Darkroom) {
+				d.Spec.SubDomains = []string{strings.Repeat("a", 63) + "." + strings.Repeat("b", 63)}
+			},
+			after: values.Options{BaseDomain: strings.Repeat(strings.Repeat("c", 60)+".", 3) + "example.com"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, darkroom := startWithPhotos(t, test.change)
+			eventually(t, "rest", quiet(first))
+			first.kill()
+			before, err := objectsOf(t.Context(), darkroom)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second := startOperator(t, darkroom.Namespace, withValues(test.after))
+			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+				return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
+			})
+			eventually(t, "rest", quiet(second))
+			after, err := objectsOf(t.Context(), darkroom)
+			if err != nil || !mapsEqual(before, after) {
+				t.Errorf("objects were %v and are %v (%v)", before, after, err)
+			}
+		})
+	}
+}
+
+// TestEveryRestartAppliesTheNewTranslationOrNothing restarts the operator of random Darkrooms at
+// rest with random settings.
+func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
+	t.Logf("seed %d", seed)
+	namespace := newNamespace(t)
+	// The first settings refuse nothing.
+	running := startOperator(t, namespace, withValues(values.Options{BaseDomain: "ex.com", AllowedAnnotations: []string{"*"}}))
+	fleet := make([]*v1alpha1.Darkroom, 12)
+	for i := range fleet {
+		fleet[i] = randomDarkroom(random, namespace, fmt.Sprintf("photos-%d", i))
+		create(t, fleet[i])
+	}
+	for _, darkroom := range fleet {
+		eventually(t, "the release", installed(namespace, darkroom.Name))
+	}
+	for range 4 {
+		eventually(t, "rest", quiet(running))
+		running.kill()
+		before := make([]map[string]string, len(fleet))
+		for i, darkroom := range fleet {
+			var err error
+			if before[i], err = objectsOf(t.Context(), darkroom); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settings := randomSettings(random)
+		translator, err := values.New(settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running = startOperator(t, namespace, withValues(settings))
+		for i, darkroom := range fleet {
+			want, err := translator.Values(darkroom)
+			if err == nil {
+				eventually(t, "the new translation of "+darkroom.Name, translated(t, darkroom, want))
+				continue
+			}
+			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
+				return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
+			})
+			if after, err := objectsOf(t.Context(), darkroom); err != nil || !mapsEqual(before[i], after) {
+				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v (%v)", settings, darkroom.Spec, before[i], after, err)
+			}
+		}
+	}
+}
+
+// translated returns an error unless the deployed release of a Darkroom has some values.
+func translated(t *testing.T, darkroom *v1alpha1.Darkroom, want any) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := installed(darkroom.Namespace, darkroom.Name)(ctx); err != nil {
+			return err
+		}
+		stored, err := action.NewGet(helmByHand(t, darkroom.Namespace)).Run(darkroom.Name)
+		if err != nil {
+			return err
+		}
+		got, gotErr := json.Marshal(stored.Config)
+		wanted, wantErr := json.Marshal(want)
+		if string(got) != string(wanted) {
+			return fmt.Errorf("values are %s, want %s (%w)", got, wanted, errors.Join(gotErr, wantErr))
+		}
+		return nil
+	}
+}
+
+func randomDarkroom(random *rand.Rand, namespace, name string) *v1alpha1.Darkroom {
+	darkroom := webFolder(namespace, name)
+	if random.IntN(2) == 0 {
+		darkroom.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{
+			[]string{"nginx.ingress.kubernetes.io/ssl-redirect", "example.com/note"}[random.IntN(2)]: "true",
+		}}
+	}
+	if random.IntN(3) == 0 {
+		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains, name+"."+strings.Repeat("a", 60)+"."+strings.Repeat("b", 60))
+	}
+	darkroom.Spec.LogLevel = []v1alpha1.LogLevel{"info", "warn", "error"}[random.IntN(3)]
+	return darkroom
+}
+
+func randomSettings(random *rand.Rand) values.Options {
+	return values.Options{
+		BaseDomain:         []string{"ex.com", baseDomain, strings.Repeat(strings.Repeat("c", 50)+".", 3) + "com"}[random.IntN(3)],
+		AllowedAnnotations: [][]string{nil, {}, {"*"}, {"example.com/*"}}[random.IntN(4)],
+		ImagePullSecrets:   [][]string{nil, {"registry"}, {"registry", "registry"}}[random.IntN(3)],
+		IngressClassName:   []string{"", "nginx"}[random.IntN(2)],
+	}
+}
+
+// TestARecordOfOthersDecidesNothing forges the record beside a revision, so that an object of
+// another owner seems to be one of the Darkroom's.
+func TestARecordOfOthersDecidesNothing(t *testing.T) {
+	t.Parallel()
+	first, darkroom := startWithPhotos(t)
+	eventually(t, "rest", quiet(first))
+	first.kill()
+	precious := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: "precious"}}
+	create(t, precious)
+	change(t, mustRevision(t, darkroom.Namespace, "photos"), func(s *corev1.Secret) {
+		var record map[string]any
+		if err := json.Unmarshal(s.Data[applied], &record); err != nil {
+			t.Fatal(err)
+		}
+		objects := record["objects"].([]any)
+		forged := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "precious", "uid": precious.UID}
+		for _, key := range []string{"wanted", "state"} {
+			forged[key] = objects[0].(map[string]any)[key]
+		}
+		record["objects"] = append(objects, forged)
+		s.Data[applied], _ = json.Marshal(record)
+	})
+	second := startOperator(t, darkroom.Namespace)
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "the upgrade", installed(darkroom.Namespace, "photos"))
+	eventually(t, "rest", quiet(second))
+	mustGet(t, &corev1.ConfigMap{}, darkroom.Namespace, "precious")
+}
+
+// TestAForgedRevisionIsNeverApplied stores a revision with another manifest, as a user may who
+// may create Secrets.
+func TestAForgedRevisionIsNeverApplied(t *testing.T) {
+	t.Parallel()
+	operator, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
+	helm := helmByHand(t, namespace)
+	forged, err := helm.Releases.Last("photos")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.Version = 2
+	forged.Manifest += "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: forged}\n"
+	if err := helm.Releases.Create(forged); err != nil {
+		t.Fatal(err)
+	}
+	change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2"), func(s *corev1.Secret) {
+		s.Labels[v1alpha1.LabelDarkroom], s.Labels[v1alpha1.LabelDarkroomUID] = "photos", string(darkroom.UID)
+	})
+	// Drift must not be repaired by it either.
+	change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
+	eventually(t, "the translated log level", func(ctx context.Context) error { return logLevelIs("info")(ctx, namespace) })
+	eventually(t, "rest", quiet(operator))
+	if _, err := get(t.Context(), &corev1.ConfigMap{}, namespace, "forged"); err == nil {
+		t.Error("an object of the forged revision was created")
+	}
+}
