@@ -3,6 +3,7 @@ package values
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,11 +28,24 @@ func New(options Options) (*Translator, error) {
 	if options.BaseDomain == "" {
 		options.BaseDomain = DefaultBaseDomain
 	}
+	// The API server refuses an object that names a pull secret twice.
+	options.ImagePullSecrets = unique(options.ImagePullSecrets)
 	allowed, err := newAllowList(options.AllowedAnnotations)
 	if err != nil {
 		return nil, err
 	}
 	return &Translator{options: options, allowed: allowed}, nil
+}
+
+// unique returns a list without repeated items, in its order.
+func unique(items []string) []string {
+	var out []string
+	for _, item := range items {
+		if !slices.Contains(out, item) {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 // Translate is Values for a resource as the Helm reconciler has it.
