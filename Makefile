@@ -367,8 +367,8 @@ RELEASE_TOOLS := github.com/goreleaser/goreleaser/v2@v2.16.0 github.com/anchore/
 # Also the program that runs the scorecard's tests.
 $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
 	@echo "building operator-sdk (two minutes)"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -o $(TOOLS)/ \
-		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.33.0' tool && touch $@
+	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -tags containers_image_openpgp,exclude_graphdriver_btrfs -o $(TOOLS)/ \
+		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.42.2' tool && touch $@
 
 # opm is built like the programs of the test cluster, which have their versions there.
 $(OPM): $(CLUSTER_TOOL)
