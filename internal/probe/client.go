@@ -18,7 +18,6 @@ import (
 	"syscall"
 
 	_ "golang.org/x/image/webp" // decodes images
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -106,11 +105,6 @@ func (c *Client) ProbeDarkroom(ctx context.Context, key types.NamespacedName, ta
 		return c.Probe(ctx, c.proxied(key.Namespace, "services", key.Name, portName), target)
 	}
 	return c.Probe(ctx, "http://"+target.Address, target)
-}
-
-// ProbePod is Probe of one pod.
-func (c *Client) ProbePod(ctx context.Context, pod *corev1.Pod, target Target) Outcome {
-	return c.Probe(ctx, c.podAddress(pod.Namespace, PodOf(pod)), target)
 }
 
 // newRequest returns the request of a probe.
