@@ -74,10 +74,13 @@ func documented(t *testing.T, heading string) rights {
 }
 
 func TestRolesOfUsersDoNotReadSecrets(t *testing.T) {
-	for role, want := range map[string][]string{"viewer": nil, "editor": {"create"}, "admin": {"create"}} {
-		granted := grantedBy(t, []string{"config", "rbac", "darkroom_" + role + "_role.yaml"})
+	for role, want := range map[string][]string{
+		"darkroom_viewer": nil, "darkroom_editor": nil, "darkroom_admin": nil,
+		"page/viewer": nil, "page/editor": nil, "page/secret_creator": {"create"},
+	} {
+		granted := grantedBy(t, []string{"config", "rbac", role + "_role.yaml"})
 		if !slices.Equal(granted["secrets"], want) {
-			t.Errorf("the role of a %s has %v on Secrets, want %v", role, granted["secrets"], want)
+			t.Errorf("the role %s has %v on Secrets, want %v", role, granted["secrets"], want)
 		}
 	}
 }

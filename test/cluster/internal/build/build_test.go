@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/mod/modfile"
 )
 
 // programs is where the real go.mod is.
@@ -36,47 +34,6 @@ func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 			t.Errorf("%s has no checksum of %s %s", sumFile, c.Requires, version)
 		}
 	}
-}
-
-// A package whose version, and those of all that it imports, are the same in both modules
-// is compiled once for the operator and the programs of the cluster.
-func TestThePackagesOfTheOperatorAreCompiledOnce(t *testing.T) {
-	operator := versions(t, "../../../../go.mod")
-	shared := 0
-	for path, version := range versions(t, filepath.Join(programs, "go.mod")) {
-		want, ok := operator[path]
-		if !ok {
-			continue
-		}
-		shared++
-		if version != want {
-			t.Errorf("%s is %s for the cluster, %s for the operator", path, version, want)
-		}
-	}
-	if shared < 100 {
-		t.Errorf("only %d modules are shared", shared)
-	}
-}
-
-// versions returns the version of every module that a go.mod requires, replaced ones too.
-func versions(t *testing.T, path string) map[string]string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := modfile.Parse(path, data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	versions := map[string]string{}
-	for _, require := range file.Require {
-		versions[require.Mod.Path] = require.Mod.Version
-	}
-	for _, replace := range file.Replace {
-		versions[replace.Old.Path] = replace.New.Version
-	}
-	return versions
 }
 
 func TestABinaryIsBuiltOnlyWhenItsInputsChange(t *testing.T) {
