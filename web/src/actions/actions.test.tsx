@@ -21,7 +21,7 @@ const reply = (status: number, body: unknown) => Promise.resolve(new Response(st
 
 beforeEach(() => {
   stored = darkroom();
-  access = { create: true, update: true, delete: true, image: true, log: true, createSecret: true } as Access;
+  access = { create: true, update: true, delete: true, image: true, log: true, createSecret: true };
   writes = [];
   vi.stubGlobal("fetch", (path: string, { method = "GET", body, headers }: RequestInit = {}) => {
     if (path.startsWith("/access")) {
@@ -89,11 +89,11 @@ test.each<[string, Darkroom, ActionName[]]>([
   ["one that is deleted", darkroom({ deletedAt: at }), []],
 ])("for %s the possible actions are offered", (_, of, want) => {
   expect(actionNames.filter((action) => refusalOf(action, of, undefined) === undefined)).toEqual(want);
-  expect(actionNames.filter((action) => refusalOf(action, of, { create: true, update: false, delete: false, image: false, log: false, createSecret: false } as Access) === undefined)).toEqual([]);
+  expect(actionNames.filter((action) => refusalOf(action, of, { create: true, update: false, delete: false, image: false, log: false, createSecret: false }) === undefined)).toEqual([]);
 });
 
 test("without the right to it, an action says so", async () => {
-  access = { create: false, update: false, delete: false, image: false, log: false, createSecret: false } as Access;
+  access = { create: false, update: false, delete: false, image: false, log: false, createSecret: false };
   const user = open();
   await user.click(screen.getByRole("button", { name: "Actions" }));
   await waitFor(() => expect(screen.getAllByText("You do not have permission to update this Darkroom")).toHaveLength(4));

@@ -18,7 +18,7 @@ let input: DarkroomInput;
 const reply = (status: number, body: unknown) => Promise.resolve(new Response(JSON.stringify(body), { status }));
 
 beforeEach(() => {
-  access = { create: true, update: true, delete: true, image: true, log: true, createSecret: true } as Access;
+  access = { create: true, update: true, delete: true, image: true, log: true, createSecret: true };
   created = [];
   asked = [];
   refusal = undefined;
