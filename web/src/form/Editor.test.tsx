@@ -316,6 +316,7 @@ test("the schema's errors are at their lines", async () => {
 test("unsaved changes are kept over navigation, without secrets, and restored on return", async () => {
   const user = userEvent.setup();
   const { unmount } = open();
+  await waitFor(() => field("field-name"));
   fill("field-name", "dogs");
   await user.click(screen.getByRole("radio", { name: "S3" }));
   fill("field-source-bucket", "goods");
@@ -428,7 +429,7 @@ test("the error of a missing namespace names it", async () => {
   await screen.findByText("Namespace not found", { exact: false });
 });
 
-test("in the YAML tab, errors lead to the form or to the line", async () => {
+test("in the YAML tab, errors lead to their lines", async () => {
   const user = edit();
   refusal = {
     title: "Unprocessable",
@@ -452,7 +453,8 @@ test("in the YAML tab, errors lead to the form or to the line", async () => {
   forEachDiagnostic(view.state, ({ message }, from) => found.push(`line ${view.state.doc.lineAt(from).number}: ${message}`));
   expect(found.toSorted()).toEqual(["line 5: must be a version", "line 7: Must be a text; quote numbers, true and false", "line 7: must be labels"]);
   await user.click(screen.getByRole("button", { name: "version" }));
-  await waitFor(() => expect(document.activeElement).toBe(field("field-version")));
+  await waitFor(() => expect(selected()).toBe("x y"));
+  expect(screen.getByRole("tab", { name: "YAML" }).getAttribute("aria-selected")).toBe("true");
 });
 
 test("no two elements of the form have the same id", () => {

@@ -56,10 +56,10 @@ function Copy({ from }: { from: Key }) {
 function Empty() {
   const creatable = useRights()?.create;
   const [draft] = useState(() => readDraft(undefined));
-  if (!creatable) {
+  if (!creatable && !draft) {
     return <NotLoaded problem={undefined} onRetry={() => undefined} />;
   }
-  return <New namespace={creatable[0] ?? ""} draft={draft} />;
+  return <New namespace={creatable?.[0] ?? ""} draft={draft} />;
 }
 
 /** The namespace is the one at first: others may become known while the form is open. */
