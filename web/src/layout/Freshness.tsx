@@ -7,10 +7,10 @@ export function Freshness() {
   const synced = useSynced();
   const lost = connection === "lost" && synced;
   return (
-    <span role="status" title={lost ? "The page may be out of date." : undefined}>
+    <span role="status" title={lost ? "The page may be out of date. Reconnecting…" : undefined}>
       {lost ? (
         <Label isCompact color="yellow">
-          Connection lost, reconnecting…
+          Connection lost
         </Label>
       ) : (
         connection === "live" &&
