@@ -1,0 +1,76 @@
+// Benchgate compares Darkroom alone, behind nginx with proxy_cache, and behind the gate, with
+// the loads that bring Darkroom down. It prints a table in Markdown.
+//
+// Each row starts new processes, since it reports peaks of memory. All traffic stays on
+// loopback. stack.go starts and measures processes, source.go serves originals, and
+// rows.go has the loads.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "benchgate:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var programs programs
+	flag.StringVar(&programs.darkroom, "darkroom", "bin/darkroom", "Darkroom or its test double")
+	flag.StringVar(&programs.gate, "gate", "bin/gate", "the gate")
+	only := flag.String("run", ".", "regular expression of the rows to run")
+	flag.Parse()
+	pattern, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	contenders := []contender{{"Darkroom alone", alone}}
+	if path, err := exec.LookPath("nginx"); err == nil {
+		programs.nginx = path
+		contenders = append(contenders, contender{"behind nginx proxy_cache", behindNginx})
+	} else {
+		fmt.Fprintln(os.Stderr, "nginx is not installed and is left out")
+	}
+	contenders = append(contenders, contender{"behind the gate", behindGate})
+
+	origin, err := newOrigin()
+	if err != nil {
+		return err
+	}
+	defer origin.close()
+	fmt.Print("| load |")
+	for _, c := range contenders {
+		fmt.Printf(" %s |", c.name)
+	}
+	fmt.Print("\n|---|" + strings.Repeat("---|", len(contenders)) + "\n")
+	for _, row := range rows {
+		if !pattern.MatchString(row.name) {
+			continue
+		}
+		fmt.Printf("| %s |", row.name)
+		for _, c := range contenders {
+			fmt.Printf(" %s |", measure(programs, origin, c, row))
+		}
+		fmt.Println()
+	}
+	return nil
+}
+
+// measure runs one row of one contender. A failure is the result of that cell.
+func measure(p programs, o *origin, c contender, r row) string {
+	o.reset()
+	s, err := c.start(p, o.url)
+	if err != nil {
+		return "failed: " + err.Error()
+	}
+	defer s.stop()
+	return r.load(s, o)
+}

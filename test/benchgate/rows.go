@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+type row struct {
+	name string
+	load func(*stack, *origin) string
+}
+
+var rows = []row{
+	{"40 different 12-megapixel photos at once, `w=300`", func(s *stack, _ *origin) string {
+		start := time.Now()
+		codes := together(40, func(i int) answer { return get(s, fmt.Sprintf("/large%d.jpg?w=300", i)) })
+		return fmt.Sprintf("%s, %.1f s, %s", codes, time.Since(start).Seconds(), s.peak())
+	}},
+	{"200 requests of one URL at once", func(s *stack, o *origin) string {
+		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
+		return fmt.Sprintf("%s, source asked %d times", codes, o.requests.Load())
+	}},
+	{"PNG of 16000×16000 pixels in 31 kB", func(s *stack, _ *origin) string { return once(s, "/bomb.png?w=300") }},
+	{"`?blur=999` on 1200×800", func(s *stack, _ *origin) string { return once(s, "/small.jpg?blur=999") }},
+	{"`?w=9999&h=9999&fit=crop`", func(s *stack, _ *origin) string { return once(s, "/small.jpg?w=9999&h=9999&fit=crop") }},
+	{"40 answers 500 of the source, then a good image", func(s *stack, _ *origin) string {
+		for i := range 40 {
+			get(s, fmt.Sprintf("/bad%d.jpg?w=300", i))
+		}
+		return fmt.Sprint(get(s, "/small.jpg?w=300").code)
+	}},
+	{"a missing image", func(s *stack, _ *origin) string {
+		a := get(s, "/none.jpg")
+		return fmt.Sprintf("%d, `%s`, `%s`, nosniff: %v", a.code, a.header.Get("Content-Type"), a.header.Get("Cache-Control"),
+			a.header.Get("X-Content-Type-Options") == "nosniff")
+	}},
+	{"`HEAD` · `If-None-Match` · `Range`", func(s *stack, _ *origin) string {
+		etag := get(s, "/small.jpg?w=300").header.Get("ETag")
+		if etag == "" {
+			etag = `"none"`
+		}
+		return fmt.Sprintf("%d · %d · %d", do(s, http.MethodHead, "/small.jpg?w=300", nil).code,
+			do(s, http.MethodGet, "/small.jpg?w=300", http.Header{"If-None-Match": {etag}}).code,
+			do(s, http.MethodGet, "/small.jpg?w=300", http.Header{"Range": {"bytes=0-9"}}).code)
+	}},
+	{"the source is down: image seen before · not seen", func(s *stack, o *origin) string {
+		get(s, "/small.jpg?w=300")
+		o.setDown(true)
+		return fmt.Sprintf("%d · %d", get(s, "/small.jpg?w=300").code, get(s, "/small2.jpg?w=300").code)
+	}},
+	{"one URL again and again, 8 at a time", repeat},
+	{"400 different resizes, one after the other", func(s *stack, _ *origin) string {
+		var times []time.Duration
+		for i := range 400 {
+			start := time.Now()
+			get(s, fmt.Sprintf("/small%d.jpg?w=300", i))
+			times = append(times, time.Since(start))
+		}
+		slices.Sort(times)
+		return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", ms(times[200]), ms(times[396]))
+	}},
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// once measures a single request. The processor time includes what goes on after it.
+func once(s *stack, path string) string {
+	get(s, "/small.jpg?w=10") // connections and code are warm
+	before, start := s.cpu(), time.Now()
+	a := get(s, path)
+	took := time.Since(start)
+	return fmt.Sprintf("%d in %.0f ms, %.2f CPU-s, %s", a.code, ms(took), (s.cpu() - before).Seconds(), s.peak())
+}
+
+func repeat(s *stack, _ *origin) string {
+	get(s, "/small.jpg?w=300")
+	const span = 5 * time.Second
+	var mu sync.Mutex
+	total := 0
+	before, start := s.cpu(), time.Now()
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for n := 0; ; n++ {
+				if time.Since(start) > span {
+					mu.Lock()
+					defer mu.Unlock()
+					total += n
+					return
+				}
+				get(s, "/small.jpg?w=300")
+			}
+		})
+	}
+	wait.Wait()
+	took, cpu := time.Since(start), s.cpu()-before
+	return fmt.Sprintf("%.0f a second, %.2f CPU-ms each", float64(total)/took.Seconds(), ms(cpu)/float64(total))
+}
+
+type answer struct {
+	code   int
+	header http.Header
+}
+
+var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
+
+func get(s *stack, path string) answer { return do(s, http.MethodGet, path, nil) }
+
+// do returns the code 0 if there is no answer.
+func do(s *stack, method, path string, header http.Header) answer {
+	request, err := http.NewRequest(method, s.url+path, nil)
+	if err != nil {
+		return answer{}
+	}
+	request.Header = header
+	response, err := client.Do(request)
+	if err != nil {
+		return answer{}
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return answer{response.StatusCode, response.Header}
+}
+
+// together sends requests at once and counts the codes of the answers.
+func together(n int, send func(int) answer) string {
+	var mu sync.Mutex
+	codes := map[int]int{}
+	var wait sync.WaitGroup
+	for i := range n {
+		wait.Go(func() {
+			a := send(i)
+			mu.Lock()
+			defer mu.Unlock()
+			codes[a.code]++
+		})
+	}
+	wait.Wait()
+	var parts []string
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		parts = append(parts, fmt.Sprintf("%d × %d", codes[code], code))
+	}
+	return strings.Join(parts, ", ")
+}

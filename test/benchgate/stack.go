@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// programs are the paths of executables.
+type programs struct{ darkroom, gate, nginx string }
+
+type contender struct {
+	name  string
+	start func(programs, string) (*stack, error)
+}
+
+// stack is a set of processes that serve images at url.
+type stack struct {
+	url       string
+	folder    string
+	darkroom  *exec.Cmd
+	processes []*exec.Cmd
+}
+
+func newStack() (*stack, error) {
+	folder, err := os.MkdirTemp("", "benchgate")
+	return &stack{folder: folder}, err
+}
+
+func (s *stack) stop() {
+	for _, p := range s.processes {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+	}
+	_ = os.RemoveAll(s.folder)
+}
+
+func (s *stack) launch(path string, environ []string, args ...string) (*exec.Cmd, error) {
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Env = s.folder, append(environ, "PATH="+os.Getenv("PATH"))
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.processes = append(s.processes, cmd)
+	return cmd, nil
+}
+
+func freePort() int {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+func local(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
+
+// startDarkroom starts Darkroom with the settings of the chart, except those in environ.
+func (s *stack) startDarkroom(path, source string, port int, environ ...string) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	s.darkroom, err = s.launch(absolute, append([]string{
+		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=" + source, "LOG_LEVEL=fatal", "CACHE_TIME=31536000",
+		"SOURCE_HYSTRIX_TIMEOUT=10000", "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=100", "SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD=20",
+		"SOURCE_HYSTRIX_SLEEPWINDOW=5000", "SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD=90",
+	}, environ...), "server", "-p", strconv.Itoa(port))
+	if err != nil {
+		return err
+	}
+	return ready(local(port) + "/ping")
+}
+
+// ready waits until a URL answers 200.
+func ready(url string) error {
+	for range 400 {
+		if response, err := http.Get(url); err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	return fmt.Errorf("%s does not answer", url)
+}
+
+func alone(p programs, source string) (*stack, error) {
+	s, err := newStack()
+	if err != nil {
+		return nil, err
+	}
+	port := freePort()
+	s.url = local(port)
+	return s, s.startDarkroom(p.darkroom, source, port)
+}
+
+const nginxConfig = `
+daemon off; pid %[1]s/nginx.pid; error_log %[1]s/error.log; worker_processes 2;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  proxy_cache_path %[1]s/cache keys_zone=images:10m max_size=1g inactive=1d use_temp_path=off;
+  proxy_temp_path %[1]s/proxy; client_body_temp_path %[1]s/body; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;
+  server {
+    listen 127.0.0.1:%[2]d;
+    location / {
+      proxy_pass %[3]s; proxy_cache images; proxy_cache_lock on; proxy_cache_revalidate on;
+      proxy_cache_use_stale error timeout http_500 http_502 http_503 http_504;
+    }
+  }
+}
+`
+
+func behindNginx(p programs, source string) (*stack, error) {
+	s, err := alone(p, source)
+	if err != nil {
+		return nil, err
+	}
+	port := freePort()
+	config := filepath.Join(s.folder, "nginx.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, s.folder, port, s.url), 0o600); err != nil {
+		return nil, err
+	}
+	if _, err := s.launch(p.nginx, nil, "-c", config, "-g", "user root;"); err != nil {
+		return nil, err
+	}
+	s.url = local(port)
+	return s, ready(s.url + "/ping")
+}
+
+func behindGate(p programs, source string) (*stack, error) {
+	s, err := newStack()
+	if err != nil {
+		return nil, err
+	}
+	gate, err := filepath.Abs(p.gate)
+	if err != nil {
+		return nil, err
+	}
+	dark, public, inner, metrics := freePort(), freePort(), freePort(), freePort()
+	cache := filepath.Join(s.folder, "cache")
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		return nil, err
+	}
+	if err := s.startDarkroom(p.darkroom, local(inner), dark, "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=1000"); err != nil {
+		return nil, err
+	}
+	if _, err := s.launch(gate, []string{
+		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=" + source, "LOG_LEVEL=fatal", "GATE_CACHE_FOLDER=" + cache,
+		"GATE_ADDRESS=127.0.0.1:" + strconv.Itoa(public), "GATE_INNER_ADDRESS=127.0.0.1:" + strconv.Itoa(inner),
+		"GATE_METRICS_ADDRESS=127.0.0.1:" + strconv.Itoa(metrics), "GATE_DARKROOM_URL=" + local(dark),
+		"GATE_DARKROOM_MEMORY_LIMIT=" + strconv.Itoa(1<<30), "GATE_SHRINK_FIRST=" + strconv.FormatBool(os.Getenv("SHRINK") != "false"),
+	}); err != nil {
+		return nil, err
+	}
+	s.url = local(public)
+	return s, ready(local(metrics) + "/readyz")
+}
+
+// field returns a number of /proc/PID/status in MiB, such as VmHWM, the peak of the memory.
+func field(cmd *exec.Cmd, name string) int {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(content)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n / 1024
+		}
+	}
+	return 0
+}
+
+// peak is the peak memory of Darkroom, and that of all processes.
+func (s *stack) peak() string {
+	var all int
+	for _, p := range s.processes {
+		all += field(p, "VmHWM")
+	}
+	if len(s.processes) == 1 {
+		return fmt.Sprintf("%d MiB", all)
+	}
+	return fmt.Sprintf("%d MiB (pod %d)", field(s.darkroom, "VmHWM"), all)
+}
+
+// cpu is the processor time of all processes and their children.
+func (s *stack) cpu() time.Duration {
+	var ticks int
+	for _, p := range s.processes {
+		for _, pid := range append(children(p.Process.Pid), p.Process.Pid) {
+			content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if err != nil {
+				continue
+			}
+			fields := strings.Fields(string(content[strings.LastIndexByte(string(content), ')')+1:]))
+			user, _ := strconv.Atoi(fields[11])
+			system, _ := strconv.Atoi(fields[12])
+			ticks += user + system
+		}
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+func children(pid int) []int {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for field := range strings.FieldsSeq(string(content)) {
+		if child, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}
