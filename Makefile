@@ -8,6 +8,8 @@ BUNDLE_VERSION ?= $(VERSION:-dev=)
 IMAGE_BASE ?= ghcr.io/darkroom-operator/darkroom-operator
 BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
 CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
+# The image of the gate, which has a version of its own.
+GATE_IMG ?= ghcr.io/darkroom-operator/darkroom-gate:v$(shell cat gate/VERSION)
 # The folder with the bundle/ and catalog/ of these images: bin/pinned in releases.
 OLM_DIR ?= .
 # Platforms of docker-push, and the commit in the labels of images.
@@ -81,8 +83,8 @@ SHELL := /usr/bin/env bash -o pipefail
 # Each recipe uses all processors.
 .NOTPARALLEL:
 .PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz chaos e2e e2e-olm \
-	test-docs testdata bench assets build page docker-build docker-push build-installer \
-	release-snapshot clean bundle bundle-validate bundle-build bundle-push catalog catalog-build \
+	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
+	release-snapshot clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools release-tools $(CLUSTER_TOOL)
 
 ##@ Development
@@ -228,6 +230,14 @@ else
 	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -operator $(BIN)/darkroom-operator -json $(BIN)/bench.json $(ARGS)
 endif
 
+# DARKROOM_BINARY is a real Darkroom to measure in place of its test double.
+DARKROOM_BINARY ?= $(BIN)/darkroom
+
+bench-gate: ## Compare Darkroom alone, behind nginx if installed, and behind the gate (docs/performance.md). ARGS='-run 40'
+	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
+	$(call go-build,gate) -ldflags '-s -w' -o $(BIN)/gate .
+	go run ./test/benchgate -darkroom $(DARKROOM_BINARY) -gate $(BIN)/gate $(ARGS)
+
 assets: $(CLUSTER_TOOL) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
 	@echo "up to date: $$($(CLUSTER_TOOL) assets)"
 
@@ -247,7 +257,7 @@ web/node_modules: web/package.json web/package-lock.json
 
 # $(call build-image,DOCKERFILE,IMAGE,ARGUMENTS) builds an image for this machine's
 # platform; push-image builds it for PLATFORMS, and pushes it.
-context = $(if $(filter Dockerfile,$(1)),.,$(OLM_DIR))
+context = $(if $(filter Dockerfile,$(1)),.,$(if $(filter gate/Dockerfile,$(1)),gate,$(OLM_DIR)))
 ifeq ($(CONTAINER_TOOL),docker)
 build-image = docker buildx build --load $(BUILD_FLAGS) $(3) -f $(1) -t $(2) $(context)
 push-image = docker buildx build --push --sbom=true --provenance=mode=max --platform $(PLATFORMS) $(BUILD_FLAGS) $(3) -f $(1) -t $(2) $(context)
@@ -290,6 +300,12 @@ clean: ## Remove build output. (Keeps the Go build cache.)
 	rm -rf $(BIN) dist/install.yaml dist/*.tgz web/node_modules web/dist/*
 
 ##@ Operator Lifecycle Manager
+
+gate-build: ## Build the gate's image GATE_IMG.
+	$(call build-image,gate/Dockerfile,$(GATE_IMG),--build-arg REVISION=$(REVISION))
+
+gate-push: ## Build the gate's image GATE_IMG for PLATFORMS, and push it. Its version is gate/VERSION.
+	$(call push-image,gate/Dockerfile,$(GATE_IMG),--build-arg REVISION=$(REVISION))
 
 bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bundle/ and bundle.Dockerfile from config/manifests.
 	@hack/bundle.sh $(BUNDLE_VERSION) $(IMAGE_BASE):v$(BUNDLE_VERSION) .

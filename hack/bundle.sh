@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes OLM's bundle of a version: hack/bundle.sh VERSION IMAGE FOLDER [REPLACES].
 # FOLDER receives bundle/ and bundle.Dockerfile. The same input gives the same bytes.
-# DARKROOM_IMAGE replaces the image of Darkrooms. If both images are given by digest
+# DARKROOM_IMAGE and GATE_IMAGE replace the images of Darkrooms. If all images are given by digest
 # (NAME@sha256:…), the bundle declares that it can be installed from a mirror.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,14 +9,14 @@ cd "$(dirname "$0")/.."
 version=$1 image=$2 folder=$3 replaces=${4:-}
 root=$PWD
 csv=config/manifests/bases/darkroom-operator.clusterserviceversion.yaml
-default=$(sed -n '/RELATED_IMAGE_DARKROOM/{n; s/^ *value: //p}' config/manifests/olm_manager.yaml)
-darkroom=${DARKROOM_IMAGE:-$default}
+related() { sed -n "/RELATED_IMAGE_$1/{n; s/^ *value: //p}" config/manifests/olm_manager.yaml; }
+darkroom=${DARKROOM_IMAGE:-$(related DARKROOM)} gate=${GATE_IMAGE:-$(related GATE)}
 case $image in
   *@*) name=${image%%@*} pin="digest: ${image#*@}" ;;
   *) name=${image%:*} pin="newTag: ${image##*:}" ;;
 esac
 disconnected=false
-if [[ $image == *@sha256:* && $darkroom == *@sha256:* ]]; then disconnected=true; fi
+if [[ $image == *@sha256:* && $darkroom == *@sha256:* && $gate == *@sha256:* ]]; then disconnected=true; fi
 
 work=$(mktemp -d bin/bundle.XXXXXX)
 trap 'rm -rf "$root/$work"' EXIT
@@ -36,7 +36,8 @@ END
 if [[ $replaces ]]; then
   echo "    - {op: add, path: /spec/replaces, value: \"$replaces\"}" >> "$work/kustomization.yaml"
 fi
-bin/tools/kustomize build "$work" | sed "s|value: $default$|value: $darkroom|" > "$work/manifests.yaml"
+bin/tools/kustomize build "$work" | sed -e "s|value: $(related DARKROOM)$|value: $darkroom|" \
+  -e "s|value: $(related GATE)$|value: $gate|" > "$work/manifests.yaml"
 
 mkdir "$work/out"
 (

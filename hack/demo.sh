@@ -26,7 +26,6 @@ readonly pull_timeout=${PULL_TIMEOUT:-20}
 node=${NODE:-}
 kubectl=kubectl
 ingress=
-engine=
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 have() { command -v "$1" > /dev/null 2>&1; }
@@ -139,24 +138,22 @@ find_engine() {
   for engine in docker podman; do
     if have "$engine" && "$engine" info > /dev/null 2>&1; then return; fi
   done
-  engine=
   return 1
 }
 
 # The project's CI runs neither kind nor k3d.
 kind_up() {
   have kubectl || die "kubectl is not installed"
-  find_engine || die "neither Docker nor Podman is running"
   KUBECONFIG=$demo/kubeconfig
   if ! kind_command get clusters 2> /dev/null | grep -qx "$name"; then
     kind_command create cluster --name "$name" --kubeconfig "$KUBECONFIG" --wait 120s
   fi
 }
 kind_load() { kind_command load image-archive "$1" --name "$name"; }
-kind_pull() { "$engine" exec "$name-control-plane" timeout "$pull_timeout" crictl pull "$1"; }
+kind_pull() { "$engine" exec "$name-control-plane" crictl --timeout "${pull_timeout}s" pull "$1"; }
 kind_down() { kind_command delete cluster --name "$name" --kubeconfig "$demo/kubeconfig"; }
 kind_command() {
-  [[ $engine ]] || find_engine || die "neither Docker nor Podman is running"
+  find_engine || die "neither Docker nor Podman is running"
   KIND_EXPERIMENTAL_PROVIDER=$engine kind "$@"
 }
 
@@ -170,7 +167,7 @@ k3d_up() {
   k3d kubeconfig get "$name" > "$KUBECONFIG"
 }
 k3d_load() { k3d image import "$1" --cluster "$name"; }
-k3d_pull() { docker exec "k3d-$name-server-0" timeout "$pull_timeout" crictl pull "$1"; }
+k3d_pull() { docker exec "k3d-$name-server-0" crictl --timeout "${pull_timeout}s" pull "$1"; }
 k3d_down() { k3d cluster delete "$name"; }
 
 # Images.

@@ -21,8 +21,10 @@ case $1 in
   bundle)
     version=$2
     image=$(pinned "$3")
-    DARKROOM_IMAGE=$(pinned "$(sed -n '/RELATED_IMAGE_DARKROOM/{n; s/^ *value: //p}' config/manifests/olm_manager.yaml)")
-    export DARKROOM_IMAGE
+    related() { sed -n "/RELATED_IMAGE_$1/{n; s/^ *value: //p}" config/manifests/olm_manager.yaml; }
+    DARKROOM_IMAGE=$(pinned "$(related DARKROOM)")
+    GATE_IMAGE=$(pinned "$(related GATE)")
+    export DARKROOM_IMAGE GATE_IMAGE
     hack/bundle.sh "$version" "$image" "$folder"
     ;;
   catalog)

@@ -128,9 +128,10 @@ type serviceMonitor struct {
 	corev1.Service `json:",inline"`
 	Spec           struct {
 		Endpoints []struct {
-			Port     string `json:"port"`
-			Path     string `json:"path"`
-			Interval string `json:"interval,omitempty"`
+			Port       string `json:"port,omitempty"`
+			TargetPort string `json:"targetPort,omitempty"`
+			Path       string `json:"path"`
+			Interval   string `json:"interval,omitempty"`
 		} `json:"endpoints"`
 		NamespaceSelector struct {
 			MatchNames []string `json:"matchNames"`

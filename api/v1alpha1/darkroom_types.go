@@ -48,6 +48,8 @@ type DarkroomList struct {
 // DarkroomSpec is the desired state of a Darkroom.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || size(self.subDomains) <= 16",fieldPath=".subDomains",message="an HTTPRoute supports at most 16 hosts: remove some, or use an Ingress instead of the gateway"
+// +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.onlyPresets) || !self.gate.onlyPresets",fieldPath=".gate.onlyPresets",message="cannot be combined with probe, which requests w=16"
+// +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.limits) || !has(self.gate.limits.parameters) || 'w' in self.gate.limits.parameters",fieldPath=".gate.limits.parameters",message="must contain w, because probe requests w=16"
 type DarkroomSpec struct {
 	// version is the Darkroom release to run, used as the container image tag. A
 	// semantic version such as 0.4.2 means the tag v0.4.2, because release tags have
@@ -126,6 +128,12 @@ type DarkroomSpec struct {
 	// +optional
 	Probe *Probe `json:"probe,omitempty"`
 
+	// gate runs a proxy beside Darkroom in each pod, which protects Darkroom from
+	// overload and caches results. It then reads the source in place of Darkroom. By
+	// default there is none.
+	// +optional
+	Gate *Gate `json:"gate,omitempty"`
+
 	// ingress configures the Ingress that routes the hosts. An Ingress is created
 	// unless only gateway is set. If both are set, an Ingress and an HTTPRoute route
 	// the hosts, which allows a migration without downtime.
@@ -149,8 +157,9 @@ type DarkroomSpec struct {
 	// +optional
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
-	// extraEnv are environment variables added to the Darkroom container. They take
-	// precedence over those that the operator sets.
+	// extraEnv are environment variables added to the Darkroom container, or with gate
+	// to the container of the gate. They take precedence over those that the operator
+	// sets.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -158,8 +167,7 @@ type DarkroomSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != 'DEBUG')",message="DEBUG is not allowed: it exposes profiling on the port that serves images; set logLevel: debug for verbose logs"
 	ExtraEnv []corev1.EnvVar `json:"extraEnv,omitempty"`
 
-	// extraEnvFrom are sources of environment variables added to the Darkroom
-	// container.
+	// extraEnvFrom are sources of environment variables added to the same container.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

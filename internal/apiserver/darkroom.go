@@ -40,6 +40,7 @@ type Settings struct {
 	DefaultParams   map[string]v1alpha1.ParamValue `json:"defaultParams,omitempty" doc:"URL parameters added to every request for an image"`
 	Metrics         *v1alpha1.Metrics              `json:"metrics,omitempty" doc:"Whether the pods serve metrics"`
 	Probe           *v1alpha1.Probe                `json:"probe,omitempty" doc:"Image that the operator requests at intervals; Ready depends on it"`
+	Gate            *v1alpha1.Gate                 `json:"gate,omitempty" doc:"Proxy beside Darkroom with limits and a cache; absent: none"`
 	Ingress         *v1alpha1.Ingress              `json:"ingress,omitempty" doc:"Configuration of the Ingress; with gateway, the hosts are routed by both"`
 	Gateway         *v1alpha1.Gateway              `json:"gateway,omitempty" doc:"Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too"`
 	Service         *v1alpha1.Service              `json:"service,omitempty" doc:"Configuration of the Services"`

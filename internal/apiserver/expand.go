@@ -64,6 +64,7 @@ func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 		DefaultParams:   in.DefaultParams,
 		Metrics:         in.Metrics,
 		Probe:           in.Probe,
+		Gate:            in.Gate,
 		Ingress:         in.Ingress,
 		Gateway:         in.Gateway,
 		Service:         in.Service,

@@ -55,6 +55,7 @@ func settingsOf(spec *v1alpha1.DarkroomSpec) Settings {
 		DefaultParams:   spec.DefaultParams,
 		Metrics:         spec.Metrics,
 		Probe:           spec.Probe,
+		Gate:            spec.Gate,
 		Ingress:         spec.Ingress,
 		Gateway:         spec.Gateway,
 		Service:         spec.Service,

@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -48,33 +47,16 @@ func Options(kinds []Kind, namespaces []string, darkrooms labels.Selector) (cach
 	return options, nil
 }
 
-// mapper maps the kinds that are cached. Caches that are limited to namespaces ask for the scope
-// of a kind at each read, and the mapper of a cluster, which asks one for each API group, would
-// cost more than the rest of a reconcile without changes.
-type mapper struct {
-	meta.RESTMapper
-	mappings map[schema.GroupVersionKind]*meta.RESTMapping
-}
-
+// mapperOf maps the kinds that are cached. Caches that are limited to namespaces ask for the
+// scope of a kind at each read, and the mapper of a cluster, which asks one for each API group,
+// would cost more than the rest of a reconcile without changes.
 func mapperOf(kinds []Kind) meta.RESTMapper {
-	out := mapper{meta.NewDefaultRESTMapper(nil), map[schema.GroupVersionKind]*meta.RESTMapping{}}
+	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range append(slices.Clone(kinds), Kind{GroupVersionKind: v1alpha1.GroupVersionKind}) {
-		resource, _ := meta.UnsafeGuessKindToResource(kind.GroupVersionKind)
-		mapping := &meta.RESTMapping{Resource: resource, GroupVersionKind: kind.GroupVersionKind, Scope: meta.RESTScopeNamespace}
-		out.mappings[kind.GroupVersionKind] = mapping
-		out.mappings[kind.GroupVersion().WithKind(kind.Kind+"List")] = mapping
+		mapper.Add(kind.GroupVersionKind, meta.RESTScopeNamespace)
+		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace)
 	}
-	return out
-}
-
-// RESTMapping implements meta.RESTMapper.
-func (m mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if len(versions) == 1 {
-		if mapping, found := m.mappings[kind.WithVersion(versions[0])]; found {
-			return mapping, nil
-		}
-	}
-	return m.RESTMapper.RESTMapping(kind, versions...)
+	return mapper
 }
 
 // namespaceConfigs limits a cache to some namespaces; none means all.

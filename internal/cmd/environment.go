@@ -15,8 +15,9 @@ import (
 const (
 	// envWatchNamespace is set by OLM: the namespaces of the OperatorGroup.
 	envWatchNamespace = "WATCH_NAMESPACE"
-	// envImage is set by OLM bundles, so that mirrors can replace the image.
-	envImage = "RELATED_IMAGE_DARKROOM"
+	// envImage and envGateImage are set by OLM bundles, so that mirrors can replace the images.
+	envImage     = "RELATED_IMAGE_DARKROOM"
+	envGateImage = "RELATED_IMAGE_GATE"
 )
 
 // environmentOf returns the environment variable of a flag: DARKROOM_BASE_DOMAIN of

@@ -17,6 +17,7 @@ type translation struct {
 
 func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.Image = os.Getenv(envImage)
+	t.options.GateImage = os.Getenv(envGateImage)
 	flags.StringVar(&t.options.BaseDomain, "base-domain", values.DefaultBaseDomain,
 		"domain that is appended to each sub-domain")
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",

@@ -17,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -80,6 +81,21 @@ func everything() map[string]*v1alpha1.Darkroom {
 					Enabled: true, ServiceMonitor: true, ServiceMonitorLabels: map[string]string{"release": "stack"}, ScrapeInterval: "1m",
 				}
 				spec.Probe = &v1alpha1.Probe{Path: "/probe.jpg", PeriodSeconds: ptr.To(int32(30)), TimeoutSeconds: ptr.To(int32(5)), FailureThreshold: ptr.To(int32(3))}
+				spec.Gate = &v1alpha1.Gate{
+					Limits: &v1alpha1.GateLimits{
+						MaxWidth: ptr.To(int32(2000)), MaxHeight: ptr.To(int32(1000)), MaxSourcePixels: ptr.To(int64(1e8)),
+						MaxSourceBytes: ptr.To(resource.MustParse("128Mi")), Parameters: []v1alpha1.GateParameter{"w", "h"},
+					},
+					Presets: map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
+					Cache: &v1alpha1.GateCache{
+						Disk: ptr.To(resource.MustParse("1Gi")), RevalidateSeconds: ptr.To(int32(60)), StaleIfErrorSeconds: ptr.To(int32(3600)),
+					},
+					ShrinkFirst: ptr.To(false), AccessLog: true,
+					Resources: &corev1.ResourceRequirements{
+						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
+						Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+					},
+				}
 				spec.Service = &v1alpha1.Service{
 					IPFamilyPolicy: corev1.IPFamilyPolicyPreferDualStack, TrafficDistribution: corev1.ServiceTrafficDistributionPreferClose,
 					Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
@@ -89,6 +105,9 @@ func everything() map[string]*v1alpha1.Darkroom {
 					LocalObjectReference: corev1.LocalObjectReference{Name: "more"},
 				}}}
 			}).Obj(),
+		"presets": photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Gate = &v1alpha1.Gate{Presets: map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"}, OnlyPresets: true}
+		}).Obj(),
 		"s3-inline": photos().S3("pictures", "eu-west-2").InlineKeys("AKIAEXAMPLE", "not-a-real-key").
 			Limit(corev1.ResourceMemory, "64Mi").Obj(),
 		"s3-secret":  s3,

@@ -21,6 +21,9 @@ type Options struct {
 	// Image replaces the chart's default image; a full reference with a tag, a
 	// digest or both. Empty keeps the chart's.
 	Image string
+	// GateImage replaces the chart's image of the gate; a full reference. Empty keeps the
+	// chart's.
+	GateImage string
 	// ImagePullSecrets are the names of Secrets with registry credentials, for Darkrooms that
 	// name none. Each is looked for in the namespace of the Darkroom.
 	ImagePullSecrets []string
@@ -56,6 +59,9 @@ func (o Options) Validate() error {
 	}
 	if o.Image != "" && !parseReference(o.Image).valid() {
 		return fmt.Errorf("image %q: must be an image reference without spaces or scheme, such as registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image)
+	}
+	if o.GateImage != "" && !parseReference(o.GateImage).valid() {
+		return fmt.Errorf("image of the gate %q: must be an image reference without spaces or scheme, with a tag or digest", o.GateImage)
 	}
 	for _, name := range o.ImagePullSecrets {
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {

@@ -12,6 +12,7 @@ import (
 var unreachable = map[string]string{
 	"nameOverride":                       "the operator finds objects by their labels",
 	"image.digest":                       "part of the image that the operator is configured with; spec.version is a tag",
+	"gate.image.digest":                  "as image.digest",
 	"source.breaker":                     "tuned for all sources; extraEnv overrides it (SOURCE_HYSTRIX_…)",
 	"podDisruptionBudget":                "the default keeps all but one pod, which suits every number of pods",
 	"service.type":                       "a NodePort or LoadBalancer would serve /metrics and any host, past the claims of hosts",
@@ -35,7 +36,7 @@ func TestEachChartValueIsReachable(t *testing.T) {
 	}
 	set := map[string]bool{}
 	options := Options{
-		Image: "registry.example.com/darkroom:v0.4.2",
+		Image: "registry.example.com/darkroom:v0.4.2", GateImage: "registry.example.com/gate:v0.1.0",
 		Proxy: Proxy{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3128", No: ".local"},
 	}
 	for _, darkroom := range everything() {

@@ -69,6 +69,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.resources(darkroom.Spec.Resources, darkroom.Spec.Autoscaling != nil)
 	b.serving(&darkroom.Spec)
 	b.probe(darkroom.Spec.Probe)
+	b.gate(&darkroom.Spec, t.options)
 	b.routing(&darkroom.Spec, t.options, t.allowed)
 	b.podTemplate(&darkroom.Spec, state.CredentialsVersion, t.allowed)
 	b.environment(&darkroom.Spec)

@@ -21,16 +21,31 @@ var mountPath = regexp.MustCompile(`^/[^:]+$`)
 // The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured
 // with Darkroom v0.4.2), so no pod goes without a memory limit.
 var (
-	defaultMemoryLimit = resource.MustParse("2Gi")
-	defaultRequests    = corev1.ResourceList{
-		corev1.ResourceCPU:    resource.MustParse("100m"),
-		corev1.ResourceMemory: resource.MustParse("128Mi"),
+	darkroomDefaults = defaultResources{
+		memoryLimit: resource.MustParse("2Gi"),
+		requests: corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("100m"),
+			corev1.ResourceMemory: resource.MustParse("128Mi"),
+		},
+	}
+	gateDefaults = defaultResources{
+		memoryLimit: resource.MustParse("512Mi"),
+		requests: corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("100m"),
+			corev1.ResourceMemory: resource.MustParse("128Mi"),
+		},
 	}
 	// With autoscaling, the CPU request decides when pods are added. Resizing an image of one
 	// megapixel takes 36 ms of CPU time, one of twelve megapixels 340 ms (measured with Darkroom
 	// v0.4.2): with the chart's request and target, two small images a second would add pods.
 	scaledCPURequest = resource.MustParse("500m")
 )
+
+// defaultResources are those of a container in the chart.
+type defaultResources struct {
+	memoryLimit resource.Quantity
+	requests    corev1.ResourceList
+}
 
 // replicas leaves the number of pods either to the resource or to an autoscaler.
 func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
@@ -75,33 +90,39 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
-// resources lays the Darkroom's over the chart's defaults, which Helm merges key
-// by key. Two merges would contradict themselves and are settled here: a limit
-// below the default request drops that request, and a memory request above the
-// default limit lifts the limit.
+// resources sets those of the container of Darkroom.
 func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling bool) {
+	resources = resources.DeepCopy()
 	if resources == nil {
 		resources = &corev1.ResourceRequirements{}
 	}
-	requests, limits := maps.Clone(resources.Requests), maps.Clone(resources.Limits)
-	if _, requested := requests[corev1.ResourceCPU]; autoscaling && !requested {
-		if requests == nil {
-			requests = corev1.ResourceList{}
+	if _, requested := resources.Requests[corev1.ResourceCPU]; autoscaling && !requested {
+		if resources.Requests == nil {
+			resources.Requests = corev1.ResourceList{}
 		}
-		requests[corev1.ResourceCPU] = scaledCPURequest
-		if limit, limited := limits[corev1.ResourceCPU]; limited && limit.Cmp(scaledCPURequest) < 0 {
-			requests[corev1.ResourceCPU] = limit
+		resources.Requests[corev1.ResourceCPU] = scaledCPURequest
+		if limit, limited := resources.Limits[corev1.ResourceCPU]; limited && limit.Cmp(scaledCPURequest) < 0 {
+			resources.Requests[corev1.ResourceCPU] = limit
 		}
 	}
+	b.containerResources(specPath.Child("resources"), resources, darkroomDefaults, "resources")
+}
+
+// containerResources lays resources over the chart's defaults, which Helm merges key
+// by key. Two merges would contradict themselves and are settled here: a limit
+// below the default request drops that request, and a memory request above the
+// default limit lifts the limit.
+func (b *builder) containerResources(path *field.Path, resources *corev1.ResourceRequirements, defaults defaultResources, keys ...string) {
+	under := func(more ...string) []string { return append(slices.Clone(keys), more...) }
+	requests, limits := maps.Clone(resources.Requests), maps.Clone(resources.Limits)
 	if _, limited := limits[corev1.ResourceMemory]; !limited {
-		if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(defaultMemoryLimit) > 0 {
+		if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(defaults.memoryLimit) > 0 {
 			if limits == nil {
 				limits = corev1.ResourceList{}
 			}
 			limits[corev1.ResourceMemory] = requested
 		}
 	}
-	path := specPath.Child("resources")
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		request := requests[name]
 		if limit, limited := limits[name]; limited && request.Cmp(limit) > 0 {
@@ -110,14 +131,14 @@ func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling 
 	}
 
 	for name, quantity := range limits {
-		b.set(quantity.String(), "resources", "limits", string(name))
-		defaultRequest, hasDefault := defaultRequests[name]
+		b.set(quantity.String(), under("limits", string(name))...)
+		defaultRequest, hasDefault := defaults.requests[name]
 		if _, requested := requests[name]; !requested && hasDefault && quantity.Cmp(defaultRequest) < 0 {
-			b.set(nil, "resources", "requests", string(name))
+			b.set(nil, under("requests", string(name))...)
 		}
 	}
 	for name, quantity := range requests {
-		b.set(quantity.String(), "resources", "requests", string(name))
+		b.set(quantity.String(), under("requests", string(name))...)
 	}
 	if len(resources.Claims) > 0 {
 		b.errs = append(b.errs, field.Forbidden(path.Child("claims"), "claims are not supported: Darkroom uses no devices"))

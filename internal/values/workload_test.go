@@ -193,8 +193,8 @@ func TestDefaultMemoryLimitIsTheCharts(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit, ok := at(chart.Values, "resources", "limits", "memory").(string)
-	if !ok || defaultMemoryLimit.Cmp(resource.MustParse(limit)) != 0 {
-		t.Errorf("the chart limits memory to %v, this package thinks %s", limit, defaultMemoryLimit.String())
+	if !ok || darkroomDefaults.memoryLimit.Cmp(resource.MustParse(limit)) != 0 {
+		t.Errorf("the chart limits memory to %v, this package thinks %s", limit, darkroomDefaults.memoryLimit.String())
 	}
 }
 

@@ -105,7 +105,7 @@ func saysWhetherItIsDisconnected(t *testing.T, folder string, want bool) {
 			}
 		}
 	}
-	if len(used) != 5 {
+	if len(used) != 7 {
 		t.Errorf("it names the images %q", used)
 	}
 	for _, image := range used {

@@ -84,6 +84,8 @@ func publish(t *testing.T, authority *authority, host string) []string {
 	darkroom := pinned(darkroomImage, pushArchive(t, authority, atMirror(darkroomImage), archive))
 
 	t.Setenv("DARKROOM_IMAGE", darkroom)
+	// No Darkroom of this test has a gate; any image with a digest will do.
+	t.Setenv("GATE_IMAGE", darkroom)
 	if _, err := run(t.Context(), filepath.Join(repository, "hack", "bundle.sh"), thisVersion, operator, folder); err != nil {
 		t.Fatal(err)
 	}

@@ -58,6 +58,9 @@ SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS: {{ $breaker.maxConcurrentRequests | int64 
 SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD: {{ $breaker.requestVolumeThreshold | int64 | quote }}
 SOURCE_HYSTRIX_SLEEPWINDOW: {{ $breaker.sleepWindowMilliseconds | int64 | quote }}
 SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD: {{ $breaker.errorPercentThreshold | int64 | quote }}
+{{- if .Values.gate.enabled }}
+{{- include "darkroom.gateConfig" . }}
+{{- end }}
 {{- end -}}
 
 {{/* "k=v;k=v", sorted, so that the same parameters always render the same pods. */}}

@@ -418,6 +418,8 @@ export interface components {
             extraEnv?: components["schemas"]["EnvVar"][];
             /** @description Sources of additional environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
+            /** @description Proxy beside Darkroom with limits and a cache; absent: none */
+            gate?: components["schemas"]["Gate"];
             /** @description Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
             /**
@@ -492,6 +494,8 @@ export interface components {
             extraEnv?: components["schemas"]["EnvVarInput"][];
             /** @description Sources of additional environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
+            /** @description Proxy beside Darkroom with limits and a cache; absent: none */
+            gate?: components["schemas"]["Gate"];
             /** @description Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
             /** @description Container image, and how it is pulled */
@@ -597,6 +601,36 @@ export interface components {
             optional?: boolean;
             path: string;
             volumeName: string;
+        };
+        Gate: {
+            accessLog?: boolean;
+            cache?: components["schemas"]["GateCache"];
+            limits?: components["schemas"]["GateLimits"];
+            onlyPresets?: boolean;
+            presets?: {
+                [key: string]: string;
+            };
+            resources?: components["schemas"]["ResourceRequirements"];
+            shrinkFirst?: boolean;
+        };
+        GateCache: {
+            /** @description A quantity such as 500m, 2 or 256Mi */
+            disk?: string | number;
+            /** Format: int32 */
+            revalidateSeconds?: number;
+            /** Format: int32 */
+            staleIfErrorSeconds?: number;
+        };
+        GateLimits: {
+            /** Format: int32 */
+            maxHeight?: number;
+            /** @description A quantity such as 500m, 2 or 256Mi */
+            maxSourceBytes?: string | number;
+            /** Format: int64 */
+            maxSourcePixels?: number;
+            /** Format: int32 */
+            maxWidth?: number;
+            parameters?: string[];
         };
         Gateway: {
             annotations?: {
@@ -876,6 +910,8 @@ export interface components {
             extraEnv?: components["schemas"]["EnvVar"][];
             /** @description Sources of additional environment variables */
             extraEnvFrom?: components["schemas"]["EnvFromSource"][];
+            /** @description Proxy beside Darkroom with limits and a cache; absent: none */
+            gate?: components["schemas"]["Gate"];
             /** @description Configuration of an HTTPRoute, which replaces the Ingress unless ingress is set too */
             gateway?: components["schemas"]["Gateway"];
             /** @description Container image, and how it is pulled */

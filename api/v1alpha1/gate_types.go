@@ -1,0 +1,118 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Gate configures a proxy beside Darkroom in each pod. It limits requests and originals,
+// fetches each image once, caches results, and admits transformations only within the
+// memory of Darkroom.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.onlyPresets) || !self.onlyPresets || has(self.presets)",fieldPath=".onlyPresets",message="requires presets"
+type Gate struct {
+	// limits bound what a request may cost. Requests beyond a limit are refused with
+	// status 400, and originals with 413.
+	// +optional
+	Limits *GateLimits `json:"limits,omitempty"`
+
+	// presets are named sets of URL parameters, for example thumb: w=200&h=200&fit=crop,
+	// which is requested with ?preset=thumb.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[a-zA-Z0-9_-]{1,64}$'))",message="names must consist of 1 to 64 letters, digits, '-' and '_'"
+	Presets map[string]PresetParameters `json:"presets,omitempty"`
+
+	// onlyPresets refuses URL parameters other than preset.
+	// +optional
+	OnlyPresets bool `json:"onlyPresets,omitempty"`
+
+	// cache configures the cache of results.
+	// +optional
+	Cache *GateCache `json:"cache,omitempty"`
+
+	// shrinkFirst reduces large JPEG files before Darkroom decodes them, if the
+	// result is much smaller. Defaults to true.
+	// +optional
+	ShrinkFirst *bool `json:"shrinkFirst,omitempty"`
+
+	// accessLog logs each request as JSON.
+	// +optional
+	AccessLog bool `json:"accessLog,omitempty"`
+
+	// resources are the compute resources of the gate in each pod. The memory limit
+	// defaults to 512Mi. A quarter of it is used for the cache.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+}
+
+// PresetParameters are URL parameters as in a query string.
+//
+// +kubebuilder:validation:MaxLength=256
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+=[A-Za-z0-9.,]+(&[a-z]+=[A-Za-z0-9.,]+)*$')",message="must be URL parameters, for example w=200&h=200&fit=crop"
+type PresetParameters string
+
+// GateLimits bound what a request may cost.
+type GateLimits struct {
+	// maxWidth is the maximum width of a result in pixels. Defaults to 4096.
+	// +optional
+	// +kubebuilder:validation:Minimum=16
+	// +kubebuilder:validation:Maximum=9999
+	MaxWidth *int32 `json:"maxWidth,omitempty"`
+
+	// maxHeight is the maximum height of a result in pixels. Defaults to 4096.
+	// +optional
+	// +kubebuilder:validation:Minimum=16
+	// +kubebuilder:validation:Maximum=9999
+	MaxHeight *int32 `json:"maxHeight,omitempty"`
+
+	// maxSourcePixels is the maximum number of pixels of an original. Defaults to 50
+	// million.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	MaxSourcePixels *int64 `json:"maxSourcePixels,omitempty"`
+
+	// maxSourceBytes is the maximum size of an original. Defaults to 64Mi.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : quantity(self).isGreaterThan(quantity('0'))",message="must be greater than 0, for example 64Mi"
+	MaxSourceBytes *resource.Quantity `json:"maxSourceBytes,omitempty"`
+
+	// parameters are the URL parameters that may be used. By default all parameters of
+	// darkroom are allowed.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=9
+	Parameters []GateParameter `json:"parameters,omitempty"`
+}
+
+// GateParameter is the name of a URL parameter of Darkroom.
+//
+// +kubebuilder:validation:Enum=auto;blur;crop;fit;flip;h;mono;rot;w
+type GateParameter string
+
+// GateCache configures the cache of results.
+type GateCache struct {
+	// disk is the size of a cache on the disk of the node, in an emptyDir volume. It
+	// survives restarts of the container, and is deleted with the pod. By default results are
+	// cached only in memory.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 16777216 : quantity(self).compareTo(quantity('16Mi')) >= 0",message="must be at least 16Mi"
+	Disk *resource.Quantity `json:"disk,omitempty"`
+
+	// revalidateSeconds is the age from which the source is asked whether the original of
+	// a cached image has changed. Defaults to 300.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	RevalidateSeconds *int32 `json:"revalidateSeconds,omitempty"`
+
+	// staleIfErrorSeconds is the additional time for which a cached image is served while
+	// the source fails. Defaults to 86400.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	StaleIfErrorSeconds *int32 `json:"staleIfErrorSeconds,omitempty"`
+}

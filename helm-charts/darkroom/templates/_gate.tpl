@@ -1,0 +1,138 @@
+{{/*
+The gate: a container beside Darkroom. It has the ConfigMap, the credentials and the
+variables that Darkroom has without it, because it reads the source. Darkroom reads from the
+gate's inner face at loopback.
+*/}}
+
+{{/* Variables of the gate in the ConfigMap, after those of the source. */}}
+{{- define "darkroom.gateConfig" -}}
+{{- with .Values.gate }}
+GATE_MAX_WIDTH: {{ .limits.maxWidth | int64 | quote }}
+GATE_MAX_HEIGHT: {{ .limits.maxHeight | int64 | quote }}
+GATE_MAX_SOURCE_PIXELS: {{ .limits.maxSourcePixels | int64 | quote }}
+GATE_MAX_SOURCE_BYTES: {{ .limits.maxSourceBytes | int64 | quote }}
+{{- with .limits.parameters }}
+GATE_PARAMETERS: {{ join "," . | quote }}
+{{- end }}
+{{- with .presets }}
+GATE_PRESETS: {{ toJson . | quote }}
+{{- end }}
+GATE_ONLY_PRESETS: {{ .onlyPresets | toString | quote }}
+{{- with .cache.diskBytes | int64 }}
+GATE_CACHE_FOLDER: /cache
+GATE_CACHE_DISK_BYTES: {{ . | quote }}
+{{- end }}
+GATE_REVALIDATE_SECONDS: {{ .cache.revalidateSeconds | int64 | quote }}
+GATE_STALE_IF_ERROR_SECONDS: {{ .cache.staleIfErrorSeconds | int64 | quote }}
+GATE_SHRINK_FIRST: {{ .shrinkFirst | toString | quote }}
+GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Darkroom's env beside a gate. It has no credentials and no proxy. */}}
+{{- define "darkroom.innerEnv" -}}
+- name: DEBUG
+  value: "false"
+- name: LOG_LEVEL
+  value: {{ .Values.logLevel | quote }}
+# Memory is the decoded images. Collecting garbage earlier leaves more of it to them.
+- name: GOGC
+  value: "50"
+- name: SOURCE_KIND
+  value: webfolder
+- name: SOURCE_BASEURL
+  value: http://127.0.0.1:3002
+# The gate admits requests, and none of them fails for the source.
+- name: SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS
+  value: "1000"
+- name: SOURCE_HYSTRIX_TIMEOUT
+  value: "30000"
+{{- end -}}
+
+{{- define "darkroom.gateImage" -}}
+{{- with .Values.gate.image -}}
+{{- ternary (printf "%s@%s" .repository .digest) (printf "%s:%s" .repository .tag) (not (empty .digest)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "darkroom.gateContainer" -}}
+- name: gate
+  image: {{ include "darkroom.gateImage" . | quote }}
+  imagePullPolicy: {{ .Values.gate.image.pullPolicy }}
+  ports:
+    - name: http
+      containerPort: 3000
+      protocol: TCP
+    - name: metrics
+      containerPort: 3003
+      protocol: TCP
+  envFrom:
+    - configMapRef:
+        name: {{ include "darkroom.configName" . | quote }}
+    {{- with .Values.extraEnvFrom }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  env:
+    {{- include "darkroom.env" . | nindent 4 }}
+    - name: GATE_MEMORY_LIMIT
+      valueFrom:
+        resourceFieldRef:
+          containerName: gate
+          resource: limits.memory
+          divisor: "1"
+    - name: GATE_DARKROOM_MEMORY_LIMIT
+      valueFrom:
+        resourceFieldRef:
+          containerName: darkroom
+          resource: limits.memory
+          divisor: "1"
+  {{- if .Values.probe.path }}
+  # Through the gate and Darkroom: new pods serve the image before they receive requests.
+  startupProbe:
+    {{- include "darkroom.imageProbe" .Values.probe | nindent 4 }}
+  {{- else if .Values.startupProbe }}
+  # The gate is ready once Darkroom has responded.
+  startupProbe:
+    {{- include "darkroom.healthProbe" (list "/readyz" "metrics" .Values.startupProbe) | nindent 4 }}
+  {{- end }}
+  {{- with .Values.readinessProbe }}
+  readinessProbe:
+    {{- include "darkroom.healthProbe" (list "/readyz" "metrics" .) | nindent 4 }}
+  {{- end }}
+  {{- with .Values.livenessProbe }}
+  livenessProbe:
+    {{- include "darkroom.healthProbe" (list "/healthz" "metrics" .) | nindent 4 }}
+  {{- end }}
+  {{- with .Values.preStopSleepSeconds | int64 }}
+  lifecycle:
+    preStop:
+      sleep:
+        seconds: {{ . }}
+  {{- end }}
+  {{- with .Values.gate.resources }}
+  resources:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.securityContext }}
+  securityContext:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if or .Values.gate.cache.diskBytes .Values.extraVolumeMounts }}
+  volumeMounts:
+    {{- if .Values.gate.cache.diskBytes }}
+    - name: gate-cache
+      mountPath: /cache
+    {{- end }}
+    {{- with .Values.extraVolumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{/* A probe of a path and port: list of path, port and timing. */}}
+{{- define "darkroom.healthProbe" -}}
+httpGet:
+  path: {{ index . 0 }}
+  port: {{ index . 1 }}
+{{ toYaml (index . 2) }}
+{{- end -}}

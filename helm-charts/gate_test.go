@@ -1,0 +1,142 @@
+package charts
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+const withGate = `
+source: {type: S3, bucket: {name: b, region: r}, credentials: {existingSecret: {name: s3}}}
+hosts: [photos.example.com]
+extraEnv: [{name: HTTPS_PROXY, value: "http://proxy:3128"}]
+extraEnvFrom: [{secretRef: {name: more}}]
+gate: {enabled: true}
+`
+
+func containersOf(t *testing.T, deployment *appsv1.Deployment) (darkroom, gate corev1.Container) {
+	t.Helper()
+	containers := deployment.Spec.Template.Spec.Containers
+	if len(containers) != 2 || containers[0].Name != "darkroom" || containers[1].Name != "gate" {
+		t.Fatalf("containers %v", containers)
+	}
+	return containers[0], containers[1]
+}
+
+// The first container is that of Darkroom: kubectl logs, the operator and the REST API read it.
+func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
+	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
+	if len(darkroom.EnvFrom) != 0 {
+		t.Errorf("Darkroom reads %v", darkroom.EnvFrom)
+	}
+	for _, variable := range darkroom.Env {
+		if variable.ValueFrom != nil || strings.Contains(variable.Name, "BUCKET") || strings.Contains(variable.Name, "PROXY") {
+			t.Errorf("Darkroom has %s", variable.Name)
+		}
+	}
+	has := map[string]bool{}
+	for _, variable := range gate.Env {
+		has[variable.Name] = true
+	}
+	for _, name := range []string{"SOURCE_BUCKET_ACCESSKEY", "SOURCE_BUCKET_SECRETKEY", "HTTPS_PROXY", "GATE_MEMORY_LIMIT", "GATE_DARKROOM_MEMORY_LIMIT"} {
+		if !has[name] {
+			t.Errorf("the gate has no %s", name)
+		}
+	}
+	if len(gate.EnvFrom) != 2 {
+		t.Errorf("the gate reads %v", gate.EnvFrom)
+	}
+}
+
+func TestTheGateHasThePortOfImages(t *testing.T) {
+	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
+	if gate.Ports[0].Name != "http" || gate.Ports[0].ContainerPort != 3000 || darkroom.Ports[0].Name == "http" || darkroom.Ports[0].ContainerPort == 3000 {
+		t.Errorf("ports: gate %v, darkroom %v", gate.Ports, darkroom.Ports)
+	}
+	for _, values := range []string{withGate, withGate + "gateway: {enabled: true, parentRefs: [{name: public}]}"} {
+		rendered := objectsOf(t, values)
+		if services := all[*corev1.Service](rendered); len(services) != 1 {
+			t.Errorf("%d Services", len(services))
+		}
+		for _, ingress := range all[*networkingv1.Ingress](rendered) {
+			if paths := ingress.Spec.Rules[0].HTTP.Paths; len(paths) != 1 {
+				t.Errorf("paths %v", paths)
+			}
+		}
+	}
+}
+
+func TestProbesGoThroughTheGate(t *testing.T) {
+	for name, values := range map[string]string{"with an image": withGate + "probe: {path: /cat.jpg}", "without an image": withGate} {
+		darkroom, gate := containersOf(t, deploymentOf(t, values))
+		if darkroom.StartupProbe != nil || darkroom.ReadinessProbe != nil {
+			t.Errorf("%s: Darkroom's own probes take the pod out of the Service while cached images can be served", name)
+		}
+		want := "/readyz"
+		if name == "with an image" {
+			want = "/cat.jpg?w=16"
+		}
+		if got := gate.StartupProbe.HTTPGet.Path; got != want {
+			t.Errorf("%s: startup probe of %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestTheGateDrainsBeforeDarkroom(t *testing.T) {
+	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
+	if gate, darkroom := gate.Lifecycle.PreStop.Sleep.Seconds, darkroom.Lifecycle.PreStop.Sleep.Seconds; darkroom <= gate {
+		t.Errorf("the gate stops after %d s, Darkroom after %d s", gate, darkroom)
+	}
+	if _, err := tryRender(mustLoad(t), releaseName, withGate+"terminationGracePeriodSeconds: 25"); err == nil || !strings.Contains(err.Error(), "15 seconds") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTheAutoscalerMeasuresDarkroomAlone(t *testing.T) {
+	scaler := only[*autoscalingv2.HorizontalPodAutoscaler](t, objectsOf(t, withGate+"autoscaling: {enabled: true}"))
+	metric := scaler.Spec.Metrics[0]
+	if metric.Type != autoscalingv2.ContainerResourceMetricSourceType || metric.ContainerResource.Container != "darkroom" {
+		t.Errorf("metric %+v", metric)
+	}
+}
+
+func TestTheDiskCacheIsABoundedVolume(t *testing.T) {
+	if volumes := deploymentOf(t, withGate).Spec.Template.Spec.Volumes; len(volumes) != 0 {
+		t.Errorf("volumes %v without a disk cache", volumes)
+	}
+	deployment := deploymentOf(t, strings.Replace(withGate, "{enabled: true}", "{enabled: true, cache: {diskBytes: 1073741824}}", 1))
+	_, gate := containersOf(t, deployment)
+	volumes := deployment.Spec.Template.Spec.Volumes
+	if len(volumes) != 1 || volumes[0].EmptyDir.SizeLimit.Value() != 1<<30 || gate.VolumeMounts[0].Name != volumes[0].Name {
+		t.Errorf("volumes %v, mounts %v", volumes, gate.VolumeMounts)
+	}
+}
+
+// The gate refuses to connect to the networks of the NetworkPolicy, and to more.
+func TestTheGateKnowsTheNetworksThatTheNetworkPolicyBlocks(t *testing.T) {
+	guard, err := os.ReadFile("../gate/source/guard.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := only[*networkingv1.NetworkPolicy](t, objectsOf(t, `{networkPolicy: {enabled: true}}`)).Spec
+	for _, rule := range policy.Egress {
+		for _, peer := range rule.To {
+			if peer.IPBlock == nil {
+				continue
+			}
+			for _, network := range peer.IPBlock.Except {
+				// The gate blocks all of the range in which AWS has its services.
+				network = strings.Replace(network, "fd00:ec2::254/128", "fd00:ec2::/32", 1)
+				if !strings.Contains(string(guard), fmt.Sprintf("%q", network)) {
+					t.Errorf("gate/source/guard.go does not have %s", network)
+				}
+			}
+		}
+	}
+}
