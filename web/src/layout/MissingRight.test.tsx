@@ -13,9 +13,9 @@ const forbidden = { title: "Forbidden", status: 403, detail: 'user "x" may not d
 test.each([
   ["pods", <Pods key="" darkroom={darkroom()} mayReadLogs />, "list pods", "view"],
   ["events", <Events key="" darkroom={darkroom()} />, "list events", "view"],
-  ["log", <PodLog key="" of={darkroom()} hasRestarted={false} pod="cats-1" />, "get pods/log", "view"],
-  ["image", <ImageView key="" of={darkroom()} path="/cat.jpg" query="" round={1} alt="cat" />, "get services/proxy", "edit"],
-  ["playground", <Playground key="" darkroom={darkroom()} mayFetch={false} />, "get services/proxy", "edit"],
+  ["log", <PodLog key="" of={darkroom()} hasRestarted={false} pod="cats-1" />, "get pods/log", "darkroom-page-viewer"],
+  ["image", <ImageView key="" of={darkroom()} path="/cat.jpg" query="" round={1} alt="cat" />, "get services/proxy", "darkroom-page-viewer"],
+  ["playground", <Playground key="" darkroom={darkroom()} mayFetch={false} />, "get services/proxy", "darkroom-page-viewer"],
 ])("without the right to it, %s names the right and a role that grants it", async (_, view, right, role) => {
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(forbidden), { status: 403 })));
   render(view);
