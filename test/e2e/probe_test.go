@@ -214,29 +214,30 @@ func outageOf(t *testing.T) time.Duration {
 func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 	t.Parallel()
 	const app = "outage"
-	url, err := startSource(t.Context(), app, 8080, "webfolder", "--addr", ":8080")
-	if err != nil {
-		t.Fatal(err)
-	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: sourcesNamespace, Name: app}}
 	t.Cleanup(func() { _ = kube.Delete(context.Background(), pod) })
-	label := func(value string) {
-		change(t, pod, func(p *corev1.Pod) { metav1.SetMetaDataLabel(&p.ObjectMeta, "app", value) })
+	start := func() {
+		if _, err := startSource(t.Context(), app, 8080, "webfolder", "--addr", ":8080"); err != nil {
+			t.Fatal(err)
+		}
+		change(t, pod, func(p *corev1.Pod) { metav1.SetMetaDataLabel(&p.ObjectMeta, "app", app) })
 	}
-	label(app)
+	start()
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: sourcesNamespace, Name: app},
 		Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": app}, Ports: []corev1.ServicePort{{Port: 8080}}},
 	}
 	create(t, service)
 	t.Cleanup(func() { _ = kube.Delete(context.Background(), service) })
-	t.Logf("the source at %s is behind %s", url, service.Spec.ClusterIP)
 
 	darkroom := newDarkroom(newNamespace(t), "lonely").WebFolder(fmt.Sprintf("http://%s:8080", service.Spec.ClusterIP)).
 		Replicas(2).Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
-	label("away")
+	// Without its pod: connections that are established outlive the endpoints of a Service.
+	if err := kube.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
 	within(t, reportedWithin, "the outage is reported", func(ctx context.Context) error {
 		return sourceSays(ctx, darkroom, v1alpha1.ReasonImageUnprocessable, v1alpha1.ReasonSourceTimeout)
 	})
@@ -256,7 +257,7 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 	if err := readySays(t.Context(), darkroom, v1alpha1.ReasonImageUnprocessable, v1alpha1.ReasonSourceTimeout); err != nil {
 		t.Errorf("a pod that was created during the outage: %v", err)
 	}
-	label(app)
+	start()
 	t.Logf("all pods ready %s after the end of an outage of %s", waitReady(t, darkroom).Round(100*time.Millisecond), outageOf(t))
 	if err := stillServe(t.Context(), darkroom, survivor); err != nil {
 		t.Error(err)
