@@ -115,9 +115,14 @@ func TestErrorsOfBodiesAreInOurWords(t *testing.T) {
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	one := path(namespace, "photos")
 	for _, request := range []struct{ method, path, mediaType string }{
-		{"POST", "/darkrooms", "application/json"}, {"PUT", one, "application/json"}, {"PATCH", one, "application/merge-patch+json"},
-		{"POST", one + "/manifest", "application/json"}, {"POST", one + "/review", "application/json"},
-		{"POST", one + "/rollback", "application/json"}, {"POST", "/secrets", "application/json"}, {"POST", "/session", "application/json"},
+		{"POST", "/darkrooms", "application/json"},
+		{"PUT", one, "application/json"},
+		{"PATCH", one, "application/merge-patch+json"},
+		{"POST", one + "/manifest", "application/json"},
+		{"POST", one + "/review", "application/json"},
+		{"POST", one + "/rollback", "application/json"},
+		{"POST", "/secrets", "application/json"},
+		{"POST", "/session", "application/json"},
 	} {
 		for _, body := range []string{
 			`{`, `[`, `[]`, `null`, `"x"`, `{"name":1}`, `{"replicas":99999999999999999999}`, `{"replicas":1.5}`, `{"revision":99999999999999999999}`,

@@ -84,7 +84,7 @@ func TestWhatAnOperatorRefusesAfterARestartStaysAsItIs(t *testing.T) {
 func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
 	namespace := newNamespace(t)
 	// The first settings refuse nothing.

@@ -46,24 +46,33 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 		}
 		b.set(string(value), "defaultParams", name)
 	}
-	if metrics := spec.Metrics; metrics != nil && metrics.Enabled {
+	if spec.Metrics != nil {
+		b.metrics(spec.Metrics)
+	}
+}
+
+// metrics writes whether Darkroom serves metrics, and how Prometheus finds them.
+func (b *builder) metrics(metrics *v1alpha1.Metrics) {
+	if metrics.Enabled {
 		b.set(true, "metrics", "enabled")
 	}
-	if metrics := spec.Metrics; metrics != nil && metrics.ServiceMonitor {
-		if !metrics.Enabled {
-			b.errs = append(b.errs, field.Forbidden(specPath.Child("metrics", "serviceMonitor"), "requires metrics.enabled: true"))
+	if !metrics.ServiceMonitor {
+		return
+	}
+	path := specPath.Child("metrics")
+	if !metrics.Enabled {
+		b.errs = append(b.errs, field.Forbidden(path.Child("serviceMonitor"), "requires metrics.enabled: true"))
+	}
+	b.set(true, "metrics", "serviceMonitor", "enabled")
+	b.labels(path.Child("serviceMonitorLabels"), metrics.ServiceMonitorLabels)
+	if len(metrics.ServiceMonitorLabels) > 0 {
+		b.setPlain(metrics.ServiceMonitorLabels, path.Child("serviceMonitorLabels"), "metrics", "serviceMonitor", "labels")
+	}
+	if interval := metrics.ScrapeInterval; interval != "" {
+		if !scrapeInterval.MatchString(interval) {
+			b.invalid(path.Child("scrapeInterval"), interval, "must be a duration of Prometheus, for example 30s or 1m")
 		}
-		b.set(true, "metrics", "serviceMonitor", "enabled")
-		b.labels(specPath.Child("metrics", "serviceMonitorLabels"), metrics.ServiceMonitorLabels)
-		if len(metrics.ServiceMonitorLabels) > 0 {
-			b.setPlain(metrics.ServiceMonitorLabels, specPath.Child("metrics", "serviceMonitorLabels"), "metrics", "serviceMonitor", "labels")
-		}
-		if interval := metrics.ScrapeInterval; interval != "" {
-			if !scrapeInterval.MatchString(interval) {
-				b.invalid(specPath.Child("metrics", "scrapeInterval"), interval, "must be a duration of Prometheus, for example 30s or 1m")
-			}
-			b.set(interval, "metrics", "serviceMonitor", "interval")
-		}
+		b.set(interval, "metrics", "serviceMonitor", "interval")
 	}
 }
 

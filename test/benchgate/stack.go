@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,8 @@ func (s *stack) stop() {
 
 func (s *stack) launch(path string, environ []string, args ...string) (*exec.Cmd, error) {
 	cmd := exec.Command(path, args...)
-	cmd.Dir, cmd.Env = s.folder, append(environ, "PATH="+os.Getenv("PATH"))
+	cmd.Dir = s.folder
+	cmd.Env = append(slices.Clone(environ), "PATH="+os.Getenv("PATH"))
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

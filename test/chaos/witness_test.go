@@ -53,14 +53,6 @@ func (w write) of(resource string, key client.ObjectKey) bool {
 	return strings.Contains(w.path+"/", "/namespaces/"+key.Namespace+"/"+resource+"/"+key.Name+"/")
 }
 
-// resource is the resource that was written, and the namespace that it is in.
-func (w write) resource() (resource, namespace string) {
-	_, in, _ := strings.Cut(w.path, "/namespaces/")
-	namespace, rest, _ := strings.Cut(in, "/")
-	resource, _, _ = strings.Cut(rest, "/")
-	return resource, namespace
-}
-
 // newWitness starts a witness that runs until the test ends.
 func newWitness(t *testing.T, administrator *rest.Config) *witness {
 	t.Helper()

@@ -142,13 +142,6 @@ func (o *operator) ended() error {
 	}
 }
 
-// expectedEnd reports whether a test has ended the process.
-func (o *operator) expectedEnd() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.expected
-}
-
 // stop has the operator end in good order.
 func (o *operator) stop() error {
 	done, err := o.signal(syscall.SIGTERM)
