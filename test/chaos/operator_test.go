@@ -26,10 +26,13 @@ const (
 
 // operator is a process of the built binary, with the rights that config/default gives it.
 type operator struct {
-	name    string
-	health  string
+	name   string
+	health string
+	done   chan struct{}
+
+	mu      sync.Mutex
 	process *exec.Cmd
-	done    chan struct{}
+	ending  bool
 }
 
 var (
@@ -56,14 +59,17 @@ func launchAs(t *testing.T, kubeconfig, name string, flags ...string) *operator 
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
-	process := exec.Command(filepath.Join(binaries, "darkroom-operator"), append([]string{
-		"manager", "--log-format", "console", "--metrics-bind-address", "0",
-		"--health-probe-bind-address", health, "--reconcile-period", "10s", "--verify-period", "20s",
-	}, flags...)...)
-	process.Dir = repository
-	process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
-	process.Stdout, process.Stderr = log, log
+	command := func() *exec.Cmd {
+		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), append([]string{
+			"manager", "--log-format", "console", "--metrics-bind-address", "0",
+			"--health-probe-bind-address", health, "--reconcile-period", "10s", "--verify-period", "20s",
+		}, flags...)...)
+		process.Dir = repository
+		process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
+		process.Stdout, process.Stderr = log, log
+		return process
+	}
+	process := command()
 	if err := child.Start(process); err != nil {
 		t.Fatal(err)
 	}
@@ -72,10 +78,26 @@ func launchAs(t *testing.T, kubeconfig, name string, flags ...string) *operator 
 	running[o] = true
 	runningMu.Unlock()
 	go func() {
-		_ = process.Wait()
-		close(o.done)
+		defer log.Close()
+		defer close(o.done)
+		// It ends without an error when the cluster gains or loses a kind, and a kubelet would
+		// restart it.
+		for process.Wait() == nil && o.restart(command()) {
+			process = o.process
+		}
 	}()
 	return o
+}
+
+// restart starts another process of the operator, and reports whether it did.
+func (o *operator) restart(process *exec.Cmd) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ending || child.Start(process) != nil {
+		return false
+	}
+	o.process = process
+	return true
 }
 
 // start is launch, and waits until the operator is ready.
@@ -121,7 +143,11 @@ func (o *operator) alive() error {
 }
 
 func (o *operator) end(signal syscall.Signal) {
-	if err := o.process.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	o.mu.Lock()
+	o.ending = true
+	err := o.process.Process.Signal(signal)
+	o.mu.Unlock()
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	<-o.done
