@@ -13,7 +13,7 @@ export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { dar
   const [part, setPart] = useState<keyof typeof parts>(mayReadLogs ? "log" : "events");
   const noLog = mayReadLogs ? undefined : <Tooltip content={missingRight("logs", darkroom.namespace)} />;
   return (
-    <Dialog variant="large" onClose={onClose} aria-labelledby="pod-title">
+    <Dialog elementToFocus=".pf-v6-c-modal-box__body button" variant="large" onClose={onClose} aria-labelledby="pod-title">
       <ModalHeader title={`Pod ${pod.name}`} labelId="pod-title" />
       <ModalBody>
         <Tabs activeKey={part} onSelect={(_, key) => setPart(key as keyof typeof parts)} aria-label="Log or events" className="dr-tabs">
