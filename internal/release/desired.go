@@ -6,7 +6,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -15,7 +14,6 @@ import (
 // Desired is the desired release of a Darkroom: the chart, rendered with the values of one
 // translation. Nothing else is ever applied.
 type Desired struct {
-	key      types.NamespacedName
 	values   chartutil.Values
 	manifest string
 }
@@ -35,7 +33,7 @@ func (c *Clients) Render(darkroom client.Object, values chartutil.Values) (*Desi
 	if err != nil {
 		return nil, err
 	}
-	return &Desired{key: key, values: values, manifest: preview.Manifest}, nil
+	return &Desired{values: values, manifest: preview.Manifest}, nil
 }
 
 // preview returns the summary of the desired release.
