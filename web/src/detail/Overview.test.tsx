@@ -136,3 +136,16 @@ test.each([
   expect(htmlOf(url, path)).toBe(html);
   expect(markdownOf(url, path)).toBe(markdown);
 });
+
+test("the pods unfold while they change, and only the person folds them again", () => {
+  const at = (phase: "Ready" | "Updating") => <Overview darkroom={darkroom({ status: { ...darkroom().status, replicas: 1, phase } })} access={undefined} />;
+  const { rerender } = render(at("Ready"));
+  const isOpen = () => screen.getByRole("button", { name: /^Pods:/ }).getAttribute("aria-expanded");
+  expect(isOpen()).toBe("false");
+  rerender(at("Updating"));
+  expect(isOpen()).toBe("true");
+  rerender(at("Ready"));
+  expect(isOpen()).toBe("true");
+  fireEvent.click(screen.getByRole("button", { name: /^Pods:/ }));
+  expect(isOpen()).toBe("false");
+});
