@@ -158,6 +158,18 @@ const waitPhase = (page, phase) =>
   page.getByRole("status", { name: "Phase" }).getByText(phase, { exact: true }).waitFor({ timeout: patience });
 
 /**
+ * Opens a part of the overview that is folded, unless it opened by itself.
+ * @param {Page} page @param {string | RegExp} name
+ */
+async function unfold(page, name) {
+  const button = page.getByRole("button", { name });
+  await button.waitFor();
+  if ((await button.getAttribute("aria-expanded")) === "false") {
+    await button.click();
+  }
+}
+
+/**
  * Asks the playground until the Darkroom answers with an image: its pods may have changed
  * a moment ago.
  * @param {Page} page @param {string} width
@@ -317,7 +329,7 @@ const steps = [
       await picture.waitFor({ timeout: patience });
       const box = await picture.boundingBox();
       assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
-      await editor.getByRole("button", { name: "Pods: 1 of 1 ready" }).click();
+      await unfold(editor, "Pods: 1 of 1 ready");
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
       await editor.getByRole("button", { name: "Conditions" }).click();
       await editor.getByText("All pods are ready", { exact: true }).waitFor();
@@ -540,9 +552,7 @@ const steps = [
       const before = await pods();
       assert(before.length > 0, "there are no pods");
       const table = editor.getByRole("grid", { name: "Pods" });
-      if (!(await table.isVisible())) {
-        await editor.getByRole("button", { name: /^Pods:/ }).click();
-      }
+      await unfold(editor, /^Pods:/);
       await table.getByText(before[0] ?? "", { exact: true }).waitFor();
       await editor.getByRole("button", { name: "Actions" }).click();
       await editor.getByRole("menuitem", { name: "Restart pods" }).click();
