@@ -42,7 +42,7 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "ServiceAccount photos exists and does not belong to this Darkroom") {
+		if !strings.Contains(status.Message, "ServiceAccount photos: the object exists and does not belong to this Darkroom") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)

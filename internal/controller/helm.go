@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,7 +53,7 @@ type helmReconciler struct {
 	translator *translator
 	// installation is the installation of this operator.
 	installation *installation
-	releases     *release.Clients
+	releases     *release.Releases
 	reports      *status.Reports
 	recorder     release.Recorder
 	metrics      *metrics.Metrics
@@ -60,7 +61,7 @@ type helmReconciler struct {
 	clock        clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, releases *release.Clients, counters *metrics.Metrics, period time.Duration) *helmReconciler {
+func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, releases *release.Releases, counters *metrics.Metrics, period time.Duration) *helmReconciler {
 	// Operations are logged with their events. Other messages are for debugging; the logger of
 	// each reconcile costs allocations even if it discards them.
 	logger := ctrl.Log.WithName("helm").V(1)
@@ -102,12 +103,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	darkroom := &v1alpha1.Darkroom{}
 	err := r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
-		r.releases.Forget(request.NamespacedName)
-		r.reports.Forget(request.NamespacedName)
 		r.installation.forget(request.NamespacedName)
-		r.translator.credentials.Forget(request.NamespacedName)
-		// It may be handled by another shard from now on, and its hosts still be routed.
-		return reconcile.Result{}, r.translator.claims.Forget(ctx, request.NamespacedName, true)
+		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 	if err != nil {
 		return reconcile.Result{}, err
@@ -156,16 +153,22 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	r.releases.Forget(keyOf(darkroom))
 	again, err := r.installation.refuse(ctx, darkroom, r.clock.Now())
-	// Its hosts stay with it while it is routed there.
-	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.translator.claims.Forget(ctx, keyOf(darkroom), true))
+	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.forget(ctx, keyOf(darkroom)))
+}
+
+// forget drops all that is remembered of a Darkroom that this operator does not handle: it is
+// gone, or handled by another shard or installation. Hosts that are still routed to it stay its
+// own.
+func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedName) error {
+	r.releases.Forget(darkroom)
+	r.reports.Forget(darkroom)
+	r.translator.credentials.Forget(darkroom)
+	return r.translator.claims.Forget(ctx, darkroom, true)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
 func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsErr error) (reconcile.Result, error) {
-	var invalid *values.InvalidError
-	refused := false
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
@@ -175,21 +178,14 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		return reconcile.Result{}, err
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: staleRetry}, claimsErr
-	case isForeignRelease(err):
-		refused = true
-		if !wasRefused(s.darkroom) {
-			r.recorder.Event(s.darkroom, true, EventForeignRelease, err.Error())
-		}
-	case errors.As(err, &invalid):
-		r.recorder.Event(s.darkroom, true, EventRefused, values.Redact(s.darkroom, invalid.Error()))
-	case err != nil && !errors.Is(err, release.ErrBusy):
-		r.recorder.Event(s.darkroom, true, release.EventFailed, values.Redact(s.darkroom, err.Error()))
 	}
+	r.announce(s.darkroom, err)
 	s.report(err, r.clock.Now())
+	var invalid *values.InvalidError
 	switch {
-	case refused && claimsErr == nil:
+	case isForeignRelease(err) && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
-	case invalid != nil && claimsErr == nil:
+	case errors.As(err, &invalid) && claimsErr == nil:
 		err = reconcile.TerminalError(err)
 	default:
 		err = errors.Join(err, claimsErr)
@@ -202,6 +198,23 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: r.nextReconcile(s.darkroom)}, nil
+}
+
+// announce records the event of a failed reconcile: once for each generation of a Darkroom whose
+// name is that of a foreign release, and none while another Helm client changes the release.
+func (r *helmReconciler) announce(darkroom *v1alpha1.Darkroom, err error) {
+	var invalid *values.InvalidError
+	switch {
+	case err == nil, errors.Is(err, release.ErrBusy):
+	case isForeignRelease(err):
+		if !wasRefused(darkroom) {
+			r.recorder.Event(darkroom, true, EventForeignRelease, err.Error())
+		}
+	case errors.As(err, &invalid):
+		r.recorder.Event(darkroom, true, EventRefused, values.Redact(darkroom, invalid.Error()))
+	default:
+		r.recorder.Event(darkroom, true, release.EventFailed, values.Redact(darkroom, err.Error()))
+	}
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of

@@ -132,7 +132,7 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	}
 	startOperator(t, namespace)
 	busy := func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "is being changed by another Helm client") {
+		if !strings.Contains(status.Message, "another Helm client is changing the release") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		return nil

@@ -247,7 +247,7 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	startOperator(t, namespace)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "Service photos exists and does not belong to this Darkroom") {
+		if !strings.Contains(status.Message, "Service photos: the object exists and does not belong to this Darkroom") {
 			return fmt.Errorf("message is %q", status.Message)
 		}
 		return nil

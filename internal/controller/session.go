@@ -80,7 +80,7 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	}
 	if shown.Status.DeployedRelease != nil {
 		// It compares this, and would write the whole status in each reconcile if it differed.
-		err := unstructured.SetNestedField(fields, s.parts.releases.Store.Manifest(key), "status", "deployedRelease", "manifest")
+		err := unstructured.SetNestedField(fields, s.parts.releases.Manifest(s.darkroom), "status", "deployedRelease", "manifest")
 		if err != nil {
 			return fmt.Errorf("convert Darkroom %s: %w", key, err)
 		}

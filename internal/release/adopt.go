@@ -39,7 +39,7 @@ func (c *actionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.R
 		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
 	}
 	// Newer revisions of the Darkroom's own are left from an attempt that did not succeed.
-	if _, err := c.Store.Delete(c.ctx, c.darkroom, adopted[0].Version); err != nil {
+	if _, err := c.revisions.Delete(c.ctx, adopted[0].Version); err != nil {
 		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
 	}
 	next.Version = adopted[0].Version + 1
@@ -55,7 +55,7 @@ func (c *actionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.R
 	if err := c.put(next, objects); err != nil {
 		return next, c.fail(next, nil, err)
 	}
-	if err := c.Store.Adopt(c.ctx, c.darkroom); err != nil {
+	if err := c.revisions.Adopt(c.ctx); err != nil {
 		return next, c.fail(next, nil, err)
 	}
 	c.Recorder.Event(c.darkroom, false, EventAdopted, fmt.Sprintf("Adopted Helm release %s at revision %d", c.key.Name, adopted[0].Version))

@@ -25,11 +25,11 @@ const FieldManager = "darkroom-operator"
 
 // ErrForeignObject is returned if an object of the same name and kind exists and does not
 // belong to the Darkroom. That object is never changed.
-var ErrForeignObject = errors.New("exists and does not belong to this Darkroom")
+var ErrForeignObject = errors.New("the object exists and does not belong to this Darkroom")
 
 // errContended is returned if other clients wrote an object between all attempts to restore
 // it.
-var errContended = errors.New("is being written by other clients")
+var errContended = errors.New("other clients keep writing the object")
 
 const (
 	// applyParallelism bounds the concurrent writes for one release.
@@ -88,7 +88,7 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 // the object is repaired.
 func (a *applier) isUnchanged(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
 	live, err := a.lookUp(ctx, object)
-	return live != nil && a.memory.Unchanged(a.key, object, live), err
+	return live != nil && a.memory.Unchanged(object, live), err
 }
 
 // put writes an object and removes from it what others added (see drift.Reclaim). It
@@ -105,7 +105,7 @@ func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*
 	for range applyAttempts {
 		live, err := a.putOnce(ctx, object, uid)
 		if err == nil {
-			a.memory.Applied(a.key, object, live)
+			a.memory.Applied(object, live)
 			return live, nil
 		}
 		if !apierrors.IsConflict(err) {
@@ -116,7 +116,7 @@ func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%s %w", manifest.KeyOf(object), errContended)
+	return nil, fmt.Errorf("apply %s: %w", manifest.KeyOf(object), errContended)
 }
 
 // putOnce is put with the UID that the object must have; none if it must not exist.
@@ -220,7 +220,7 @@ func (a *applier) liveUID(ctx context.Context, object *unstructured.Unstructured
 	case err != nil:
 		return "", fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
 	case !metav1.IsControlledBy(existing, a.darkroom):
-		return "", fmt.Errorf("%s %w: %s: rename the Darkroom, or delete that object if nothing needs it",
+		return "", fmt.Errorf("%s: %w: %s: rename the Darkroom, or delete that object if nothing needs it",
 			manifest.KeyOf(object), ErrForeignObject, ownership.Owner(existing))
 	}
 	return existing.GetUID(), nil
@@ -262,7 +262,7 @@ func (a *applier) remove(ctx context.Context, object owned) error {
 			return fmt.Errorf("look for %s: %w", object, err)
 		}
 		if err != nil || existing.UID != object.UID || !ownership.Owns(a.darkroom, existing) {
-			a.memory.Removed(a.key, object.key())
+			a.memory.Removed(object.key())
 			return nil
 		}
 	}
@@ -275,7 +275,7 @@ func (a *applier) remove(ctx context.Context, object owned) error {
 	if err != nil && !isGone(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("delete %s: %w", object, err)
 	}
-	a.memory.Removed(a.key, object.key())
+	a.memory.Removed(object.key())
 	return nil
 }
 

@@ -14,7 +14,8 @@ import (
 // Desired is the desired release of a Darkroom: the chart, rendered with the values of one
 // translation. Nothing else is ever applied.
 type Desired struct {
-	values   chartutil.Values
+	values chartutil.Values
+	// manifest is the identity of the manifest.
 	manifest string
 }
 
@@ -23,17 +24,17 @@ var errNoPlan = errors.New("nothing was translated and rendered for the release"
 
 // Render renders the release of a Darkroom. It refuses values that lack the name or the label of
 // the Darkroom: the objects of such a release would be those of another one.
-func (c *Clients) Render(darkroom client.Object, values chartutil.Values) (*Desired, error) {
+func (r *Releases) Render(darkroom client.Object, values chartutil.Values) (*Desired, error) {
 	key := client.ObjectKeyFromObject(darkroom)
 	labels, _ := values["commonLabels"].(map[string]any)
 	if values["fullnameOverride"] != key.Name || labels[v1alpha1.LabelDarkroom] != key.Name {
 		return nil, fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", key)
 	}
-	preview, err := c.Renderer.Preview(c.Chart, key, values)
+	manifest, err := r.Renderer.Preview(r.Chart, key, values, &r.of(darkroom).rendering)
 	if err != nil {
 		return nil, err
 	}
-	return &Desired{values: values, manifest: preview.Manifest}, nil
+	return &Desired{values: values, manifest: manifest}, nil
 }
 
 // preview returns the summary of the desired release.
@@ -51,5 +52,5 @@ func (c *actionClient) rendered() (*helmrelease.Release, error) {
 	if c.desired == nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
 	}
-	return c.Renderer.Render(c.Chart, c.key, c.desired.values)
+	return c.Renderer.Render(c.Chart, c.key, c.desired.values, &c.memory.rendering)
 }

@@ -24,7 +24,7 @@ func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...
 	}
 	next.Info.FirstDeployed = helmtime.Time{Time: c.Clock.Now()}
 	if c.adopts() {
-		adopted, err := c.Store.Foreign(c.ctx, c.darkroom, c.Chart.Name())
+		adopted, err := c.revisions.Foreign(c.ctx, c.Chart.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 	if err != nil {
 		return nil, err
 	}
-	history, err := c.Store.Current(c.ctx, c.darkroom)
+	history, err := c.revisions.Current(c.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 	}
@@ -106,7 +106,7 @@ func (c *actionClient) begin(next *helmrelease.Release) error {
 	if next.Version == 1 {
 		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
 	}
-	return c.Store.Create(c.ctx, c.darkroom, next)
+	return c.revisions.Create(c.ctx, next)
 }
 
 // put applies the objects of a revision, and deletes those that the Darkroom owns besides them.
@@ -115,13 +115,13 @@ func (c *actionClient) put(next *helmrelease.Release, objects []*unstructured.Un
 		return err
 	}
 	desired := manifest.Keys(objects)
-	c.memory.MarkInSync(c.key, digest.Identity(next.Manifest), desired)
+	c.memory.objects.MarkInSync(digest.Identity(next.Manifest), desired)
 	// Objects that have to wait for the rollout are removed by a later reconcile, once the
 	// caches show the apply.
 	if err := c.removeSurplus(desired); err != nil {
 		return err
 	}
-	c.Renderer.Compact(c.key)
+	c.memory.rendering.Compact()
 	return nil
 }
 
@@ -137,7 +137,7 @@ func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) erro
 		return cause
 	}
 	next.SetStatus(helmrelease.StatusFailed, cause.Error())
-	return errors.Join(cause, c.Store.Update(c.ctx, c.darkroom, next), c.Store.Prune(c.ctx, c.darkroom, c.MaxHistory))
+	return errors.Join(cause, c.revisions.Update(c.ctx, next), c.revisions.Prune(c.ctx, c.MaxHistory))
 }
 
 // succeed stores a revision as deployed, and the one deployed before as superseded.
@@ -153,14 +153,14 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 			continue
 		}
 		earlier.Info.Status = helmrelease.StatusSuperseded
-		if err := c.Store.Update(c.ctx, c.darkroom, earlier); err != nil {
+		if err := c.revisions.Update(c.ctx, earlier); err != nil {
 			return err
 		}
 	}
 	next.SetStatus(helmrelease.StatusDeployed, message)
-	if err := c.Store.Deployed(c.ctx, c.darkroom, next, c.record()); err != nil {
+	if err := c.revisions.Deployed(c.ctx, next, c.record()); err != nil {
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)
-	return c.Store.Prune(c.ctx, c.darkroom, c.MaxHistory)
+	return c.revisions.Prune(c.ctx, c.MaxHistory)
 }

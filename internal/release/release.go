@@ -55,7 +55,7 @@ const pendingTimeout = 2 * time.Minute
 const descriptionPending = "Under way by the Darkroom Operator"
 
 // ErrBusy is returned while another Helm client is changing the release.
-var ErrBusy = errors.New("is being changed by another Helm client")
+var ErrBusy = errors.New("another Helm client is changing the release")
 
 // Recorder records an event on a Darkroom.
 type Recorder interface {
@@ -73,7 +73,7 @@ type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.Names
 // caches' own and must not be changed.
 type OwnedLookup func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error)
 
-// Config is the configuration of Clients. All fields but the last two are required.
+// Config is the configuration of Releases. All fields but the last two are required.
 type Config struct {
 	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
 	// rendered: it has no default values.
@@ -103,64 +103,95 @@ type Config struct {
 	VerifyPeriod time.Duration
 }
 
-// Clients creates an action client for each Darkroom.
-type Clients struct {
+// Releases are the Helm releases of all Darkrooms. It renders them, makes the action clients
+// that write them, and remembers them.
+type Releases struct {
 	Config
-	memory *drift.Memory
 
-	mu   sync.Mutex
-	uids map[types.NamespacedName]types.UID
+	mu    sync.Mutex
+	known map[types.NamespacedName]*memory
 }
 
-// New returns Clients with a configuration.
-func New(config Config) *Clients {
-	return &Clients{Config: config, memory: drift.New(config.Clock), uids: map[types.NamespacedName]types.UID{}}
+// memory is all that is remembered of the release of one Darkroom. Without it, each reconcile
+// would read the revision, render the chart and apply every object.
+type memory struct {
+	uid types.UID
+	// revisions and rendering are used by the reconcile of the Darkroom, of which there is one
+	// at a time.
+	revisions storage.Memory
+	rendering render.Memory
+	// objects is also used by the status controller.
+	objects drift.Memory
+}
+
+// New returns Releases with a configuration.
+func New(config Config) *Releases {
+	return &Releases{Config: config, known: map[types.NamespacedName]*memory{}}
+}
+
+// of returns what is remembered of the release of a Darkroom. What was remembered of an earlier
+// Darkroom of the same name is dropped.
+func (r *Releases) of(darkroom client.Object) *memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := client.ObjectKeyFromObject(darkroom)
+	known := r.known[key]
+	if known == nil || known.uid != darkroom.GetUID() {
+		known = &memory{uid: darkroom.GetUID()}
+		r.known[key] = known
+	}
+	return known
+}
+
+// recall returns what is remembered of the release of a Darkroom; nil if nothing is.
+func (r *Releases) recall(key types.NamespacedName) *memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[key]
+}
+
+// Forget drops all that is remembered of the release of a Darkroom.
+func (r *Releases) Forget(key types.NamespacedName) {
+	r.mu.Lock()
+	delete(r.known, key)
+	r.mu.Unlock()
 }
 
 // ClientFor returns the action client of a Darkroom for one reconcile. It installs, upgrades
 // and repairs what is desired; nil if the release may only be read and uninstalled.
-func (c *Clients) ClientFor(ctx context.Context, darkroom client.Object, desired *Desired) helmclient.ActionInterface {
-	key := client.ObjectKeyFromObject(darkroom)
-	c.identify(key, darkroom.GetUID())
-	return &actionClient{Clients: c, ctx: ctx, darkroom: darkroom, key: key, desired: desired}
-}
-
-// identify drops the state of an earlier Darkroom of the same name.
-func (c *Clients) identify(key types.NamespacedName, uid types.UID) {
-	c.mu.Lock()
-	before, known := c.uids[key]
-	c.uids[key] = uid
-	c.mu.Unlock()
-	if known && before != uid {
-		c.forget(key)
+func (r *Releases) ClientFor(ctx context.Context, darkroom client.Object, desired *Desired) helmclient.ActionInterface {
+	known := r.of(darkroom)
+	return &actionClient{
+		Releases: r, ctx: ctx, darkroom: darkroom, key: client.ObjectKeyFromObject(darkroom), desired: desired,
+		memory: known, revisions: r.Store.Of(darkroom, &known.revisions),
 	}
 }
 
-// Forget drops the state of a Darkroom that is gone.
-func (c *Clients) Forget(key types.NamespacedName) {
-	c.mu.Lock()
-	delete(c.uids, key)
-	c.mu.Unlock()
-	c.forget(key)
-}
-
-func (c *Clients) forget(key types.NamespacedName) {
-	c.Store.Forget(key)
-	c.Renderer.Forget(key)
-	c.memory.Forget(key)
+// Manifest returns the identity of the manifest of a Darkroom's last revision, as far as it is
+// remembered; else nothing.
+func (r *Releases) Manifest(darkroom client.Object) string {
+	return r.of(darkroom).revisions.Manifest()
 }
 
 // Contests returns the objects of a Darkroom that another writer keeps changing, and that
 // are therefore not restored for a while.
-func (c *Clients) Contests(key types.NamespacedName) []drift.Contest {
-	return c.memory.Contests(key)
+func (r *Releases) Contests(key types.NamespacedName) []drift.Contest {
+	known := r.recall(key)
+	if known == nil {
+		return nil
+	}
+	return known.objects.Contests(r.Clock.Now())
 }
 
 // Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as
 // what the operator applied last. It is true if the operator has not applied it in this
 // process.
-func (c *Clients) Shown(key types.NamespacedName, object manifest.Key, live metav1.Object) bool {
-	trace, applied := c.memory.Trace(key, object)
+func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live metav1.Object) bool {
+	known := r.recall(key)
+	if known == nil {
+		return true
+	}
+	trace, applied := known.objects.Trace(object)
 	if !applied || trace.UID != live.GetUID() {
 		return !applied
 	}
@@ -170,10 +201,12 @@ func (c *Clients) Shown(key types.NamespacedName, object manifest.Key, live meta
 // actionClient acts for one Darkroom during one reconcile. The interface that it
 // implements knows no context, so it holds the reconcile's.
 type actionClient struct {
-	*Clients
-	ctx      context.Context
-	darkroom client.Object
-	key      types.NamespacedName
+	*Releases
+	ctx       context.Context
+	darkroom  client.Object
+	key       types.NamespacedName
+	memory    *memory
+	revisions *storage.Revisions
 	// desired is the rendered release; nil if there is no plan for it.
 	desired *Desired
 	// absent is set once the release was looked for and there was none.
@@ -211,14 +244,14 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 
 // current is Get without its cached result.
 func (c *actionClient) current() (*helmrelease.Release, error) {
-	last, err := c.Store.Last(c.ctx, c.darkroom)
+	last, err := c.revisions.Last(c.ctx)
 	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
 		return nil, driver.ErrReleaseNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.recall()
+	c.recallRecord()
 	status := last.Info.Status
 	switch {
 	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
@@ -226,17 +259,17 @@ func (c *actionClient) current() (*helmrelease.Release, error) {
 		return last, nil
 	case !status.IsPending() && status != helmrelease.StatusUninstalling:
 		return last, nil
-	case last.Info.Description != descriptionPending && inProgress(last, c.Store.Seen(c.key), c.Clock.Now()):
-		return nil, fmt.Errorf("release %s %w (%s, revision %d); it will be taken over if it still is in %s",
+	case last.Info.Description != descriptionPending && inProgress(last, c.revisions.Seen(), c.Clock.Now()):
+		return nil, fmt.Errorf("release %s: %w (%s, revision %d); it will be taken over if it still is in %s",
 			c.key, ErrBusy, status, last.Version, pendingTimeout)
 	}
-	if last, err = c.Store.Read(c.ctx, c.darkroom); err != nil {
+	if last, err = c.revisions.Read(c.ctx); err != nil {
 		return nil, err
 	}
 	c.Recorder.Event(c.darkroom, true, EventRecovered,
 		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
 	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
-	if err := c.Store.Update(c.ctx, c.darkroom, last); err != nil {
+	if err := c.revisions.Update(c.ctx, last); err != nil {
 		return nil, err
 	}
 	return last, nil
@@ -258,7 +291,7 @@ func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 
 // History returns all revisions of the release, the newest first.
 func (c *actionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
-	releases, err := c.Store.History(c.ctx, c.darkroom)
+	releases, err := c.revisions.History(c.ctx)
 	if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
 		return nil, fmt.Errorf("history of release %s: %w", c.key, err)
 	}
@@ -266,23 +299,23 @@ func (c *actionClient) History(string, ...helmclient.HistoryOption) ([]*helmrele
 }
 
 func (c *actionClient) applier() *applier {
-	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: c.memory, darkroom: c.darkroom, key: c.key}
+	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: &c.memory.objects, darkroom: c.darkroom, key: c.key}
 }
 
 // record returns the encoded record of the release; nil unless the release is in sync.
 func (c *actionClient) record() []byte {
-	out, inSync := c.memory.Record(c.key)
+	out, inSync := c.memory.objects.Record()
 	if !inSync {
 		return nil
 	}
-	out.Source = c.Renderer.Source(c.key, out.Manifest)
+	out.Source = c.memory.rendering.Source(out.Manifest)
 	return out.Encode()
 }
 
-// recall loads the stored record of the release into an empty memory. It ignores a record
+// recallRecord loads the stored record of the release into an empty memory. It ignores a record
 // that cannot be decoded.
-func (c *actionClient) recall() {
-	raw := c.Store.TakeRecord(c.key)
+func (c *actionClient) recallRecord() {
+	raw := c.revisions.TakeRecord()
 	if len(raw) == 0 {
 		return
 	}
@@ -290,6 +323,6 @@ func (c *actionClient) recall() {
 	if err != nil {
 		return
 	}
-	c.memory.Recall(c.key, recorded, c.VerifyPeriod)
-	c.Renderer.Recall(c.key, recorded.Source, recorded.Manifest)
+	c.memory.objects.Recall(recorded, c.Clock.Now(), c.VerifyPeriod)
+	c.memory.rendering.Recall(recorded.Source, recorded.Manifest)
 }

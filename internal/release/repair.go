@@ -21,12 +21,12 @@ import (
 // removes surplus ones. The objects are those that were rendered in this reconcile: the stored
 // manifest is never applied. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
-	verifying := c.memory.Expire(c.key, c.VerifyPeriod)
+	verifying := c.memory.objects.Expire(c.Clock.Now(), c.VerifyPeriod)
 	desired, inSync, err := c.inSync(release.Manifest)
 	if err != nil {
 		return err
 	}
-	c.Renderer.Compact(c.key)
+	c.memory.rendering.Compact()
 	if inSync {
 		return c.removeSurplus(desired)
 	}
@@ -48,7 +48,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 	}
 	if len(errs) == 0 {
 		desired = manifest.Keys(objects)
-		c.memory.MarkInSync(c.key, release.Manifest, desired)
+		c.memory.objects.MarkInSync(release.Manifest, desired)
 		errs = append(errs, c.removeSurplus(desired))
 		if verifying {
 			errs = append(errs, c.refreshRecord())
@@ -76,7 +76,7 @@ func (c *actionClient) objects(identity string) ([]*unstructured.Unstructured, e
 // refreshRecord stores the record of a release that was verified, unless it is stored
 // already.
 func (c *actionClient) refreshRecord() error {
-	if err := c.Store.Record(c.ctx, c.darkroom, c.record(), drift.Same); err != nil {
+	if err := c.revisions.Record(c.ctx, c.record(), drift.Same); err != nil {
 		return fmt.Errorf("release %s: record what was applied: %w", c.key, err)
 	}
 	return nil
@@ -85,7 +85,7 @@ func (c *actionClient) refreshRecord() error {
 // inSync reports whether no object of a manifest has to be restored now, and returns the
 // keys of the objects.
 func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
-	desired, known := c.memory.InSync(c.key, identity)
+	desired, known := c.memory.objects.InSync(identity)
 	if !known {
 		return nil, false, nil
 	}
@@ -95,11 +95,11 @@ func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 			return nil, false, fmt.Errorf("look for %s: %w", key, err)
 		}
 		if err == nil && live != nil {
-			if trace, found := c.memory.Trace(c.key, key); found && trace.Fits(live) {
+			if trace, found := c.memory.objects.Trace(key); found && trace.Fits(live) {
 				continue
 			}
 		}
-		if !c.memory.Held(c.key, key) {
+		if !c.memory.objects.Held(key, c.Clock.Now()) {
 			return nil, false, nil
 		}
 	}
@@ -115,17 +115,17 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 		return false, fmt.Errorf("look for %s: %w", key, err)
 	}
 	missing := apierrors.IsNotFound(err)
-	trace, traced := c.memory.Trace(c.key, key)
+	trace, traced := c.memory.objects.Trace(key)
 	if missing && traced {
 		// The cache may not show a new object yet.
 		if live, missing, err = c.stillThere(object, trace); err != nil {
 			return false, err
 		}
 	}
-	if live != nil && c.memory.Unchanged(c.key, object, live) {
+	if live != nil && c.memory.objects.Unchanged(object, live) {
 		return false, nil
 	}
-	if c.memory.Held(c.key, key) {
+	if c.memory.objects.Held(key, c.Clock.Now()) {
 		return false, nil
 	}
 	writer := ""
@@ -136,19 +136,21 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	changed := missing
-	switch {
-	case live != nil && !(traced && trace.NewerThan(live)):
-		// Permitted additions by others make an object differ, and the apply changes
-		// nothing.
-		changed = changed || drift.Differ(live, now)
-	case traced:
-		changed = changed || trace.Differs(now)
-	}
+	changed := missing || hasChanged(live, now, trace, traced)
 	if changed {
 		c.brake(key, writer)
 	}
 	return changed, nil
+}
+
+// hasChanged reports whether the apply of an object changed it: permitted additions by others
+// make an object differ from its trace, and the apply changes nothing. live is the object before
+// that, as the caches show it, if they do.
+func hasChanged(live, now metav1.Object, trace drift.Trace, traced bool) bool {
+	if live != nil && !(traced && trace.NewerThan(live)) {
+		return drift.Differ(live, now)
+	}
+	return traced && trace.Differs(now)
 }
 
 // stillThere asks the API server for an object that was applied and that the cache does not
@@ -171,7 +173,7 @@ func (c *actionClient) stillThere(object *unstructured.Unstructured, trace drift
 // brake slows down the repairs of an object that another writer keeps changing, and records
 // an event when that begins.
 func (c *actionClient) brake(key manifest.Key, writer string) {
-	contest, contested := c.memory.Repaired(c.key, key, writer)
+	contest, contested := c.memory.objects.Repaired(key, writer, c.Clock.Now())
 	if !contested || contest.Repairs > drift.ContestedAfter {
 		return
 	}
@@ -192,7 +194,7 @@ func ContestMessage(contest drift.Contest) string {
 // nearlyContested reports whether the next repair of an object may begin or continue a
 // contest, so that it is worth a request to find out who the other writer is.
 func (c *actionClient) nearlyContested(key manifest.Key) bool {
-	return c.memory.Repairs(c.key, key) >= drift.ContestedAfter-1
+	return c.memory.objects.Repairs(key) >= drift.ContestedAfter-1
 }
 
 // lastWriter returns the field manager that changed an object last; empty if that cannot be

@@ -58,7 +58,7 @@ func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
 			}
 		}
 	}
-	for key, trace := range c.memory.Surplus(c.key, besides) {
+	for key, trace := range c.memory.objects.Surplus(besides) {
 		version, err := schema.ParseGroupVersion(trace.APIVersion)
 		if err == nil && !shown[key] {
 			found = append(found, owned{Kind: version.WithKind(key.Kind), Name: key.Name, UID: trace.UID})

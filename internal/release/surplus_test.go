@@ -60,9 +60,10 @@ func clientWith(objects cached) *actionClient {
 			return objects, nil
 		},
 	}
+	releases := New(config)
 	return &actionClient{
-		Clients: &Clients{Config: config, memory: drift.New(clock)},
-		ctx:     context.Background(), darkroom: photos(), key: types.NamespacedName{Namespace: "shop", Name: "photos"},
+		Releases: releases, memory: releases.of(photos()),
+		ctx: context.Background(), darkroom: photos(), key: types.NamespacedName{Namespace: "shop", Name: "photos"},
 	}
 }
 
@@ -136,12 +137,12 @@ func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
 	applied.SetName("photos")
 	live := applied.DeepCopy()
 	live.SetUID("uid-of-it")
-	c.memory.Applied(c.key, applied, live)
+	c.memory.objects.Applied(applied, live)
 	found, err := c.inventory([]manifest.Key{keyOf(services, "photos")})
 	if err != nil || len(found) != 1 || found[0].UID != "uid-of-it" || found[0].Kind != autoscalers {
 		t.Fatalf("the inventory is %+v (%v)", found, err)
 	}
-	c.memory.Removed(c.key, found[0].key())
+	c.memory.objects.Removed(found[0].key())
 	if got := surplusOf(t, c); len(got) > 0 {
 		t.Errorf("after its deletion the inventory has %q", got)
 	}
@@ -260,7 +261,7 @@ func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	live := applied.DeepCopy()
 	live.SetUID("uid-of-photos")
 	live.SetResourceVersion("9")
-	c.memory.Applied(c.key, applied, live)
+	c.memory.objects.Applied(applied, live)
 	done, err := c.rolledOut([]manifest.Key{keyOf(deployments, "photos")})
 	if err != nil || done {
 		t.Errorf("rolled out: %t (%v)", done, err)

@@ -24,7 +24,7 @@ func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
-	foreign, err := c.Store.IsForeign(c.ctx, c.darkroom)
+	foreign, err := c.revisions.IsForeign(c.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
@@ -41,7 +41,7 @@ func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}
-	found, err := c.Store.Delete(c.ctx, c.darkroom, 0)
+	found, err := c.revisions.Delete(c.ctx, 0)
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
 	}

@@ -143,13 +143,18 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 	}
 	pods := determineRollout(o)
 	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {
-		phase := v1alpha1.PhaseDeploying
-		if domains.Reason == v1alpha1.ReasonDomainConflict || domains.Reason == v1alpha1.ReasonRouteRefused {
-			phase = v1alpha1.PhaseDegraded
-		}
-		return verdict{phase, domains.Status, domains.Reason, domains.Message}
+		return notRouted(domains)
 	}
 	return pods
+}
+
+// notRouted is the verdict on a Darkroom whose pods are ready and whose hosts are not routed.
+func notRouted(domains v1alpha1.Condition) verdict {
+	phase := v1alpha1.PhaseDeploying
+	if domains.Reason == v1alpha1.ReasonDomainConflict || domains.Reason == v1alpha1.ReasonRouteRefused {
+		phase = v1alpha1.PhaseDegraded
+	}
+	return verdict{phase, domains.Status, domains.Reason, domains.Message}
 }
 
 func isPaused(darkroom *v1alpha1.Darkroom) bool {

@@ -298,8 +298,7 @@ func manifest(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) string
 
 func tryRender(chrt *chart.Chart, darkroom *v1alpha1.Darkroom, values map[string]any) (string, error) {
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	defer renderer.Forget(key)
-	rendered, err := renderer.Render(chrt, key, values)
+	rendered, err := renderer.Render(chrt, key, values, &releaserender.Memory{})
 	if err != nil {
 		return "", err
 	}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
@@ -46,18 +44,16 @@ type Contest struct {
 // Repaired remembers that an object was restored after a change by a writer, which may be
 // unknown. It returns the contest that this begins or continues; false if the next repair
 // would be immediate.
-func (m *Memory) Repaired(key types.NamespacedName, object manifest.Key, writer string) (Contest, bool) {
-	now := m.clock.Now()
+func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Contest, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.of(key)
-	if known.brakes == nil {
-		known.brakes = map[manifest.Key]*brake{}
+	if m.brakes == nil {
+		m.brakes = map[manifest.Key]*brake{}
 	}
-	b := known.brakes[object]
+	b := m.brakes[object]
 	if b == nil || now.Sub(b.last) > brakeRelease {
 		b = &brake{}
-		known.brakes[object] = b
+		m.brakes[object] = b
 	}
 	b.repairs++
 	b.last = now
@@ -76,39 +72,29 @@ func (m *Memory) Repaired(key types.NamespacedName, object manifest.Key, writer 
 }
 
 // Repairs returns how often an object was restored in a row.
-func (m *Memory) Repairs(key types.NamespacedName, object manifest.Key) int {
+func (m *Memory) Repairs(object manifest.Key) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known := m.releases[key]; known != nil && known.brakes[object] != nil {
-		return known.brakes[object].repairs
+	if b := m.brakes[object]; b != nil {
+		return b.repairs
 	}
 	return 0
 }
 
 // Held reports whether an object is not to be restored now.
-func (m *Memory) Held(key types.NamespacedName, object manifest.Key) bool {
-	now := m.clock.Now()
+func (m *Memory) Held(object manifest.Key, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.releases[key]
-	if known == nil {
-		return false
-	}
-	b := known.brakes[object]
+	b := m.brakes[object]
 	return b != nil && now.Before(b.until)
 }
 
 // Contests returns the contested objects of a release, ordered by kind and name.
-func (m *Memory) Contests(key types.NamespacedName) []Contest {
-	now := m.clock.Now()
+func (m *Memory) Contests(now time.Time) []Contest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.releases[key]
-	if known == nil {
-		return nil
-	}
 	var contests []Contest
-	for object, b := range known.brakes {
+	for object, b := range m.brakes {
 		if now.Before(b.until) {
 			contests = append(contests, Contest{object, b.writer, b.repairs, b.until})
 		}

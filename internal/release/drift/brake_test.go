@@ -5,16 +5,12 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-var (
-	brakeKey    = types.NamespacedName{Namespace: "shop", Name: "photos"}
-	brakeObject = manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "photos"}
-)
+var brakeObject = manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "photos"}
 
 // fight repairs an object whenever that is allowed, which another writer changes every
 // second, and returns how often.
@@ -22,25 +18,25 @@ func fight(memory *Memory, clock *clocktesting.FakePassiveClock, length time.Dur
 	repairs := 0
 	for range int(length / time.Second) {
 		clock.SetTime(clock.Now().Add(time.Second))
-		if memory.Held(brakeKey, brakeObject) {
+		if memory.Held(brakeObject, clock.Now()) {
 			continue
 		}
 		repairs++
-		memory.Repaired(brakeKey, brakeObject, "rival")
+		memory.Repaired(brakeObject, "rival", clock.Now())
 	}
 	return repairs
 }
 
 func TestAFightSlowsDown(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := New(clock)
+	memory := &Memory{}
 	if repairs := fight(memory, clock, time.Minute); repairs < ContestedAfter || repairs > 6 {
 		t.Errorf("%d repairs in the first minute, want 4 to 6", repairs)
 	}
 	if repairs := fight(memory, clock, time.Hour); repairs > 12 {
 		t.Errorf("%d repairs in the following hour, want at most 12", repairs)
 	}
-	contests := memory.Contests(brakeKey)
+	contests := memory.Contests(clock.Now())
 	if len(contests) != 1 || contests[0].Writer != "rival" || contests[0].Object != brakeObject {
 		t.Errorf("the contests are %+v", contests)
 	}
@@ -48,23 +44,23 @@ func TestAFightSlowsDown(t *testing.T) {
 
 func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := New(clock)
+	memory := &Memory{}
 	fight(memory, clock, 10*time.Minute)
 	clock.SetTime(clock.Now().Add(brakeMost))
-	if contests := memory.Contests(brakeKey); len(contests) != 0 {
+	if contests := memory.Contests(clock.Now()); len(contests) != 0 {
 		t.Errorf("the contests after the last hold are %+v", contests)
 	}
 	clock.SetTime(clock.Now().Add(brakeRelease))
-	if _, contested := memory.Repaired(brakeKey, brakeObject, ""); contested || memory.Held(brakeKey, brakeObject) {
+	if _, contested := memory.Repaired(brakeObject, "", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
 		t.Error("the first repair after a rest slows down the next")
 	}
 }
 
 func TestOccasionalRepairsAreNotHeld(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := New(clock)
+	memory := &Memory{}
 	for range ContestedAfter - 1 {
-		if _, contested := memory.Repaired(brakeKey, brakeObject, "kubectl-edit"); contested || memory.Held(brakeKey, brakeObject) {
+		if _, contested := memory.Repaired(brakeObject, "kubectl-edit", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
 			t.Fatal("an early repair is held")
 		}
 	}

@@ -74,26 +74,18 @@ func Reclaim(kind schema.GroupKind, manager string, entries []metav1.ManagedFiel
 			out = append(out, entry)
 			continue
 		}
-		theirs, err := fieldsOf(entry)
+		taken, rest, err := divide(kind, entry)
 		if err != nil {
 			return nil, false, err
 		}
-		taken := fieldpath.NewSet()
-		theirs.Iterate(func(path fieldpath.Path) {
-			if !keeps(kind, path) {
-				taken.Insert(path.Copy())
-			}
-		})
-		if taken.Empty() {
-			out = append(out, entry)
-			continue
-		}
-		found = true
-		fields = fields.Union(taken)
-		if rest := theirs.Difference(taken); !rest.Empty() {
+		if !taken.Empty() {
+			found = true
+			fields = fields.Union(taken)
 			if entry.FieldsV1, err = encodeFields(rest); err != nil {
 				return nil, false, err
 			}
+		}
+		if !rest.Empty() {
 			out = append(out, entry)
 		}
 	}
@@ -106,6 +98,21 @@ func Reclaim(kind schema.GroupKind, manager string, entries []metav1.ManagedFiel
 	}
 	out[slices.IndexFunc(out, isOwn)].FieldsV1 = encoded
 	return out, true, nil
+}
+
+// divide divides the fields of an intruder into those that must go, and the rest.
+func divide(kind schema.GroupKind, entry metav1.ManagedFieldsEntry) (taken, rest *fieldpath.Set, err error) {
+	all, err := fieldsOf(entry)
+	if err != nil {
+		return nil, nil, err
+	}
+	taken = fieldpath.NewSet()
+	all.Iterate(func(path fieldpath.Path) {
+		if !keeps(kind, path) {
+			taken.Insert(path.Copy())
+		}
+	})
+	return taken, all.Difference(taken), nil
 }
 
 // OwnsField reports whether a manager's applies own a field of an object.

@@ -11,23 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	"k8s.io/utils/clock"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// Memory is what is remembered of the objects of all releases. It is safe for concurrent
-// use.
+// Memory is what is remembered of the objects of one release. It is safe for concurrent use.
+// The zero value is empty.
 type Memory struct {
-	clock clock.PassiveClock
-
-	mu       sync.Mutex
-	releases map[types.NamespacedName]*release
-}
-
-// release is what is remembered of one release.
-type release struct {
+	mu     sync.Mutex
 	traces traces
 	// inSync is the identity of the manifest whose objects were all applied or verified;
 	// objects are their keys.
@@ -60,17 +52,14 @@ func (t traces) index(object manifest.Key) int {
 	return slices.IndexFunc(t, func(traced tracedObject) bool { return traced.object == object })
 }
 
-// set sets the trace of an object of a release. Its strings share the memory of equal ones.
-func (t *traces) set(release types.NamespacedName, object manifest.Key, trace Trace) {
+// set sets the trace of an object. Its strings share the memory of equal ones.
+func (t *traces) set(object manifest.Key, trace Trace) {
 	trace.APIVersion = unique.Make(trace.APIVersion).Value()
 	if i := t.index(object); i >= 0 {
 		(*t)[i].Trace = trace
 		return
 	}
 	object.Group, object.Kind = unique.Make(object.Group).Value(), unique.Make(object.Kind).Value()
-	if object.Name == release.Name {
-		object.Name = release.Name
-	}
 	*t = append(*t, tracedObject{object, trace})
 }
 
@@ -86,19 +75,13 @@ type Trace struct {
 	state   digest.Digest // of the object as it came back
 }
 
-// New returns an empty memory.
-func New(clock clock.PassiveClock) *Memory {
-	return &Memory{clock: clock, releases: map[types.NamespacedName]*release{}}
-}
-
 // Applied remembers that desired was applied and came back as live.
-func (m *Memory) Applied(key types.NamespacedName, desired *unstructured.Unstructured, live metav1.Object) {
+func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.of(key)
 	// The object may be of another manifest.
-	known.objects = nil
-	known.traces.set(key, manifest.KeyOf(desired), Trace{
+	m.objects = nil
+	m.traces.set(manifest.KeyOf(desired), Trace{
 		APIVersion:      desired.GetAPIVersion(),
 		UID:             live.GetUID(),
 		ResourceVersion: live.GetResourceVersion(),
@@ -107,49 +90,33 @@ func (m *Memory) Applied(key types.NamespacedName, desired *unstructured.Unstruc
 	})
 }
 
-// of returns what is remembered of a release. The caller holds the lock.
-func (m *Memory) of(key types.NamespacedName) *release {
-	known := m.releases[key]
-	if known == nil {
-		known = &release{}
-		m.releases[key] = known
-	}
-	return known
-}
-
 // MarkInSync records that all objects of the manifest with an identity were applied or
 // verified.
-func (m *Memory) MarkInSync(key types.NamespacedName, identity string, objects []manifest.Key) {
+func (m *Memory) MarkInSync(identity string, objects []manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.of(key)
-	known.inSync, known.objects = identity, objects
-	known.traces = slices.Clone(known.traces) // drops spare capacity
+	m.inSync, m.objects = identity, objects
+	m.traces = slices.Clone(m.traces) // drops spare capacity
 }
 
 // InSync returns the objects of the manifest with an identity, and whether MarkInSync was
 // called for it.
-func (m *Memory) InSync(key types.NamespacedName, identity string) ([]manifest.Key, bool) {
+func (m *Memory) InSync(identity string) ([]manifest.Key, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.releases[key]
-	if known == nil || len(known.objects) == 0 || known.inSync != identity {
+	if len(m.objects) == 0 || m.inSync != identity {
 		return nil, false
 	}
-	return known.objects, true
+	return m.objects, true
 }
 
 // Surplus returns the traces of objects that were applied and are not in desired. The
 // caches may not show them yet.
-func (m *Memory) Surplus(key types.NamespacedName, desired []manifest.Key) map[manifest.Key]Trace {
+func (m *Memory) Surplus(desired []manifest.Key) map[manifest.Key]Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.releases[key]
-	if known == nil {
-		return nil
-	}
 	var surplus map[manifest.Key]Trace
-	for _, traced := range known.traces {
+	for _, traced := range m.traces {
 		if slices.Contains(desired, traced.object) {
 			continue
 		}
@@ -162,36 +129,23 @@ func (m *Memory) Surplus(key types.NamespacedName, desired []manifest.Key) map[m
 }
 
 // Removed forgets an object that was deleted.
-func (m *Memory) Removed(key types.NamespacedName, object manifest.Key) {
+func (m *Memory) Removed(object manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known := m.releases[key]; known != nil {
-		known.traces = slices.DeleteFunc(known.traces, func(traced tracedObject) bool { return traced.object == object })
-	}
-}
-
-// Forget drops what is remembered of a release.
-func (m *Memory) Forget(key types.NamespacedName) {
-	m.mu.Lock()
-	delete(m.releases, key)
-	m.mu.Unlock()
+	m.traces = slices.DeleteFunc(m.traces, func(traced tracedObject) bool { return traced.object == object })
 }
 
 // Unchanged reports whether live, an object from a cache, is known to be as desired.
-func (m *Memory) Unchanged(key types.NamespacedName, desired *unstructured.Unstructured, live metav1.Object) bool {
-	trace, found := m.Trace(key, manifest.KeyOf(desired))
+func (m *Memory) Unchanged(desired *unstructured.Unstructured, live metav1.Object) bool {
+	trace, found := m.Trace(manifest.KeyOf(desired))
 	return found && trace.desired == digest.Of(desired) && trace.Fits(live)
 }
 
 // Trace returns what is remembered of an object.
-func (m *Memory) Trace(key types.NamespacedName, object manifest.Key) (Trace, bool) {
+func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.releases[key]
-	if known == nil {
-		return Trace{}, false
-	}
-	return known.traces.of(object)
+	return m.traces.of(object)
 }
 
 // Fits reports whether an object from a cache is as it was after it was applied. A cache
@@ -221,24 +175,21 @@ func Differ(before, after metav1.Object) bool {
 	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
 }
 
-// Expire forgets what is remembered of a release once in a period, give or take a tenth,
-// so that it is verified against the API server instead of the caches. It reports whether
-// it did.
-func (m *Memory) Expire(key types.NamespacedName, period time.Duration) bool {
+// Expire forgets what is remembered once in a period, give or take a tenth, so that the release
+// is verified against the API server instead of the caches. It reports whether it did.
+func (m *Memory) Expire(now time.Time, period time.Duration) bool {
 	if period <= 0 {
 		return false
 	}
-	now := m.clock.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.of(key)
-	if now.Before(known.verifyAt) {
+	if now.Before(m.verifyAt) {
 		return false
 	}
-	expired := !known.verifyAt.IsZero()
+	expired := !m.verifyAt.IsZero()
 	if expired {
-		*known = release{brakes: known.brakes}
+		m.traces, m.inSync, m.objects = nil, "", nil
 	}
-	known.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
+	m.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
 	return expired
 }

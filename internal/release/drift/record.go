@@ -77,16 +77,15 @@ func Same(a, b []byte) bool {
 }
 
 // Record returns the record of a release that is in sync.
-func (m *Memory) Record(key types.NamespacedName) (_ Record, inSync bool) {
+func (m *Memory) Record() (_ Record, inSync bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.releases[key]
-	if known == nil || len(known.objects) == 0 {
+	if len(m.objects) == 0 {
 		return Record{}, false
 	}
-	out := Record{Manifest: known.inSync}
-	for _, object := range known.objects {
-		trace, _ := known.traces.of(object)
+	out := Record{Manifest: m.inSync}
+	for _, object := range m.objects {
+		trace, _ := m.traces.of(object)
 		out.Objects = append(out.Objects, objectRecord{
 			APIVersion: trace.APIVersion, Kind: object.Kind, Name: object.Name,
 			UID: trace.UID, ResourceVersion: trace.ResourceVersion, Desired: trace.desired, State: trace.state,
@@ -102,30 +101,29 @@ func (m *Memory) Record(key types.NamespacedName) (_ Record, inSync bool) {
 // already. The release will be verified past the caches at some time within a period, so
 // that neither all releases are verified at once, nor is one left out because the operator
 // restarts too often.
-func (m *Memory) Recall(key types.NamespacedName, recorded Record, period time.Duration) {
+func (m *Memory) Recall(recorded Record, now time.Time, period time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.releases[key] != nil {
+	if len(m.traces) > 0 || !m.verifyAt.IsZero() {
 		return
 	}
-	known := m.of(key)
-	known.inSync = recorded.Manifest
-	known.traces = make(traces, 0, len(recorded.Objects))
+	m.inSync = recorded.Manifest
+	m.traces = make(traces, 0, len(recorded.Objects))
 	for _, object := range recorded.Objects {
 		version, err := schema.ParseGroupVersion(object.APIVersion)
 		if err != nil {
 			continue
 		}
 		name := manifest.Key{GroupKind: version.WithKind(object.Kind).GroupKind(), Name: object.Name}
-		known.traces.set(key, name, Trace{
+		m.traces.set(name, Trace{
 			APIVersion: object.APIVersion, UID: object.UID, ResourceVersion: object.ResourceVersion,
 			desired: object.Desired, state: object.State,
 		})
 	}
-	for _, traced := range known.traces {
-		known.objects = append(known.objects, traced.object)
+	for _, traced := range m.traces {
+		m.objects = append(m.objects, traced.object)
 	}
 	if period > 0 {
-		known.verifyAt = m.clock.Now().Add(rand.N(period)) //nolint:gosec // spreads load, keeps no secret
+		m.verifyAt = now.Add(rand.N(period)) //nolint:gosec // spreads load, keeps no secret
 	}
 }

@@ -19,12 +19,13 @@ const previewAllocations = 30
 
 func TestCachedPreviewsAllocateLittle(t *testing.T) {
 	renderer, chrt := rendererOf(t)
-	if _, err := renderer.Preview(chrt, benchKey, benchValues()); err != nil {
+	memory := &render.Memory{}
+	if _, err := renderer.Preview(chrt, benchKey, benchValues(), memory); err != nil {
 		t.Fatal(err)
 	}
 	values := benchValues()
 	got := testing.AllocsPerRun(200, func() {
-		if _, err := renderer.Preview(chrt, benchKey, values); err != nil {
+		if _, err := renderer.Preview(chrt, benchKey, values, memory); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -35,9 +36,10 @@ func TestCachedPreviewsAllocateLittle(t *testing.T) {
 
 func BenchmarkCachedPreview(b *testing.B) {
 	renderer, chrt := rendererOf(b)
+	memory := &render.Memory{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := renderer.Preview(chrt, benchKey, benchValues()); err != nil {
+		if _, err := renderer.Preview(chrt, benchKey, benchValues(), memory); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -47,8 +49,7 @@ func BenchmarkRender(b *testing.B) {
 	renderer, chrt := rendererOf(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		renderer.Forget(benchKey)
-		if _, err := renderer.Render(chrt, benchKey, benchValues()); err != nil {
+		if _, err := renderer.Render(chrt, benchKey, benchValues(), &render.Memory{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -37,17 +37,17 @@ func TestARecordedRenderingIsUsedWhileItsSourceIsTheSame(t *testing.T) {
 		capabilities.KubeVersion = *parsed
 		return NewRenderer(capabilities)
 	}
-	first := rendererFor("v1.36.3")
-	rendered, err := first.Render(chrt(), key, values())
+	first, memory := rendererFor("v1.36.3"), &Memory{}
+	rendered, err := first.Render(chrt(), key, values(), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.Compact(key)
-	source := first.Source(key, digest.Identity(rendered.Manifest))
+	memory.Compact()
+	source := memory.Source(digest.Identity(rendered.Manifest))
 	if source == nil {
 		t.Fatal("the rendering has no source")
 	}
-	if first.Source(key, digest.Identity("another manifest")) != nil {
+	if memory.Source(digest.Identity("another manifest")) != nil {
 		t.Error("a manifest that was not rendered has a source")
 	}
 
@@ -77,15 +77,16 @@ func TestARecordedRenderingIsUsedWhileItsSourceIsTheSame(t *testing.T) {
 				test.values(usedValues)
 			}
 			next := rendererFor(version)
-			next.Recall(key, source, recorded)
-			preview, err := next.Preview(usedChart, key, usedValues)
+			memory := &Memory{}
+			memory.Recall(source, recorded)
+			preview, err := next.Preview(usedChart, key, usedValues, memory)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if believed := preview.Manifest == recorded; believed != test.believed {
+			if believed := preview == recorded; believed != test.believed {
 				t.Errorf("the record is believed: %t, want %t", believed, test.believed)
 			}
-			whole, err := next.Render(usedChart, key, usedValues)
+			whole, err := next.Render(usedChart, key, usedValues, memory)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,11 +15,11 @@ func TestARenderingIsRepeatedWhenItsSourceChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renderer := render.NewRenderer(kubernetes("v1.36.3"))
+	renderer, memory := render.NewRenderer(kubernetes("v1.36.3")), &render.Memory{}
 	values := benchValues()
 	manifest := func() string {
 		t.Helper()
-		rendered, err := renderer.Render(chrt, benchKey, values)
+		rendered, err := renderer.Render(chrt, benchKey, values, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestARenderingIsRepeatedWhenItsSourceChanges(t *testing.T) {
 		metadata := *chrt.Metadata
 		metadata.Version = "9.9.9"
 		upgraded.Metadata = &metadata
-		rendered, err := renderer.Render(&upgraded, benchKey, values)
+		rendered, err := renderer.Render(&upgraded, benchKey, values, memory)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,26 +58,27 @@ func TestARenderingIsRepeatedWhenItsSourceChanges(t *testing.T) {
 // be complete when it has to be stored again.
 func TestACompactedRenderingIsRestored(t *testing.T) {
 	renderer, chrt := rendererOf(t)
-	first, err := renderer.Render(chrt, benchKey, benchValues())
+	memory := &render.Memory{}
+	first, err := renderer.Render(chrt, benchKey, benchValues(), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(first.Config) == 0 || len(first.Hooks) == 0 {
 		t.Fatalf("values %v, %d hooks: this test would pass for any release", first.Config, len(first.Hooks))
 	}
-	whole, err := renderer.Preview(chrt, benchKey, benchValues())
+	whole, err := renderer.Preview(chrt, benchKey, benchValues(), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	renderer.Compact(benchKey)
-	compact, err := renderer.Preview(chrt, benchKey, benchValues())
+	memory.Compact()
+	compact, err := renderer.Preview(chrt, benchKey, benchValues(), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if compact.Manifest != whole.Manifest || len(compact.Config) > 0 {
-		t.Errorf("the preview has values %v, and of its manifest %q, want %q", compact.Config, compact.Manifest, whole.Manifest)
+	if compact != whole {
+		t.Errorf("the preview is %q, want %q", compact, whole)
 	}
-	again, err := renderer.Render(chrt, benchKey, benchValues())
+	again, err := renderer.Render(chrt, benchKey, benchValues(), memory)
 	if err != nil {
 		t.Fatal(err)
 	}

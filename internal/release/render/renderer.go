@@ -14,19 +14,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 )
 
-// Renderer renders releases and caches the last result of each.
+// Renderer renders releases.
 type Renderer struct {
 	capabilities *chartutil.Capabilities
 	// cluster is the digest of the capabilities.
 	cluster digest.Digest
 
 	mu     sync.Mutex
-	last   map[types.NamespacedName]rendering
 	charts map[*chart.Chart]chartFacts
 }
 
-// rendering is a release with the digest of its inputs.
-type rendering struct {
+// Memory is the last rendering of one release, which only one goroutine may use at a time. The
+// zero value is empty.
+type Memory struct {
+	// source is the digest of the inputs.
 	source digest.Digest
 	// release is nil if the rendering is compact.
 	release *helmrelease.Release
@@ -34,7 +35,9 @@ type rendering struct {
 	manifest string
 }
 
-func (r rendering) isCompact() bool { return r.release == nil }
+func (m *Memory) isCompact() bool { return m.release == nil }
+
+func (m *Memory) isEmpty() bool { return m.release == nil && m.manifest == "" }
 
 // chartFacts are computed once for each chart.
 type chartFacts struct {
@@ -47,64 +50,51 @@ func NewRenderer(capabilities *chartutil.Capabilities) *Renderer {
 	return &Renderer{
 		capabilities: capabilities,
 		cluster:      digest.Of(capabilities),
-		last:         map[types.NamespacedName]rendering{},
 		charts:       map[*chart.Chart]chartFacts{},
 	}
 }
 
 // Render returns the release of a chart with values. Parts below the top level are shared
 // and must not be changed.
-func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
-	rendered, err := r.render(chrt, key, values, false)
-	if err != nil {
+func (r *Renderer) Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, memory *Memory) (*helmrelease.Release, error) {
+	if err := r.render(chrt, key, values, memory, false); err != nil {
 		return nil, err
 	}
-	return revision.Copy(rendered.release), nil
+	return revision.Copy(memory.release), nil
 }
 
-// Preview returns the summary of the release that Render would return. Its Info is empty if
-// the cached rendering is compact.
-func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
-	rendered, err := r.render(chrt, key, values, true)
-	if err != nil {
-		return nil, err
+// Preview returns the identity of the manifest of the release that Render would return.
+func (r *Renderer) Preview(chrt *chart.Chart, key types.NamespacedName, values map[string]any, memory *Memory) (string, error) {
+	if err := r.render(chrt, key, values, memory, true); err != nil {
+		return "", err
 	}
-	if rendered.isCompact() {
-		return &helmrelease.Release{
-			Name: key.Name, Namespace: key.Namespace, Manifest: rendered.manifest, Info: &helmrelease.Info{},
-		}, nil
+	if memory.isCompact() {
+		return memory.manifest, nil
 	}
-	return revision.Summary(rendered.release), nil
+	return digest.Identity(memory.release.Manifest), nil
 }
 
-// render returns the rendering of a release, which may be compact if it is for a preview.
-func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, preview bool) (rendering, error) {
+// render renders a release unless the last rendering had the same inputs. That may be compact
+// if it is for a preview.
+func (r *Renderer) render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, memory *Memory, preview bool) error {
 	raw, err := json.Marshal(values)
 	if err != nil {
-		return rendering{}, fmt.Errorf("render release %s: values are not JSON: %w", key, err)
+		return fmt.Errorf("render release %s: values are not JSON: %w", key, err)
 	}
 	facts, err := r.factsOf(chrt)
 	if err != nil {
-		return rendering{}, err
+		return err
 	}
 	source := r.sourceOf(facts, raw)
-
-	r.mu.Lock()
-	have, found := r.last[key]
-	r.mu.Unlock()
-	if found && have.source == source && (preview || !have.isCompact()) {
-		return have, nil
+	if !memory.isEmpty() && memory.source == source && (preview || !memory.isCompact()) {
+		return nil
 	}
-
 	rendered, err := render(chrt, facts.schema, key, values, r.capabilities)
 	if err != nil {
-		return rendering{}, err
+		return err
 	}
-	now := rendering{source: source, release: rendered}
-	r.mu.Lock()
-	r.last[key] = now
-	r.mu.Unlock()
-	return now, nil
+	*memory = Memory{source: source, release: rendered}
+	return nil
 }
 
 // sourceOf returns a digest of the inputs of a rendering: chart, capabilities, values, and
@@ -128,46 +118,26 @@ func (r *Renderer) factsOf(chrt *chart.Chart) (chartFacts, error) {
 	return facts, nil
 }
 
-// Compact reduces the cached rendering of a deployed release to what is needed to detect
-// changes.
-func (r *Renderer) Compact(key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	have, found := r.last[key]
-	if !found || have.isCompact() {
-		return
+// Compact reduces the rendering of a deployed release to what is needed to detect changes.
+func (m *Memory) Compact() {
+	if m.release != nil {
+		m.manifest, m.release = digest.Identity(m.release.Manifest), nil
 	}
-	r.last[key] = rendering{source: have.source, manifest: digest.Identity(have.release.Manifest)}
 }
 
 // Source returns the digest of the inputs of the rendering with a manifest, given by its
 // identity; nil if it is not known, or if the program has no build ID.
-func (r *Renderer) Source(key types.NamespacedName, manifest string) *digest.Digest {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	have, found := r.last[key]
-	if !found || have.manifest != manifest || buildID() == "" {
+func (m *Memory) Source(manifest string) *digest.Digest {
+	if m.manifest != manifest || buildID() == "" {
 		return nil
 	}
-	return &have.source
+	source := m.source
+	return &source
 }
 
-// Recall caches the recorded rendering of another process, unless the cache has one.
-func (r *Renderer) Recall(key types.NamespacedName, source *digest.Digest, manifest string) {
-	if source == nil || buildID() == "" {
-		return
+// Recall sets the rendering that another process recorded, unless there is one.
+func (m *Memory) Recall(source *digest.Digest, manifest string) {
+	if source != nil && buildID() != "" && m.isEmpty() {
+		*m = Memory{source: *source, manifest: manifest}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, found := r.last[key]; found {
-		return
-	}
-	r.last[key] = rendering{source: *source, manifest: manifest}
-}
-
-// Forget drops the cached rendering of a release.
-func (r *Renderer) Forget(key types.NamespacedName) {
-	r.mu.Lock()
-	delete(r.last, key)
-	r.mu.Unlock()
 }

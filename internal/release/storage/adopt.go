@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -20,8 +19,8 @@ import (
 // so that it can be adopted, the newest first; none if there is no such release. It fails if
 // one of them was made of another chart, is controlled by another object or is pending, or if
 // none is deployed.
-func (s *Store) Foreign(ctx context.Context, darkroom client.Object, chart string) ([]*helmrelease.Release, error) {
-	list, err := s.list(ctx, darkroom)
+func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.Release, error) {
+	list, err := r.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,19 +29,19 @@ func (s *Store) Foreign(ctx context.Context, darkroom client.Object, chart strin
 	deployed := false
 	for i := range list.Items {
 		secret := &list.Items[i]
-		if ownership.OwnsRevision(darkroom, secret) {
+		if ownership.OwnsRevision(r.darkroom, secret) {
 			continue
 		}
 		release, err := adoptable(secret, chart)
 		if err != nil {
-			return nil, fmt.Errorf("adopt release %s: %w", keyOf(darkroom), err)
+			return nil, fmt.Errorf("adopt release %s: %w", r.key(), err)
 		}
 		deployed = deployed || release.Info.Status == helmrelease.StatusDeployed
 		foreign = append(foreign, release)
 	}
 	if len(foreign) > 0 && !deployed {
 		return nil, fmt.Errorf("adopt release %s: no revision of it is deployed: uninstall it, and remove the annotation %s",
-			keyOf(darkroom), v1alpha1.AnnotationAdoptRelease)
+			r.key(), v1alpha1.AnnotationAdoptRelease)
 	}
 	return foreign, nil
 }
@@ -66,36 +65,36 @@ func adoptable(secret *corev1.Secret, chart string) (*helmrelease.Release, error
 
 // Adopt makes the revisions of a release the Darkroom's own: last the deployed one, so that an
 // adoption that was interrupted is repeated.
-func (s *Store) Adopt(ctx context.Context, darkroom client.Object) error {
-	list, err := s.list(ctx, darkroom)
+func (r *Revisions) Adopt(ctx context.Context) error {
+	list, err := r.list(ctx)
 	if err != nil {
 		return err
 	}
 	slices.SortStableFunc(list.Items, func(a, b corev1.Secret) int { return rank(&a) - rank(&b) })
 	for i := range list.Items {
 		secret := &list.Items[i]
-		if ownership.OwnsRevision(darkroom, secret) {
+		if ownership.OwnsRevision(r.darkroom, secret) {
 			continue
 		}
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 			"uid":             secret.UID,
 			"resourceVersion": secret.ResourceVersion,
 			"labels": map[string]string{
-				v1alpha1.LabelDarkroom:    darkroom.GetName(),
-				v1alpha1.LabelDarkroomUID: string(darkroom.GetUID()),
+				v1alpha1.LabelDarkroom:    r.darkroom.GetName(),
+				v1alpha1.LabelDarkroomUID: string(r.darkroom.GetUID()),
 			},
-			"ownerReferences": []metav1.OwnerReference{ownership.Reference(darkroom)},
+			"ownerReferences": []metav1.OwnerReference{ownership.Reference(r.darkroom)},
 		}})
 		if err != nil {
-			return fmt.Errorf("adopt release %s: encode patch: %w", keyOf(darkroom), err)
+			return fmt.Errorf("adopt release %s: encode patch: %w", r.key(), err)
 		}
-		if _, err := s.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			return fmt.Errorf("adopt release %s: mark Secret %s: %w", keyOf(darkroom), secret.Name, err)
+		if _, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return fmt.Errorf("adopt release %s: mark Secret %s: %w", r.key(), secret.Name, err)
 		}
 	}
 	// It is remembered at once: meanwhile the Secrets may be in neither cache.
-	s.Forget(keyOf(darkroom))
-	_, err = s.readListed(ctx, darkroom)
+	r.Forget()
+	_, err = r.readListed(ctx)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -39,12 +38,12 @@ func (*ForeignError) Unwrap() error { return ErrForeignRelease }
 
 // IsForeign reports whether there are revisions of a Darkroom's release that belong to no
 // Darkroom. It costs no request while the caches show none.
-func (s *Store) IsForeign(ctx context.Context, darkroom client.Object) (bool, error) {
-	if used, err := s.isUsed(ctx, darkroom); err != nil || !used {
+func (r *Revisions) IsForeign(ctx context.Context) (bool, error) {
+	if used, err := r.isUsed(ctx); err != nil || !used {
 		return false, err
 	}
 	// The caches may lag behind the adoption of the release.
-	_, err := s.stored(ctx, darkroom)
+	_, err := r.stored(ctx)
 	if errors.Is(err, ErrForeignRelease) {
 		return true, nil
 	}
@@ -57,19 +56,19 @@ func (s *Store) IsForeign(ctx context.Context, darkroom client.Object) (bool, er
 // checkForeign returns a *ForeignError unless all revisions belong to the Darkroom, or
 // ErrPredecessor if the others belong to Darkrooms that are gone: two Darkrooms of one
 // name cannot exist at one time.
-func checkForeign(darkroom client.Object, revisions []metav1.Object) error {
+func (r *Revisions) checkForeign(revisions []metav1.Object) error {
 	predecessor := false
 	for _, revision := range revisions {
-		if ownership.OwnsRevision(darkroom, revision) {
+		if ownership.OwnsRevision(r.darkroom, revision) {
 			continue
 		}
 		if metav1.GetControllerOfNoCopy(revision) == nil || ownership.UID(revision) == "" {
-			return &ForeignError{Release: keyOf(darkroom)}
+			return &ForeignError{Release: r.key()}
 		}
 		predecessor = true
 	}
 	if predecessor {
-		return fmt.Errorf("release %s: %w", keyOf(darkroom), ErrPredecessor)
+		return fmt.Errorf("release %s: %w", r.key(), ErrPredecessor)
 	}
 	return nil
 }

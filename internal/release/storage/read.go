@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,14 +22,14 @@ import (
 // driver.ErrReleaseNotFound if there is none, and a *ForeignError if there are revisions
 // of that name that do not belong to the Darkroom. It costs no request while the cache
 // shows the Secret as this store last saw it.
-func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
-	indexed, err := s.revisions(ctx, darkroom)
+func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
+	indexed, err := r.revisions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	last := s.remembered(keyOf(darkroom))
+	last := r.memory.last
 	if last == nil && len(indexed) == 0 {
-		if used, err := s.isUsed(ctx, darkroom); err != nil || !used {
+		if used, err := r.isUsed(ctx); err != nil || !used {
 			return nil, cmp.Or(err, driver.ErrReleaseNotFound)
 		}
 	}
@@ -38,13 +37,15 @@ func (s *Store) Last(ctx context.Context, darkroom client.Object) (*helmrelease.
 		return revision.Copy(last.release), nil
 	}
 	if last == nil {
-		secret, uids, err := s.readByName(ctx, darkroom, asShown)
-		if summary := summaryIn(secret); err == nil && summary != nil {
-			return s.found(darkroom, secret, summary, uids), nil
+		secret, uids, err := r.readByName(ctx, asShown)
+		if err == nil && secret != nil {
+			if release, err := decode(secret); err == nil {
+				return r.found(secret, release, uids), nil
+			}
 		}
 	}
 	// The caches are stale, or another client wrote: ask for the newest.
-	release, err := s.Read(ctx, darkroom)
+	release, err := r.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +64,13 @@ func (k *known) isNewest(indexed []metav1.PartialObjectMetadata) bool {
 // isUsed reports whether the caches show a revision of a release's name that does not belong
 // to the Darkroom. They may lag: Create fails for a release that is newer, because its first
 // revision exists.
-func (s *Store) isUsed(ctx context.Context, darkroom client.Object) (bool, error) {
-	for _, cache := range []client.Reader{s.own, s.others} {
-		named, err := cachedSecrets(ctx, cache, darkroom, client.MatchingFields{Index: darkroom.GetName()})
+func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
+	for _, cache := range []client.Reader{r.own, r.others} {
+		named, err := r.cached(ctx, cache, client.MatchingFields{Index: r.darkroom.GetName()})
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(named, func(secret metav1.PartialObjectMetadata) bool { return !ownership.OwnsRevision(darkroom, &secret) }) {
+		if slices.ContainsFunc(named, func(secret metav1.PartialObjectMetadata) bool { return !ownership.OwnsRevision(r.darkroom, &secret) }) {
 			return true, nil
 		}
 	}
@@ -78,18 +79,18 @@ func (s *Store) isUsed(ctx context.Context, darkroom client.Object) (bool, error
 
 // Read returns the newest revision of a Darkroom's release as the API server has it, with
 // the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
-func (s *Store) Read(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
-	secret, uids, err := s.readByName(ctx, darkroom, asStored)
+func (r *Revisions) Read(ctx context.Context) (*helmrelease.Release, error) {
+	secret, uids, err := r.readByName(ctx, asStored)
 	if err != nil {
 		return nil, err
 	}
 	if secret != nil {
 		if release, err := decode(secret); err == nil {
-			s.found(darkroom, secret, revision.Summary(release), uids)
+			r.found(secret, release, uids)
 			return release, nil
 		}
 	}
-	return s.readListed(ctx, darkroom)
+	return r.readListed(ctx)
 }
 
 // asStored and asShown are the resource versions that readByName asks for: the newest, which
@@ -103,31 +104,31 @@ const (
 // the caches or by this store, and the UIDs of all. It returns nil if it is not known, or no
 // longer the way it is known: to list the revisions takes the API server longer the more
 // Secrets the namespace has.
-func (s *Store) readByName(ctx context.Context, darkroom client.Object, version string) (*corev1.Secret, revisionUIDs, error) {
-	indexed, err := s.revisions(ctx, darkroom)
+func (r *Revisions) readByName(ctx context.Context, version string) (*corev1.Secret, revisionUIDs, error) {
+	indexed, err := r.revisions(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if used, err := s.isUsed(ctx, darkroom); err != nil || used {
+	if used, err := r.isUsed(ctx); err != nil || used {
 		return nil, nil, err
 	}
 	name := ""
 	if len(indexed) > 0 {
 		name = indexed[len(indexed)-1].Name
 	}
-	last := s.remembered(keyOf(darkroom))
+	last := r.memory.last
 	if last != nil && (len(indexed) == 0 || last.release.Version > versionOf(&indexed[len(indexed)-1])) {
 		name = last.secretName
 	}
 	if name == "" {
 		return nil, nil, nil
 	}
-	secret, err := s.secrets.Secrets(darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{ResourceVersion: version})
+	secret, err := r.secrets.Secrets(r.darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{ResourceVersion: version})
 	if client.IgnoreNotFound(err) != nil {
-		return nil, nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+		return nil, nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
 	}
 	uids := knownUIDs(indexed, last)
-	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(darkroom, secret) {
+	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(r.darkroom, secret) {
 		return nil, nil, nil
 	}
 	if version == asShown && secret.ResourceVersion != indexed[len(indexed)-1].ResourceVersion {
@@ -137,8 +138,8 @@ func (s *Store) readByName(ctx context.Context, darkroom client.Object, version 
 }
 
 // readListed is Read for a release that neither the caches nor this store knows.
-func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmrelease.Release, error) {
-	secrets, err := s.stored(ctx, darkroom)
+func (r *Revisions) readListed(ctx context.Context) (*helmrelease.Release, error) {
+	secrets, err := r.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,33 +147,34 @@ func (s *Store) readListed(ctx context.Context, darkroom client.Object) (*helmre
 		newest := &secrets[i]
 		release, err := decode(newest)
 		if err == nil {
-			s.found(darkroom, newest, revision.Summary(release), uidsOf(secrets))
+			r.found(newest, release, uidsOf(secrets))
 			return release, nil
 		}
-		if err := s.discard(ctx, newest, err); err != nil {
+		if err := r.discard(ctx, newest, err); err != nil {
 			return nil, err
 		}
 	}
-	s.Forget(keyOf(darkroom))
+	r.Forget()
 	return nil, driver.ErrReleaseNotFound
 }
 
-// found remembers the newest revision by its summary, and returns a copy of that.
-func (s *Store) found(darkroom client.Object, secret *corev1.Secret, summary *helmrelease.Release, uids revisionUIDs) *helmrelease.Release {
-	s.remember(keyOf(darkroom), &known{
+// found remembers the summary of the newest revision, and returns a copy of it.
+func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release, uids revisionUIDs) *helmrelease.Release {
+	summary := revision.Summary(release)
+	r.memory.remember(known{
 		release:         summary,
 		secretName:      secret.Name,
 		resourceVersion: secret.ResourceVersion,
 		uids:            uids,
 		record:          secret.Data[dataRecord],
-	})
+	}, r.clock.Now())
 	return revision.Copy(summary)
 }
 
 // History returns all readable revisions of a Darkroom's release, the newest first, with
 // the errors of Last.
-func (s *Store) History(ctx context.Context, darkroom client.Object) ([]*helmrelease.Release, error) {
-	secrets, err := s.stored(ctx, darkroom)
+func (r *Revisions) History(ctx context.Context) ([]*helmrelease.Release, error) {
+	secrets, err := r.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -193,17 +195,17 @@ func (s *Store) History(ctx context.Context, darkroom client.Object) ([]*helmrel
 // newest first, with the errors of Last. It reads each by its name if the caches show what
 // this store knows, because a list that has to be consistent can take 100 ms. Otherwise it
 // is History.
-func (s *Store) Current(ctx context.Context, darkroom client.Object) ([]*helmrelease.Release, error) {
-	indexed, err := s.revisions(ctx, darkroom)
+func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error) {
+	indexed, err := r.revisions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	used, err := s.isUsed(ctx, darkroom)
+	used, err := r.isUsed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if used || !s.remembered(keyOf(darkroom)).isNewest(indexed) {
-		return s.History(ctx, darkroom)
+	if used || !r.memory.last.isNewest(indexed) {
+		return r.History(ctx)
 	}
 	var releases []*helmrelease.Release
 	for i := len(indexed) - 1; i >= 0; i-- {
@@ -211,16 +213,16 @@ func (s *Store) Current(ctx context.Context, darkroom client.Object) ([]*helmrel
 		if i < len(indexed)-1 && metadata.Labels[labelStatus] != helmrelease.StatusDeployed.String() {
 			continue
 		}
-		secret, err := s.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
+		secret, err := r.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
 		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("read revision of release %s: %w", keyOf(darkroom), err)
+			return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
 		}
 		if err != nil || secret.UID != metadata.UID || secret.ResourceVersion != metadata.ResourceVersion {
-			return s.History(ctx, darkroom)
+			return r.History(ctx)
 		}
 		release, err := decode(secret)
 		if err != nil {
-			return s.History(ctx, darkroom)
+			return r.History(ctx)
 		}
 		releases = append(releases, release)
 	}
@@ -228,8 +230,8 @@ func (s *Store) Current(ctx context.Context, darkroom client.Object) ([]*helmrel
 }
 
 // stored lists the revisions of a Darkroom's release, the newest first, from the API server.
-func (s *Store) stored(ctx context.Context, darkroom client.Object) ([]corev1.Secret, error) {
-	list, err := s.list(ctx, darkroom)
+func (r *Revisions) stored(ctx context.Context) ([]corev1.Secret, error) {
+	list, err := r.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +239,7 @@ func (s *Store) stored(ctx context.Context, darkroom client.Object) ([]corev1.Se
 	for i := range list.Items {
 		found[i] = &list.Items[i]
 	}
-	if err := checkForeign(darkroom, found); err != nil {
+	if err := r.checkForeign(found); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
@@ -245,65 +247,47 @@ func (s *Store) stored(ctx context.Context, darkroom client.Object) ([]corev1.Se
 }
 
 // list returns all revisions of a release's name, including foreign ones.
-func (s *Store) list(ctx context.Context, darkroom client.Object) (*corev1.SecretList, error) {
-	list, err := s.secrets.Secrets(darkroom.GetNamespace()).List(ctx, metav1.ListOptions{
-		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + darkroom.GetName(),
+func (r *Revisions) list(ctx context.Context) (*corev1.SecretList, error) {
+	list, err := r.secrets.Secrets(r.darkroom.GetNamespace()).List(ctx, metav1.ListOptions{
+		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.GetName(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
+		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
 	}
 	return list, nil
 }
 
 // discard deletes a revision of the Darkroom's own that cannot be decoded: it holds no
 // information any more, and its number would be in the way of the next one.
-func (s *Store) discard(ctx context.Context, secret *corev1.Secret, cause error) error {
+func (r *Revisions) discard(ctx context.Context, secret *corev1.Secret, cause error) error {
 	ctrl.LoggerFrom(ctx).Error(cause, "Deleting a revision that cannot be decoded; the release will be applied over its objects",
 		"namespace", secret.Namespace, "release", secret.Labels[labelName], "secret", secret.Name)
-	return s.delete(ctx, secret)
+	return r.delete(ctx, secret)
 }
 
 // revisions returns the metadata of a Darkroom's revisions from the cache, the newest
 // last.
-func (s *Store) revisions(ctx context.Context, darkroom client.Object) ([]metav1.PartialObjectMetadata, error) {
-	cached, err := cachedSecrets(ctx, s.own, darkroom, client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())})
+func (r *Revisions) revisions(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+	cached, err := r.cached(ctx, r.own, client.MatchingFields{ownership.Index: ownership.IndexKey(r.darkroom.GetUID())})
 	if err != nil {
 		return nil, err
 	}
 	own := slices.DeleteFunc(cached, func(secret metav1.PartialObjectMetadata) bool {
-		return !IsRevision(&secret) || secret.Labels[labelName] != darkroom.GetName() || !ownership.OwnsRevision(darkroom, &secret)
+		return !IsRevision(&secret) || secret.Labels[labelName] != r.darkroom.GetName() || !ownership.OwnsRevision(r.darkroom, &secret)
 	})
 	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
 	return own, nil
 }
 
-// cachedSecrets lists the Secrets of a Darkroom's namespace that a cache has under a key of
+// cached lists the Secrets of a Darkroom's namespace that a cache has under a key of
 // one of its indexes.
-func cachedSecrets(ctx context.Context, cache client.Reader, darkroom client.Object, index client.MatchingFields) ([]metav1.PartialObjectMetadata, error) {
+func (r *Revisions) cached(ctx context.Context, cache client.Reader, index client.MatchingFields) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := cache.List(ctx, list, client.InNamespace(darkroom.GetNamespace()), index, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list revisions of release %s: %w", keyOf(darkroom), err)
+	if err := cache.List(ctx, list, client.InNamespace(r.darkroom.GetNamespace()), index, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
 	}
 	return list.Items, nil
-}
-
-// summaryIn returns the summary of the revision in a Secret; nil if it cannot be read.
-func summaryIn(secret *corev1.Secret) *helmrelease.Release {
-	if secret == nil {
-		return nil
-	}
-	summary := &helmrelease.Release{}
-	err := json.Unmarshal(secret.Data[dataSummary], summary)
-	if err == nil && summary.Info != nil && secretName(summary) == secret.Name {
-		return summary
-	}
-	// A Helm client, or an operator before there were summaries, has written it.
-	release, err := decode(secret)
-	if err != nil {
-		return nil
-	}
-	return revision.Summary(release)
 }
 
 // decode reads a release from its Secret by way of Helm's driver.

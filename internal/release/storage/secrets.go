@@ -1,27 +1,20 @@
 package storage
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"strconv"
-	"sync"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 )
 
 // annotationOperator marks the Secrets of revisions that the operator wrote. Helm clients
@@ -35,69 +28,25 @@ const (
 	dataRelease = "release"
 	// dataRecord is the operator's record of what was applied.
 	dataRecord = "applied"
-	// dataSummary is the summary of the release, as JSON. A restarted operator reads it in
-	// place of the release, which takes twenty times the memory to decode.
-	dataSummary = "summary"
 )
 
 // errUnknownRevision is returned for the update of a revision that the Darkroom is not
 // known to own.
 var errUnknownRevision = errors.New("this Darkroom has no revision of that name")
 
-// revisionType is Helm's type of the Secrets of revisions.
-const revisionType = "helm.sh/release.v1"
-
 // secretOf returns the Secret of a revision as Helm's driver writes it, with what makes it a
-// Darkroom's. The driver itself is not used, because it allocates a compressor of 800 KB for
-// each revision.
-func secretOf(darkroom client.Object, release *helmrelease.Release) (*corev1.Secret, error) {
-	encoded, err := encode(release)
-	if err != nil {
-		return nil, err
-	}
-	summary, err := json.Marshal(revision.Summary(release))
-	if err != nil {
+// Darkroom's.
+func (r *Revisions) secretOf(release *helmrelease.Release) (*corev1.Secret, error) {
+	written := &oneSecret{}
+	if err := driver.NewSecrets(written).Create(secretName(release), release); err != nil {
 		return nil, fmt.Errorf("encode release: %w", err)
 	}
-	labels := maps.Clone(release.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[labelName], labels[labelOwner] = release.Name, ownerHelm
-	labels[labelStatus], labels[labelVersion] = release.Info.Status.String(), strconv.Itoa(release.Version)
-	labels[v1alpha1.LabelDarkroom], labels[v1alpha1.LabelDarkroomUID] = darkroom.GetName(), string(darkroom.GetUID())
-	return &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       darkroom.GetNamespace(),
-			Name:            secretName(release),
-			Labels:          labels,
-			Annotations:     map[string]string{annotationOperator: "true"},
-			OwnerReferences: []metav1.OwnerReference{ownership.Reference(darkroom)},
-		},
-		Type: revisionType,
-		Data: map[string][]byte{dataRelease: encoded, dataSummary: summary},
-	}, nil
-}
-
-// compressors are reused, because each is large.
-var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
-
-// encode encodes a release as Helm's driver decodes it: JSON, compressed, as Base64.
-func encode(release *helmrelease.Release) ([]byte, error) {
-	raw, err := json.Marshal(release)
-	if err != nil {
-		return nil, fmt.Errorf("encode release: %w", err)
-	}
-	compressor := compressors.Get().(*gzip.Writer) //nolint:forcetypeassert // nothing else is stored
-	defer compressors.Put(compressor)
-	var out bytes.Buffer
-	text := base64.NewEncoder(base64.StdEncoding, &out)
-	compressor.Reset(text)
-	// Writes to memory do not fail.
-	_, _ = compressor.Write(raw)
-	_ = compressor.Close()
-	_ = text.Close()
-	return out.Bytes(), nil
+	secret := written.secret
+	secret.Namespace = r.darkroom.GetNamespace()
+	secret.Labels[v1alpha1.LabelDarkroom], secret.Labels[v1alpha1.LabelDarkroomUID] = r.darkroom.GetName(), string(r.darkroom.GetUID())
+	secret.Annotations = map[string]string{annotationOperator: "true"}
+	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(r.darkroom)}
+	return secret, nil
 }
 
 // patchOf returns the merge patch that overwrites a revision, with a record beside it, or
@@ -109,13 +58,13 @@ func patchOf(secret *corev1.Secret, uid types.UID, record []byte) ([]byte, error
 			"uid": uid, "labels": secret.Labels, "annotations": secret.Annotations, "ownerReferences": secret.OwnerReferences,
 		},
 		// A nil record is removed.
-		"data": map[string]any{dataRelease: secret.Data[dataRelease], dataSummary: secret.Data[dataSummary], dataRecord: record},
+		"data": map[string]any{dataRelease: secret.Data[dataRelease], dataRecord: record},
 	})
 }
 
-// specOf returns the spec of a Darkroom as JSON.
-func specOf(darkroom client.Object) ([]byte, error) {
-	raw, err := json.Marshal(darkroom)
+// spec returns the spec of the Darkroom as JSON.
+func (r *Revisions) spec() ([]byte, error) {
+	raw, err := json.Marshal(r.darkroom)
 	if err != nil {
 		return nil, fmt.Errorf("encode Darkroom: %w", err)
 	}
@@ -128,10 +77,16 @@ func specOf(darkroom client.Object) ([]byte, error) {
 	return object.Spec, nil
 }
 
-// oneSecret shows Helm's driver a Secret that was read already.
+// oneSecret is all that Helm's driver sees of a cluster when it encodes or decodes a release.
 type oneSecret struct {
 	corev1client.SecretInterface
 	secret *corev1.Secret
+}
+
+// Create implements corev1client.SecretInterface.
+func (c *oneSecret) Create(_ context.Context, secret *corev1.Secret, _ metav1.CreateOptions) (*corev1.Secret, error) {
+	c.secret = secret
+	return secret, nil
 }
 
 // List implements corev1client.SecretInterface.

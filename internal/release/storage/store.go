@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -33,20 +32,34 @@ const (
 	ownerHelm     = "helm"
 )
 
-// Store reads and writes revisions. The last revision of each release is remembered; a
-// cache of the Secrets' metadata shows whether it still is the last one.
+// Store reads and writes revisions.
 type Store struct {
 	secrets corev1client.SecretsGetter
 	own     client.Reader
 	others  client.Reader
 	clock   clock.PassiveClock
-
-	mu   sync.Mutex
-	last map[types.NamespacedName]*known
 }
 
-// known is what is remembered of a release as stored in a certain version of its
-// Secret.
+// Revisions are those of the release of one Darkroom. The last one is remembered; a cache of
+// the Secrets' metadata shows whether it still is the last.
+type Revisions struct {
+	*Store
+	darkroom client.Object
+	memory   *Memory
+}
+
+// Of returns the revisions of a Darkroom's release. What is remembered of them is in memory,
+// which only one goroutine may use at a time.
+func (s *Store) Of(darkroom client.Object, memory *Memory) *Revisions {
+	return &Revisions{s, darkroom, memory}
+}
+
+// Memory is what is remembered of the revisions of a release. The zero value is empty.
+type Memory struct {
+	last *known
+}
+
+// known is the last revision as stored in a certain version of its Secret.
 type known struct {
 	// release is its summary.
 	release         *helmrelease.Release
@@ -64,7 +77,7 @@ type known struct {
 // Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
 // others has the Secrets without the label, with the index Index.
 func New(secrets corev1client.SecretsGetter, own, others client.Reader, clock clock.PassiveClock) *Store {
-	return &Store{secrets: secrets, own: own, others: others, clock: clock, last: map[types.NamespacedName]*known{}}
+	return &Store{secrets: secrets, own: own, others: others, clock: clock}
 }
 
 // Index is the name of the index of Secrets by the Helm release that they are a revision
@@ -81,23 +94,22 @@ func IndexFunc(object client.Object) []string {
 
 // Create stores a new revision, with the spec of the Darkroom. The error is a *ForeignError
 // if a release that does not belong to the Darkroom has the revision.
-func (s *Store) Create(ctx context.Context, darkroom client.Object, release *helmrelease.Release) error {
-	uids, err := s.uids(ctx, darkroom)
+func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) error {
+	uids, err := r.uids(ctx)
 	if err != nil {
 		return err
 	}
-	secret, err := secretOf(darkroom, release)
+	secret, err := r.secretOf(release)
 	if err != nil {
 		return err
 	}
-	if secret.Data[v1alpha1.RevisionSpec], err = specOf(darkroom); err != nil {
+	if secret.Data[v1alpha1.RevisionSpec], err = r.spec(); err != nil {
 		return err
 	}
-	secret.Labels[labelCreated] = s.timestamp()
-	written, err := s.secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
-	err = s.wrote(darkroom, release, uids, written, err)
+	written, err := r.secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
+	err = r.wrote(release, uids, written, err)
 	if apierrors.IsAlreadyExists(err) {
-		if _, foreign := s.stored(ctx, darkroom); foreign != nil {
+		if _, foreign := r.stored(ctx); foreign != nil {
 			return foreign
 		}
 	}
@@ -105,67 +117,62 @@ func (s *Store) Create(ctx context.Context, darkroom client.Object, release *hel
 }
 
 // Update overwrites a revision.
-func (s *Store) Update(ctx context.Context, darkroom client.Object, release *helmrelease.Release) error {
-	return s.Deployed(ctx, darkroom, release, nil)
+func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) error {
+	return r.Deployed(ctx, release, nil)
 }
 
 // Deployed overwrites a revision, with a record of what was applied beside it.
-func (s *Store) Deployed(ctx context.Context, darkroom client.Object, release *helmrelease.Release, record []byte) error {
-	uids, err := s.uids(ctx, darkroom)
+func (r *Revisions) Deployed(ctx context.Context, release *helmrelease.Release, record []byte) error {
+	uids, err := r.uids(ctx)
 	if err != nil {
 		return err
 	}
-	secret, err := secretOf(darkroom, release)
+	secret, err := r.secretOf(release)
 	if err != nil {
 		return err
 	}
-	secret.Labels[labelModified] = s.timestamp()
+	delete(secret.Labels, labelCreated)
+	secret.Labels[labelModified] = strconv.FormatInt(r.clock.Now().Unix(), 10)
 	uid := uids.of(release.Version)
 	if uid == "" {
-		return s.wrote(darkroom, release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision))
+		return r.wrote(release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision))
 	}
 	patch, err := patchOf(secret, uid, record)
 	if err != nil {
 		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
 	}
-	written, err := s.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	return s.wrote(darkroom, release, uids, written, err)
+	written, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return r.wrote(release, uids, written, err)
 }
 
 // wrote remembers a revision that was written, unless there was an error.
-func (s *Store) wrote(darkroom client.Object, release *helmrelease.Release, uids revisionUIDs, written *corev1.Secret, err error) error {
-	key := keyOf(darkroom)
+func (r *Revisions) wrote(release *helmrelease.Release, uids revisionUIDs, written *corev1.Secret, err error) error {
 	if err != nil {
 		// The state of the Secret is unknown, because the response may have been lost.
-		s.Forget(key)
-		return fmt.Errorf("store revision %d of release %s: %w", release.Version, key, err)
+		r.Forget()
+		return fmt.Errorf("store revision %d of release %s: %w", release.Version, r.key(), err)
 	}
-	if last := s.remembered(key); last == nil || last.release.Version <= release.Version {
-		s.remember(key, &known{
+	if last := r.memory.last; last == nil || last.release.Version <= release.Version {
+		r.memory.remember(known{
 			release:         revision.Summary(release),
 			secretName:      written.Name,
 			resourceVersion: written.ResourceVersion,
 			uids:            uids.with(release.Version, written.UID),
-		})
+		}, r.clock.Now())
 	}
 	return nil
 }
 
 // uids returns the UIDs of a Darkroom's revisions: those that the cache shows, and those that
 // this process wrote or read lately.
-func (s *Store) uids(ctx context.Context, darkroom client.Object) (revisionUIDs, error) {
-	indexed, err := s.revisions(ctx, darkroom)
-	return knownUIDs(indexed, s.remembered(keyOf(darkroom))), err
+func (r *Revisions) uids(ctx context.Context) (revisionUIDs, error) {
+	indexed, err := r.revisions(ctx)
+	return knownUIDs(indexed, r.memory.last), err
 }
 
-// timestamp is the time in the labels of Helm's driver.
-func (s *Store) timestamp() string { return strconv.FormatInt(s.clock.Now().Unix(), 10) }
-
 // TakeRecord returns the record that was read with the last revision, once.
-func (s *Store) TakeRecord(key types.NamespacedName) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := s.last[key]
+func (r *Revisions) TakeRecord() []byte {
+	last := r.memory.last
 	if last == nil {
 		return nil
 	}
@@ -176,13 +183,12 @@ func (s *Store) TakeRecord(key types.NamespacedName) []byte {
 
 // Record stores a record beside the last revision, unless same reports that the stored
 // one is equal. If another client writes the revision meanwhile, its version is kept.
-func (s *Store) Record(ctx context.Context, darkroom client.Object, record []byte, same func(a, b []byte) bool) error {
-	key := keyOf(darkroom)
-	last := s.remembered(key)
+func (r *Revisions) Record(ctx context.Context, record []byte, same func(a, b []byte) bool) error {
+	last := r.memory.last
 	if last == nil || record == nil {
 		return nil
 	}
-	secrets := s.secrets.Secrets(key.Namespace)
+	secrets := r.secrets.Secrets(r.darkroom.GetNamespace())
 	secret, err := secrets.Get(ctx, last.secretName, metav1.GetOptions{})
 	if err != nil {
 		return client.IgnoreNotFound(err)
@@ -201,17 +207,17 @@ func (s *Store) Record(ctx context.Context, darkroom client.Object, record []byt
 	if err != nil {
 		return err
 	}
-	s.remember(key, &known{release: last.release, secretName: last.secretName, resourceVersion: written.ResourceVersion, uids: last.uids})
+	r.memory.remember(known{release: last.release, secretName: last.secretName, resourceVersion: written.ResourceVersion, uids: last.uids}, r.clock.Now())
 	return nil
 }
 
 // Prune deletes the oldest revisions so that at most keep remain; 0 keeps all.
 // The deployed revision and the newest one are never deleted.
-func (s *Store) Prune(ctx context.Context, darkroom client.Object, keep int) error {
+func (r *Revisions) Prune(ctx context.Context, keep int) error {
 	if keep <= 0 {
 		return nil
 	}
-	indexed, err := s.revisions(ctx, darkroom)
+	indexed, err := r.revisions(ctx)
 	if err != nil {
 		return err
 	}
@@ -221,7 +227,7 @@ func (s *Store) Prune(ctx context.Context, darkroom client.Object, keep int) err
 		if oldest.Labels[labelStatus] == helmrelease.StatusDeployed.String() {
 			continue
 		}
-		if err := s.delete(ctx, oldest); err != nil {
+		if err := r.delete(ctx, oldest); err != nil {
 			return err
 		}
 	}
@@ -230,55 +236,51 @@ func (s *Store) Prune(ctx context.Context, darkroom client.Object, keep int) err
 
 // Delete removes every revision that belongs to a Darkroom and is newer than a version, and
 // reports whether there was one. Revisions of the same name that belong to others stay.
-func (s *Store) Delete(ctx context.Context, darkroom client.Object, newerThan int) (bool, error) {
-	list, err := s.list(ctx, darkroom)
+func (r *Revisions) Delete(ctx context.Context, newerThan int) (bool, error) {
+	list, err := r.list(ctx)
 	if err != nil {
 		return false, err
 	}
 	found := false
 	for i := range list.Items {
 		secret := &list.Items[i]
-		if !ownership.OwnsRevision(darkroom, secret) || versionOf(secret) <= newerThan {
+		if !ownership.OwnsRevision(r.darkroom, secret) || versionOf(secret) <= newerThan {
 			continue
 		}
 		found = true
-		if err := s.delete(ctx, secret); err != nil {
+		if err := r.delete(ctx, secret); err != nil {
 			return found, err
 		}
 	}
-	s.Forget(keyOf(darkroom))
+	r.Forget()
 	return found, nil
 }
 
 // Manifest returns the identity of the manifest of the last revision, as far as it is
 // remembered; else nothing.
-func (s *Store) Manifest(key types.NamespacedName) string {
-	if last := s.remembered(key); last != nil {
-		return last.release.Manifest
+func (m *Memory) Manifest() string {
+	if m.last == nil {
+		return ""
 	}
-	return ""
+	return m.last.release.Manifest
 }
 
-// Forget drops what is remembered of a release.
-func (s *Store) Forget(key types.NamespacedName) {
-	s.mu.Lock()
-	delete(s.last, key)
-	s.mu.Unlock()
-}
+// Forget drops what is remembered.
+func (r *Revisions) Forget() { r.memory.last = nil }
 
 // Seen returns when this process first saw the last revision in its present version; now
 // if it remembers none.
-func (s *Store) Seen(key types.NamespacedName) time.Time {
-	if last := s.remembered(key); last != nil {
+func (r *Revisions) Seen() time.Time {
+	if last := r.memory.last; last != nil {
 		return last.seen
 	}
-	return s.clock.Now()
+	return r.clock.Now()
 }
 
 // delete deletes a Secret, but not another one that has taken its name.
-func (s *Store) delete(ctx context.Context, secret metav1.Object) error {
+func (r *Revisions) delete(ctx context.Context, secret metav1.Object) error {
 	uid := secret.GetUID()
-	err := s.secrets.Secrets(secret.GetNamespace()).Delete(ctx, secret.GetName(), metav1.DeleteOptions{
+	err := r.secrets.Secrets(secret.GetNamespace()).Delete(ctx, secret.GetName(), metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid},
 	})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
@@ -290,23 +292,16 @@ func (s *Store) delete(ctx context.Context, secret metav1.Object) error {
 	return nil
 }
 
-func (s *Store) remembered(key types.NamespacedName) *known {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last[key]
-}
-
-func (s *Store) remember(key types.NamespacedName, now *known) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now.seen = s.clock.Now()
-	if before := s.last[key]; before != nil && before.secretName == now.secretName && before.resourceVersion == now.resourceVersion {
-		now.seen = before.seen
+// remember remembers the last revision, which is seen now unless it was before.
+func (m *Memory) remember(last known, now time.Time) {
+	last.seen = now
+	if before := m.last; before != nil && before.secretName == last.secretName && before.resourceVersion == last.resourceVersion {
+		last.seen = before.seen
 	}
-	s.last[key] = now
+	m.last = &last
 }
 
-func keyOf(darkroom client.Object) types.NamespacedName { return client.ObjectKeyFromObject(darkroom) }
+func (r *Revisions) key() types.NamespacedName { return client.ObjectKeyFromObject(r.darkroom) }
 
 // secretName is Helm's name for the Secret of a revision.
 func secretName(release *helmrelease.Release) string {

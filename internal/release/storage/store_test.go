@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -82,6 +80,11 @@ func newStore() *storage.Store {
 	return storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}, clock)
 }
 
+// revisions returns the revisions of a Darkroom as an operator knows them that has just started.
+func revisions(darkroom client.Object) *storage.Revisions {
+	return newStore().Of(darkroom, &storage.Memory{})
+}
+
 // darkroom returns one in a namespace of its own.
 func darkroom(t *testing.T) *v1alpha1.Darkroom {
 	t.Helper()
@@ -110,9 +113,9 @@ func byHand(t *testing.T, release *helmrelease.Release) {
 	}
 }
 
-func mustCreate(t *testing.T, store *storage.Store, darkroom client.Object, release *helmrelease.Release) {
+func mustCreate(t *testing.T, store *storage.Revisions, release *helmrelease.Release) {
 	t.Helper()
-	if err := store.Create(t.Context(), darkroom, release); err != nil {
+	if err := store.Create(t.Context(), release); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -127,10 +130,10 @@ func secretsOf(t *testing.T, darkroom client.Object) []corev1.Secret {
 }
 
 func TestAMissingReleaseIsNotFound(t *testing.T) {
-	for name, read := range map[string]func(*storage.Store, context.Context, client.Object) (*helmrelease.Release, error){
-		"Last": (*storage.Store).Last, "Read": (*storage.Store).Read,
+	for name, read := range map[string]func(*storage.Revisions, context.Context) (*helmrelease.Release, error){
+		"Last": (*storage.Revisions).Last, "Read": (*storage.Revisions).Read,
 	} {
-		if _, err := read(newStore(), t.Context(), darkroom(t)); !errors.Is(err, driver.ErrReleaseNotFound) {
+		if _, err := read(revisions(darkroom(t)), t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -142,23 +145,24 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 		"pending": helmrelease.StatusPendingInstall, "uninstalled": helmrelease.StatusUninstalled,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, store := darkroom(t), newStore()
+			d := darkroom(t)
+			store := revisions(d)
 			byHand(t, revisionOf(d, 7, status)) // its first revisions were pruned
 			before := secretsOf(t, d)
-			_, last := store.Last(t.Context(), d)
-			_, read := store.Read(t.Context(), d)
-			_, history := store.History(t.Context(), d)
-			_, current := store.Current(t.Context(), d)
+			_, last := store.Last(t.Context())
+			_, read := store.Read(t.Context())
+			_, history := store.History(t.Context())
+			_, current := store.Current(t.Context())
 			for what, err := range map[string]error{"Last": last, "Read": read, "History": history, "Current": current} {
 				if !errors.Is(err, storage.ErrForeignRelease) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			found, err := store.Delete(t.Context(), d, 0)
+			found, err := store.Delete(t.Context(), 0)
 			if err != nil || found {
 				t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
 			}
-			if err := store.Prune(t.Context(), d, 1); err != nil {
+			if err := store.Prune(t.Context(), 1); err != nil {
 				t.Error(err)
 			}
 			after := secretsOf(t, d)
@@ -170,15 +174,16 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 }
 
 func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
-	d, store := darkroom(t), newStore()
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusPendingInstall))
+	d := darkroom(t)
+	store := revisions(d)
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingInstall))
 	ours := secretsOf(t, d)[0]
 	if err := kube.Delete(t.Context(), &ours); err != nil {
 		t.Fatal(err)
 	}
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	before := secretsOf(t, d)[0]
-	if err := store.Update(t.Context(), d, revisionOf(d, 1, helmrelease.StatusDeployed)); err == nil {
+	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed)); err == nil {
 		t.Error("the update succeeded")
 	}
 	if after := secretsOf(t, d)[0]; after.UID != before.UID || after.ResourceVersion != before.ResourceVersion {
@@ -189,13 +194,13 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 // Caches lag: the user may have installed the release a moment ago.
 func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	d := darkroom(t)
-	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock)
+	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock).Of(d, &storage.Memory{})
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	before := secretsOf(t, d)[0]
-	if _, err := store.Last(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
+	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
 		t.Fatalf("Last: %v, so this test shows nothing", err)
 	}
-	if err := store.Create(t.Context(), d, revisionOf(d, 1, helmrelease.StatusPendingInstall)); !errors.Is(err, storage.ErrForeignRelease) {
+	if err := store.Create(t.Context(), revisionOf(d, 1, helmrelease.StatusPendingInstall)); !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("Create: %v", err)
 	}
 	if after := secretsOf(t, d); len(after) != 1 || after[0].ResourceVersion != before.ResourceVersion {
@@ -206,12 +211,12 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 // Adopted Secrets leave one cache before they appear in the other.
 func TestAnAdoptedReleaseThatNoCacheShowsIsFound(t *testing.T) {
 	d := darkroom(t)
-	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock)
+	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock).Of(d, &storage.Memory{})
 	byHand(t, revisionOf(d, 7, helmrelease.StatusDeployed)) // its first revisions were pruned
-	if err := store.Adopt(t.Context(), d); err != nil {
+	if err := store.Adopt(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if last, err := store.Last(t.Context(), d); err != nil || last.Version != 7 {
+	if last, err := store.Last(t.Context()); err != nil || last.Version != 7 {
 		t.Errorf("%+v, %v", last, err)
 	}
 }
@@ -219,19 +224,19 @@ func TestAnAdoptedReleaseThatNoCacheShowsIsFound(t *testing.T) {
 // A namespace may have the Secrets of thousands of releases.
 func TestTheNewestRevisionIsReadByName(t *testing.T) {
 	d := darkroom(t)
-	caches := func(own client.Reader, lists *int) *storage.Store {
-		return storage.New(countedLists{typed.CoreV1(), lists}, own, uncached{kube, false}, clock)
+	caches := func(own client.Reader, lists *int) *storage.Revisions {
+		return storage.New(countedLists{typed.CoreV1(), lists}, own, uncached{kube, false}, clock).Of(d, &storage.Memory{})
 	}
 	lists := 0
 	first := caches(uncached{kube, true}, &lists)
-	mustCreate(t, first, d, revisionOf(d, 1, helmrelease.StatusSuperseded))
-	mustCreate(t, first, d, revisionOf(d, 2, helmrelease.StatusDeployed))
+	mustCreate(t, first, revisionOf(d, 1, helmrelease.StatusSuperseded))
+	mustCreate(t, first, revisionOf(d, 2, helmrelease.StatusDeployed))
 	lagging := caches(lagging{}, &lists)
-	mustCreate(t, lagging, d, revisionOf(d, 3, helmrelease.StatusFailed))
-	for name, store := range map[string]*storage.Store{
+	mustCreate(t, lagging, revisionOf(d, 3, helmrelease.StatusFailed))
+	for name, store := range map[string]*storage.Revisions{
 		"after a restart": caches(uncached{kube, true}, &lists), "when the cache is newer": first, "when the cache lags": lagging,
 	} {
-		if read, err := store.Read(t.Context(), d); err != nil || read.Version != 3 || lists > 0 {
+		if read, err := store.Read(t.Context()); err != nil || read.Version != 3 || lists > 0 {
 			t.Errorf("%s: %+v, %v with %d lists", name, read, err, lists)
 		}
 	}
@@ -240,7 +245,7 @@ func TestTheNewestRevisionIsReadByName(t *testing.T) {
 		if err := kube.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: "sh.helm.release.v1.photos.v3"}}); err != nil {
 			t.Fatal(err)
 		}
-		if read, err := lagging.Read(t.Context(), d); err != nil || read.Version != 2 || lists == 0 {
+		if read, err := lagging.Read(t.Context()); err != nil || read.Version != 2 || lists == 0 {
 			t.Errorf("%+v, %v with %d lists", read, err, lists)
 		}
 	})
@@ -249,12 +254,12 @@ func TestTheNewestRevisionIsReadByName(t *testing.T) {
 func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
 	d := darkroom(t)
 	lists := 0
-	store := storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock)
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusSuperseded))
-	mustCreate(t, store, d, revisionOf(d, 2, helmrelease.StatusDeployed))
-	mustCreate(t, store, d, revisionOf(d, 3, helmrelease.StatusFailed))
+	store := storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock).Of(d, &storage.Memory{})
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
+	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
+	mustCreate(t, store, revisionOf(d, 3, helmrelease.StatusFailed))
 	versions := func() (versions []int) {
-		current, err := store.Current(t.Context(), d)
+		current, err := store.Current(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +272,7 @@ func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
 		t.Errorf("revisions %v with %d lists", got, lists)
 	}
 	byHand(t, revisionOf(d, 4, helmrelease.StatusFailed))
-	if _, err := store.Current(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) || lists == 0 {
+	if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) || lists == 0 {
 		t.Errorf("%v with %d lists", err, lists)
 	}
 }
@@ -295,16 +300,17 @@ func (c countedSecrets) List(ctx context.Context, opts metav1.ListOptions) (*cor
 }
 
 func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
-	d, store := darkroom(t), newStore()
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	d := darkroom(t)
+	store := revisions(d)
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-	if _, err := store.History(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) {
+	if _, err := store.History(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("History: %v", err)
 	}
-	if _, err := store.Current(t.Context(), d); !errors.Is(err, storage.ErrForeignRelease) {
+	if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("Current: %v", err)
 	}
-	if found, err := store.Delete(t.Context(), d, 0); err != nil || !found {
+	if found, err := store.Delete(t.Context(), 0); err != nil || !found {
 		t.Errorf("Delete: %t, %v", found, err)
 	}
 	if left := secretsOf(t, d); len(left) != 1 || left[0].Labels["version"] != "2" {
@@ -313,19 +319,20 @@ func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
 }
 
 func TestRevisionsOfADeletedDarkroomOfTheNameAreWaitedFor(t *testing.T) {
-	d, store := darkroom(t), newStore()
+	d := darkroom(t)
 	predecessor := d.DeepCopy()
 	predecessor.UID = "uid-0"
-	mustCreate(t, store, predecessor, revisionOf(d, 1, helmrelease.StatusDeployed))
-	if _, err := newStore().Last(t.Context(), d); !errors.Is(err, storage.ErrPredecessor) {
+	mustCreate(t, revisions(predecessor), revisionOf(d, 1, helmrelease.StatusDeployed))
+	if _, err := revisions(d).Last(t.Context()); !errors.Is(err, storage.ErrPredecessor) {
 		t.Errorf("Last: %v", err)
 	}
 }
 
 // Helm clients write a Secret without its owner references, and keep its labels.
 func TestARevisionThatAHelmClientRewroteIsStillOurs(t *testing.T) {
-	d, store := darkroom(t), newStore()
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	d := darkroom(t)
+	store := revisions(d)
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	secrets := driver.NewSecrets(typed.CoreV1().Secrets(d.Namespace))
 	const name = "sh.helm.release.v1.photos.v1"
 	rewritten, err := secrets.Get(name)
@@ -339,24 +346,25 @@ func TestARevisionThatAHelmClientRewroteIsStillOurs(t *testing.T) {
 	if stored := secretsOf(t, d)[0]; len(stored.OwnerReferences) > 0 {
 		t.Fatal("the driver kept the owner reference, so this test shows nothing")
 	}
-	last, err := newStore().Last(t.Context(), d)
+	last, err := revisions(d).Last(t.Context())
 	if err != nil || last.Info.Status != helmrelease.StatusSuperseded {
 		t.Errorf("%+v, %v", last, err)
 	}
 }
 
 func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
-	d, store := darkroom(t), newStore()
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	d := darkroom(t)
+	store := revisions(d)
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	secret := secretsOf(t, d)[0]
 	secret.Data["release"] = []byte("junk")
 	if err := kube.Update(t.Context(), &secret); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newStore().History(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
+	if _, err := revisions(d).History(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
 		t.Errorf("History: %v", err)
 	}
-	if _, err := newStore().Read(t.Context(), d); !errors.Is(err, driver.ErrReleaseNotFound) {
+	if _, err := revisions(d).Read(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
 		t.Errorf("Read: %v", err)
 	}
 	if left := secretsOf(t, d); len(left) > 0 {
@@ -365,12 +373,13 @@ func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
 }
 
 func TestPruningKeepsTheDeployedRevision(t *testing.T) {
-	d, store := darkroom(t), newStore()
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	d := darkroom(t)
+	store := revisions(d)
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	for version := 2; version <= 5; version++ {
-		mustCreate(t, store, d, revisionOf(d, version, helmrelease.StatusFailed))
+		mustCreate(t, store, revisionOf(d, version, helmrelease.StatusFailed))
 	}
-	if err := store.Prune(t.Context(), d, 2); err != nil {
+	if err := store.Prune(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
 	kept := map[string]bool{}
@@ -383,38 +392,39 @@ func TestPruningKeepsTheDeployedRevision(t *testing.T) {
 }
 
 func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
-	d, store := darkroom(t), newStore()
+	d := darkroom(t)
+	store := revisions(d)
 	began := clock.Now()
-	mustCreate(t, store, d, revisionOf(d, 1, helmrelease.StatusPendingUpgrade))
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingUpgrade))
 	clock.SetTime(began.Add(time.Hour))
-	if _, err := store.Read(t.Context(), d); err != nil {
+	if _, err := store.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	key := types.NamespacedName{Namespace: d.Namespace, Name: d.Name}
-	if seen := store.Seen(key); !seen.Equal(began) {
+	if seen := store.Seen(); !seen.Equal(began) {
 		t.Errorf("seen at %s, want %s", seen, began)
 	}
-	if err := store.Update(t.Context(), d, revisionOf(d, 1, helmrelease.StatusFailed)); err != nil {
+	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusFailed)); err != nil {
 		t.Fatal(err)
 	}
-	if seen := store.Seen(key); !seen.Equal(clock.Now()) {
+	if seen := store.Seen(); !seen.Equal(clock.Now()) {
 		t.Errorf("after another write seen at %s, want %s", seen, clock.Now())
 	}
 }
 
 func TestAdoption(t *testing.T) {
 	t.Run("takes the revisions over", func(t *testing.T) {
-		d, store := darkroom(t), newStore()
+		d := darkroom(t)
+		store := revisions(d)
 		byHand(t, revisionOf(d, 1, helmrelease.StatusSuperseded))
 		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-		foreign, err := store.Foreign(t.Context(), d, "darkroom")
+		foreign, err := store.Foreign(t.Context(), "darkroom")
 		if err != nil || len(foreign) != 2 || foreign[0].Version != 2 {
 			t.Fatalf("%+v, %v", foreign, err)
 		}
-		if err := store.Adopt(t.Context(), d); err != nil {
+		if err := store.Adopt(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		history, err := store.History(t.Context(), d)
+		history, err := store.History(t.Context())
 		if err != nil || len(history) != 2 {
 			t.Errorf("history: %v, %v", history, err)
 		}
@@ -425,7 +435,7 @@ func TestAdoption(t *testing.T) {
 		other.Chart.Metadata.Name = "nginx"
 		byHand(t, other)
 		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-		if _, err := newStore().Foreign(t.Context(), d, "darkroom"); err == nil {
+		if _, err := revisions(d).Foreign(t.Context(), "darkroom"); err == nil {
 			t.Error("it was accepted")
 		}
 	})
@@ -442,7 +452,7 @@ func TestAdoption(t *testing.T) {
 			foreign := revisionOf(d, 1, test.status)
 			foreign.Chart.Metadata.Name = test.chart
 			byHand(t, foreign)
-			if _, err := newStore().Foreign(t.Context(), d, "darkroom"); err == nil {
+			if _, err := revisions(d).Foreign(t.Context(), "darkroom"); err == nil {
 				t.Error("it was accepted")
 			}
 		})
@@ -452,19 +462,20 @@ func TestAdoption(t *testing.T) {
 // TestARevisionKeepsTheSpecItWasMadeFrom follows a revision through all that is written to
 // it after the Darkroom has changed.
 func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
-	store, d := newStore(), darkroom(t)
+	d := darkroom(t)
+	store := revisions(d)
 	d.Spec.SubDomains = []string{"before"}
 	release := revisionOf(d, 1, helmrelease.StatusPendingInstall)
-	mustCreate(t, store, d, release)
+	mustCreate(t, store, release)
 	release.SetStatus(helmrelease.StatusDeployed, "")
-	if err := store.Deployed(t.Context(), d, release, []byte("record")); err != nil {
+	if err := store.Deployed(t.Context(), release, []byte("record")); err != nil {
 		t.Fatal(err)
 	}
 
 	d.Spec.SubDomains = []string{"after"}
-	mustCreate(t, store, d, revisionOf(d, 2, helmrelease.StatusPendingUpgrade))
+	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusPendingUpgrade))
 	release.SetStatus(helmrelease.StatusSuperseded, "")
-	if err := store.Update(t.Context(), d, release); err != nil {
+	if err := store.Update(t.Context(), release); err != nil {
 		t.Fatal(err)
 	}
 
@@ -487,7 +498,7 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 	ours, helms := darkroom(t), darkroom(t)
 	release := revisionOf(ours, 1, helmrelease.StatusDeployed)
 	release.Labels = map[string]string{"team": "photos"}
-	mustCreate(t, newStore(), ours, release)
+	mustCreate(t, revisions(ours), release)
 	byHelm := *release
 	byHelm.Namespace = helms.Namespace
 	byHand(t, &byHelm)
@@ -496,7 +507,7 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 	if got.Name != want.Name || got.Type != want.Type {
 		t.Errorf("the Secret is %s of type %s, and Helm's is %s of type %s", got.Name, got.Type, want.Name, want.Type)
 	}
-	want.Labels["createdAt"] = strconv.FormatInt(clock.Now().Unix(), 10)
+	want.Labels["createdAt"] = got.Labels["createdAt"]
 	want.Labels[v1alpha1.LabelDarkroom], want.Labels[v1alpha1.LabelDarkroomUID] = ours.Name, string(ours.UID)
 	if diff := cmp.Diff(want.Labels, got.Labels); diff != "" {
 		t.Errorf("labels (-Helm's +ours):\n%s", diff)
@@ -515,7 +526,7 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 // API server has in its cache, if that is the version that the operator's caches show.
 func TestAfterARestartTheCachedRevisionIsRead(t *testing.T) {
 	d := darkroom(t)
-	mustCreate(t, newStore(), d, revisionOf(d, 1, helmrelease.StatusDeployed))
+	mustCreate(t, revisions(d), revisionOf(d, 1, helmrelease.StatusDeployed))
 	for name, test := range map[string]struct {
 		cache client.Reader
 		want  []string
@@ -524,56 +535,11 @@ func TestAfterARestartTheCachedRevisionIsRead(t *testing.T) {
 		"not shown": {outdated{uncached{kube, true}}, []string{"0", ""}},
 	} {
 		var versions []string
-		restarted := storage.New(versionedGets{typed.CoreV1(), &versions}, test.cache, uncached{kube, false}, clock)
-		if last, err := restarted.Last(t.Context(), d); err != nil || last.Version != 1 || !slices.Equal(versions, test.want) {
+		restarted := storage.New(versionedGets{typed.CoreV1(), &versions}, test.cache, uncached{kube, false}, clock).Of(d, &storage.Memory{})
+		if last, err := restarted.Last(t.Context()); err != nil || last.Version != 1 || !slices.Equal(versions, test.want) {
 			t.Errorf("%s: %+v, %v with reads of the versions %q, want %q", name, last, err, versions, test.want)
 		}
 	}
-}
-
-// Decoding every release would take most of a restart's memory, so the summary beside it is
-// read, unless another client wrote the Secret.
-func TestAfterARestartSummariesAreRead(t *testing.T) {
-	d := darkroom(t)
-	written := revisionOf(d, 1, helmrelease.StatusPendingInstall)
-	written.Info.Notes = "Images are served at photos.example.com"
-	first := newStore()
-	mustCreate(t, first, d, written)
-	written.SetStatus(helmrelease.StatusDeployed, "Installed")
-	if err := first.Update(t.Context(), d, written); err != nil {
-		t.Fatal(err)
-	}
-	want, err := first.Last(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := newStore().Read(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(name string, change func(*corev1.Secret)) {
-		t.Helper()
-		secret := &secretsOf(t, d)[0]
-		change(secret)
-		if _, err := typed.CoreV1().Secrets(d.Namespace).Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		got, err := newStore().Last(t.Context(), d)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got.Labels = nil
-		if diff := cmp.Diff(want, got, cmpopts.EquateApproxTime(time.Second)); diff != "" {
-			t.Errorf("%s (-before the restart +after it):\n%s", name, diff)
-		}
-	}
-	check("unreadable summary", func(s *corev1.Secret) { s.Data["summary"] = []byte("?") })
-	check("summary of another revision", func(s *corev1.Secret) { s.Data["summary"] = []byte(`{"name":"photos","version":2,"info":{}}`) })
-	check("written by a Helm client", func(s *corev1.Secret) { delete(s.Data, "summary") })
-	if err := first.Update(t.Context(), d, whole); err != nil {
-		t.Fatal(err)
-	}
-	check("the release is not decoded", func(s *corev1.Secret) { s.Data["release"] = []byte("?") })
 }
 
 // outdated is a cache that shows earlier versions.
