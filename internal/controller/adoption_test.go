@@ -12,9 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
 // installPlainChart installs a release of Darkroom's chart with Helm.
@@ -87,6 +89,37 @@ func TestADarkroomThatNeverDeployedReleasesWhatItAdopted(t *testing.T) {
 				t.Errorf("the release is %+v (%v)", last, err)
 			}
 		})
+	}
+}
+
+// kubectl delete --cascade=orphan. The garbage collector, which does not run here, takes the owner
+// references away.
+func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	darkroom := webFolder(namespace, "photos")
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "deployed", func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, v1alpha1.ConditionDeployed, metav1.ConditionTrue, "InstallSuccessful")
+	})
+	if err := kube.Delete(t.Context(), darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+		t.Fatal(err)
+	}
+	eventuallyEvent(t, namespace, release.EventOrphaned)
+	eventually(t, "the operator has let it go", func(ctx context.Context) error {
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
+			return err
+		}
+		if len(darkroom.Finalizers) != 1 {
+			return fmt.Errorf("its finalizers are %v", darkroom.Finalizers)
+		}
+		return nil
+	})
+	mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+	mustGet(t, &corev1.Service{}, namespace, "photos")
+	if last, err := action.NewGet(helmByHand(t, namespace)).Run("photos"); err != nil || last.Info.Status != helmrelease.StatusDeployed {
+		t.Errorf("the release is %+v (%v)", last, err)
 	}
 }
 

@@ -221,13 +221,11 @@ func (r *helmReconciler) announce(darkroom *v1alpha1.Darkroom, err error) {
 // its resync period, or earlier if an object may be restored again.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
-	sooner := func(at time.Time) {
-		if wait := max(at.Sub(r.clock.Now()), 0) + time.Millisecond; next == 0 || wait < next {
+	if until := r.releases.HeldUntil(keyOf(darkroom)); !until.IsZero() {
+		wait := max(until.Sub(r.clock.Now()), 0) + time.Millisecond
+		if next == 0 || wait < next {
 			next = wait
 		}
-	}
-	for _, contest := range r.releases.Contests(keyOf(darkroom)) {
-		sooner(contest.Until)
 	}
 	return next
 }

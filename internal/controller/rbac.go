@@ -18,7 +18,7 @@ package controller
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=servicemonitors,verbs=get;list;watch;create;patch;delete
 
 // Helm's releases are Secrets, and so are inline credentials.
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
 
 // Why pods are not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list

@@ -41,6 +41,8 @@ const (
 	EventAdopted = "Adopted"
 	// EventUninstalled: the release and its objects were deleted.
 	EventUninstalled = "Uninstalled"
+	// EventOrphaned: the Darkroom was deleted without its objects.
+	EventOrphaned = "Orphaned"
 	// EventFailed: an install, upgrade, repair or uninstall failed.
 	EventFailed = "ReleaseFailed"
 )
@@ -181,6 +183,16 @@ func (r *Releases) Contests(key types.NamespacedName) []drift.Contest {
 		return nil
 	}
 	return known.objects.Contests(r.Clock.Now())
+}
+
+// HeldUntil returns when the first of the objects of a Darkroom that are not restored for a while
+// may be restored; the zero time if there is none.
+func (r *Releases) HeldUntil(key types.NamespacedName) time.Time {
+	known := r.recall(key)
+	if known == nil {
+		return time.Time{}
+	}
+	return known.objects.HeldUntil(r.Clock.Now())
 }
 
 // Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as

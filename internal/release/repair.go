@@ -139,6 +139,8 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	changed := missing || hasChanged(live, now, trace, traced)
 	if changed {
 		c.brake(key, writer)
+	} else {
+		c.memory.objects.Confirmed(key, c.Clock.Now())
 	}
 	return changed, nil
 }

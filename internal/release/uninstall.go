@@ -19,7 +19,15 @@ import (
 // complete the adoption of a release, the objects that it took over stay too, without an owner.
 // If no revision is stored, the error is driver.ErrReleaseNotFound. Objects that the caches do
 // not show yet are deleted by Kubernetes when their owner, the Darkroom, is gone.
+//
+// A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes nothing: Kubernetes
+// takes the owner references away, and what is left is a release of the plain chart.
 func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
+	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
+		c.Forget(c.key)
+		c.Recorder.Event(c.darkroom, false, EventOrphaned, fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name))
+		return c.uninstalled(), nil
+	}
 	objects, err := c.inventory(nil)
 	if err != nil {
 		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
@@ -50,10 +58,15 @@ func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 		return nil, driver.ErrReleaseNotFound
 	}
 	c.Recorder.Event(c.darkroom, false, EventUninstalled, "Uninstalled with all its objects")
+	return c.uninstalled(), nil
+}
+
+// uninstalled is the answer that the Helm reconciler expects.
+func (c *actionClient) uninstalled() *helmrelease.UninstallReleaseResponse {
 	return &helmrelease.UninstallReleaseResponse{Release: &helmrelease.Release{
 		Name: c.key.Name, Namespace: c.key.Namespace,
 		Info: &helmrelease.Info{Status: helmrelease.StatusUninstalled},
-	}}, nil
+	}}
 }
 
 // giveBack ends the ownership of an object, which stays as it is.

@@ -38,14 +38,14 @@ var words = []string{
 // Redact removes the secrets of a Darkroom from a message, such as an error that quotes a
 // rejected object: its inline keys, and the literal values of its environment variables,
 // which may be secrets. A secret is found as it is, quoted as in Go or JSON, escaped as in
-// a URL, and in base64, also as part of a longer text. Values that are shorter than four
-// bytes, numbers, durations, common words and the Darkroom's own name and namespace are not
-// secrets.
+// a URL, and in base64, also as part of a longer text. Keys that are shorter than four bytes are
+// found only as whole words. Such values of variables, numbers, durations, common words and the
+// Darkroom's own name and namespace are not secrets.
 func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	var found []span
 	source := &darkroom.Spec.Source
 	for _, credential := range []string{source.AccessKey, source.SecretKey} {
-		found = append(found, find(message, credential, false)...)
+		found = append(found, find(message, credential, len(credential) < shortestValue)...)
 	}
 	for _, variable := range darkroom.Spec.ExtraEnv {
 		if !trivial(darkroom, variable.Value) {

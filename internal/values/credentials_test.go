@@ -176,6 +176,10 @@ func TestRedact(t *testing.T) {
 			accessKey: "redacted", secretKey: "not-a-real-key",
 			message: "redacted, not-a-real-key", want: "[redacted], [redacted]",
 		},
+		"one letter": {
+			accessKey: "e",
+			message:   `upgrade release: key "e" is refused`, want: `upgrade release: key "[redacted]" is refused`,
+		},
 		"an empty one hides nothing": {
 			accessKey: "AKIAEXAMPLE",
 			message:   "AKIAEXAMPLE: bad", want: "[redacted]: bad",

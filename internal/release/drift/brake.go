@@ -17,6 +17,8 @@ const (
 	// brakeLeast and brakeMost bound the time between two repairs from then on.
 	brakeLeast = 15 * time.Second
 	brakeMost  = 10 * time.Minute
+	// quietPeriod is the time between two applies that change nothing, from ContestedAfter on.
+	quietPeriod = time.Second
 	// brakeRelease is how long an object must rest to be repaired at once again.
 	brakeRelease = 20 * time.Minute
 )
@@ -24,9 +26,11 @@ const (
 // brake is what is remembered of the repairs of one object.
 type brake struct {
 	repairs int
-	last    time.Time
-	until   time.Time
-	writer  string
+	// quiet is the number of applies in a row that changed nothing.
+	quiet  int
+	last   time.Time
+	until  time.Time
+	writer string
 }
 
 // Contest is an object that another writer keeps changing.
@@ -47,16 +51,9 @@ type Contest struct {
 func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Contest, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.brakes == nil {
-		m.brakes = map[manifest.Key]*brake{}
-	}
-	b := m.brakes[object]
-	if b == nil || now.Sub(b.last) > brakeRelease {
-		b = &brake{}
-		m.brakes[object] = b
-	}
+	b := m.brakeOf(object, now)
 	b.repairs++
-	b.last = now
+	b.quiet = 0
 	if writer != "" {
 		b.writer = writer
 	}
@@ -69,6 +66,45 @@ func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Co
 	}
 	b.until = now.Add(delay)
 	return Contest{object, b.writer, b.repairs, b.until}, true
+}
+
+// Confirmed remembers that the apply of an object changed nothing: others had written what they
+// may, such as an annotation. One that does so all the time must not cause as many applies.
+func (m *Memory) Confirmed(object manifest.Key, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b := m.brakeOf(object, now)
+	if b.quiet++; b.quiet >= ContestedAfter {
+		b.until = now.Add(quietPeriod)
+	}
+}
+
+// brakeOf returns the brake of an object that is applied now. The caller holds the lock.
+func (m *Memory) brakeOf(object manifest.Key, now time.Time) *brake {
+	if m.brakes == nil {
+		m.brakes = map[manifest.Key]*brake{}
+	}
+	b := m.brakes[object]
+	if b == nil || now.Sub(b.last) > brakeRelease {
+		b = &brake{}
+		m.brakes[object] = b
+	}
+	b.last = now
+	return b
+}
+
+// HeldUntil returns when the first of the objects that are not to be restored now may be; the
+// zero time if there is none.
+func (m *Memory) HeldUntil(now time.Time) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var first time.Time
+	for _, b := range m.brakes {
+		if now.Before(b.until) && (first.IsZero() || b.until.Before(first)) {
+			first = b.until
+		}
+	}
+	return first
 }
 
 // Repairs returns how often an object was restored in a row.
@@ -95,7 +131,7 @@ func (m *Memory) Contests(now time.Time) []Contest {
 	defer m.mu.Unlock()
 	var contests []Contest
 	for object, b := range m.brakes {
-		if now.Before(b.until) {
+		if now.Before(b.until) && b.repairs >= ContestedAfter {
 			contests = append(contests, Contest{object, b.writer, b.repairs, b.until})
 		}
 	}

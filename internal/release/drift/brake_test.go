@@ -56,6 +56,34 @@ func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
 	}
 }
 
+// Others may annotate an object as often as they like.
+func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
+	memory := &Memory{}
+	applies := 0
+	for range 1000 {
+		clock.SetTime(clock.Now().Add(10 * time.Millisecond))
+		if !memory.Held(brakeObject, clock.Now()) {
+			memory.Confirmed(brakeObject, clock.Now())
+			applies++
+		}
+	}
+	if applies > 15 {
+		t.Errorf("%d applies in 10 s, want at most 15", applies)
+	}
+	if contests := memory.Contests(clock.Now()); len(contests) != 0 {
+		t.Errorf("the contests are %+v", contests)
+	}
+	until := memory.HeldUntil(clock.Now())
+	if until.IsZero() || until.Sub(clock.Now()) > quietPeriod {
+		t.Errorf("it is held until %s, and it is %s", until, clock.Now())
+	}
+	clock.SetTime(until)
+	if memory.Held(brakeObject, clock.Now()) || !memory.HeldUntil(clock.Now()).IsZero() {
+		t.Error("it is still held")
+	}
+}
+
 func TestOccasionalRepairsAreNotHeld(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	memory := &Memory{}

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -196,11 +197,14 @@ func (r *Revisions) Record(ctx context.Context, record []byte, same func(a, b []
 	if secret.ResourceVersion != last.resourceVersion || same(secret.Data[dataRecord], record) {
 		return nil
 	}
-	if secret.Data == nil {
-		secret.Data = map[string][]byte{}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion},
+		"data":     map[string]any{dataRecord: record},
+	})
+	if err != nil {
+		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
 	}
-	secret.Data[dataRecord] = record
-	written, err := secrets.Update(ctx, secret, metav1.UpdateOptions{})
+	written, err := secrets.Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil
 	}
