@@ -33,9 +33,9 @@ const (
 	settledAfter = 3
 )
 
-// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource. The
-// next process starts with what the cluster serves then.
-var ErrClusterChanged = errors.New("the resources that the cluster serves have changed")
+// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, or has
+// another minor version. The next process starts with what the cluster serves then.
+var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.
 var optionalKinds = []optional{
@@ -137,6 +137,12 @@ func (c *Cluster) managed() []schema.GroupVersionKind {
 	return names
 }
 
+// equals reports whether the chart finds the same in another state of a cluster. Its patch version
+// does not count.
+func (c *Cluster) equals(other *Cluster) bool {
+	return maps.Equal(c.served, other.served) && c.version.Major == other.version.Major && c.version.Minor == other.version.Minor
+}
+
 // has reports whether the cluster serves a kind of managed objects.
 func (c *Cluster) has(kind schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(c.kinds(), func(k caches.Kind) bool { return k.GroupVersionKind == kind })
@@ -196,7 +202,7 @@ func (w *clusterWatch) check(ctx context.Context) error {
 	case err != nil:
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to discover the API of the cluster; it counts as unchanged")
 		return nil
-	case maps.Equal(now.served, w.known.served):
+	case now.equals(w.known):
 		w.differing = 0
 		return nil
 	}
@@ -204,10 +210,12 @@ func (w *clusterWatch) check(ctx context.Context) error {
 	if w.differing < settledAfter {
 		return nil
 	}
+	log := ctrl.LoggerFrom(ctx).WithValues("version", now.version.GitVersion)
 	for resource, served := range now.served {
 		if served != w.known.served[resource] {
-			ctrl.LoggerFrom(ctx).Info("The cluster has changed: stopping, to start with what it serves now", "resource", resource.String(), "served", served)
+			log = log.WithValues(resource.String(), served)
 		}
 	}
+	log.Info("The cluster has changed: stopping, to start with what it serves now")
 	return ErrClusterChanged
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,14 +17,17 @@ import (
 )
 
 // answers are those of an API server about route.openshift.io, one after the other. It serves
-// no other optional resource.
+// no other optional resource. For ^ it is of another minor version and serves it.
 type answers struct {
 	of   string
 	next int
 }
 
-func (*answers) ServerVersion() (*version.Info, error) {
-	return &version.Info{Major: "1", Minor: "36", GitVersion: "v1.36.3"}, nil
+func (a *answers) ServerVersion() (*version.Info, error) {
+	if a.of[a.next] == '^' {
+		return &version.Info{Major: "1", Minor: "37", GitVersion: "v1.37.0"}, nil
+	}
+	return &version.Info{Major: "1", Minor: "36", GitVersion: fmt.Sprintf("v1.36.%d", a.next)}, nil
 }
 
 func (a *answers) ServerResourcesForGroupVersionWithContext(_ context.Context, groupVersion string) (*metav1.APIResourceList, error) {
@@ -32,7 +36,7 @@ func (a *answers) ServerResourcesForGroupVersionWithContext(_ context.Context, g
 	}
 	a.next++
 	switch a.of[a.next-1] {
-	case '+':
+	case '+', '^':
 		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "routes"}}}, nil
 	case '-':
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, groupVersion)
@@ -51,6 +55,8 @@ func TestACompleteChangeThatLastsEndsTheManager(t *testing.T) {
 		"+-?-?+-?": false,
 		"-+++":     true,
 		"-???":     false,
+		"+^^^":     true,
+		"+^^+^^+":  false,
 	} {
 		api := &answers{of: of}
 		known, err := discover(t.Context(), api)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -255,19 +256,17 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 // the caches do not show that it is, the API server is asked.
 func (a *applier) remove(ctx context.Context, object owned) error {
 	if object.live == nil {
-		existing := &metav1.PartialObjectMetadata{}
-		existing.SetGroupVersionKind(object.Kind)
-		err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.key.Namespace, Name: object.Name}, existing)
-		if client.IgnoreNotFound(err) != nil && !meta.IsNoMatchError(err) {
-			return fmt.Errorf("look for %s: %w", object, err)
+		existing, err := a.readOwned(ctx, object.Kind, object.Name)
+		if err != nil {
+			return err
 		}
-		if err != nil || existing.UID != object.UID || !ownership.Owns(a.darkroom, existing) {
+		if existing == nil || existing.UID != object.UID {
 			a.memory.Removed(object.key())
 			return nil
 		}
 	}
 	target := &metav1.PartialObjectMetadata{}
-	target.SetGroupVersionKind(object.Kind.GroupVersion().WithKind(object.Kind.Kind))
+	target.SetGroupVersionKind(object.Kind)
 	target.SetNamespace(a.key.Namespace)
 	target.SetName(object.Name)
 	err := a.client.Delete(ctx, target, client.Preconditions{UID: &object.UID},
@@ -277,6 +276,22 @@ func (a *applier) remove(ctx context.Context, object owned) error {
 	}
 	a.memory.Removed(object.key())
 	return nil
+}
+
+// readOwned returns an object of the Darkroom as the API server has it; nil if there is none, or
+// if it belongs to others.
+func (a *applier) readOwned(ctx context.Context, kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
+	existing := &metav1.PartialObjectMetadata{}
+	existing.SetGroupVersionKind(kind)
+	err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.key.Namespace, Name: name}, existing)
+	switch {
+	case isGone(err), err == nil && !ownership.Owns(a.darkroom, existing):
+		return nil, nil //nolint:nilnil // see above
+	case err != nil:
+		return nil, fmt.Errorf("look for %s: %w", manifest.Key{GroupKind: kind.GroupKind(), Name: name}, err)
+	}
+	existing.SetGroupVersionKind(kind)
+	return existing, nil
 }
 
 // isGone reports whether an object, or its kind, does not exist.

@@ -87,12 +87,12 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
 	}
+	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
 	if failed == nil {
 		if err := c.begin(next); err != nil {
 			return nil, err
 		}
 	}
-	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
 	if err := c.put(next, objects); err != nil {
 		return next, c.fail(next, failed, err)
 	}
@@ -101,7 +101,6 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 
 // begin stores a revision as pending.
 func (c *actionClient) begin(next *helmrelease.Release) error {
-	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
 	next.SetStatus(helmrelease.StatusPendingUpgrade, descriptionPending)
 	if next.Version == 1 {
 		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)

@@ -14,7 +14,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // Reconcile restores the objects of a deployed release, whose summary it receives, and
@@ -158,16 +157,9 @@ func hasChanged(live, now metav1.Object, trace drift.Trace, traced bool) bool {
 // stillThere asks the API server for an object that was applied and that the cache does not
 // show. It reports whether the object is missing.
 func (c *actionClient) stillThere(object *unstructured.Unstructured, trace drift.Trace) (metav1.Object, bool, error) {
-	existing := &metav1.PartialObjectMetadata{}
-	existing.SetGroupVersionKind(object.GroupVersionKind())
-	err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), existing)
-	switch {
-	case isGone(err):
-		return nil, true, nil
-	case err != nil:
-		return nil, false, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
-	case existing.UID != trace.UID || !ownership.Owns(c.darkroom, existing):
-		return nil, true, nil
+	existing, err := c.applier().readOwned(c.ctx, object.GroupVersionKind(), object.GetName())
+	if err != nil || existing == nil || existing.UID != trace.UID {
+		return nil, err == nil, err
 	}
 	return existing, false, nil
 }

@@ -9,9 +9,6 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // Uninstall deletes every object that belongs to the Darkroom, and then its revisions.
@@ -71,16 +68,10 @@ func (c *actionClient) uninstalled() *helmrelease.UninstallReleaseResponse {
 
 // giveBack ends the ownership of an object, which stays as it is.
 func (c *actionClient) giveBack(object owned) error {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(object.Kind)
-	err := c.Reader.Get(c.ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name}, live)
-	switch {
-	case isGone(err), err == nil && !ownership.Owns(c.darkroom, live):
-		return nil
-	case err != nil:
-		return fmt.Errorf("look for %s: %w", object, err)
+	live, err := c.applier().readOwned(c.ctx, object.Kind, object.Name)
+	if err != nil || live == nil {
+		return err
 	}
-	live.SetGroupVersionKind(object.Kind)
 	return c.setOwner(live, nil, slices.DeleteFunc(live.OwnerReferences, func(owner metav1.OwnerReference) bool {
 		return owner.UID == c.darkroom.GetUID()
 	}))
