@@ -14,6 +14,8 @@ type Refusal struct {
 	// Leaving is set if the Darkroom has the better claim and waits until the owner's
 	// Ingress and HTTPRoute no longer have the host.
 	Leaving bool
+	// Paused is set if the owner is leaving and paused, so that it does not release the host.
+	Paused bool
 }
 
 // claimant is a Darkroom that claims a host.

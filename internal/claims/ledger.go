@@ -83,9 +83,23 @@ func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judge
 
 // Refusals returns the hosts that a Darkroom claims and that belong to others, or still do.
 func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
-	views, err := l.views(ctx, darkroom)
+	refusals, err := l.refusals(ctx, darkroom)
 	if err != nil {
 		return nil, fmt.Errorf("look for refused hosts of Darkroom %s: %w", keyOf(darkroom), err)
+	}
+	for i := range refusals {
+		owner := &v1alpha1.Darkroom{}
+		if refusals[i].Leaving && l.Reader.Get(ctx, refusals[i].Owner, owner, client.UnsafeDisableDeepCopy) == nil {
+			refusals[i].Paused = owner.Annotations[v1alpha1.AnnotationPaused] == "true"
+		}
+	}
+	return refusals, nil
+}
+
+func (l *Ledger) refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
+	views, err := l.views(ctx, darkroom)
+	if err != nil {
+		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -94,7 +94,7 @@ func TestAHostThatAPausedDarkroomHoldsIsReportedAsHeld(t *testing.T) {
 	create(t, waiting)
 	eventuallyStatus(t, waiting, "the cause", func(status v1alpha1.DarkroomStatus) error {
 		found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
-		if found == nil || !strings.Contains(found.Message, hostIn(shared)+" is still in use by Darkroom "+namespace+"/holder") {
+		if found == nil || !strings.Contains(found.Message, hostIn(shared)+" is still in use by Darkroom "+namespace+"/holder, which is paused") {
 			return fmt.Errorf("the condition is %+v", found)
 		}
 		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)

@@ -214,7 +214,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
 		eventuallyStatus(t, neighbor, "waits", func(status v1alpha1.DarkroomStatus) error {
 			found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
-			if found == nil || !strings.Contains(found.Message, "waiting for it to be released") {
+			if found == nil || !strings.Contains(found.Message, "which is paused") {
 				return fmt.Errorf("the condition is %+v", found)
 			}
 			return nil

@@ -39,6 +39,10 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 		if refusal.Owner.Namespace == namespace {
 			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
 		}
+		if refusal.Paused {
+			sentences[i] = fmt.Sprintf("Host %s is still in use by %s, which is paused: resume it, so that it releases the host.", refusal.Host, owner)
+			continue
+		}
 		if refusal.Leaving {
 			sentences[i] = fmt.Sprintf("Host %s is still in use by %s: waiting for it to be released.", refusal.Host, owner)
 			continue
