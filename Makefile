@@ -94,13 +94,12 @@ help:
 		/^[a-zA-Z0-9_-]+:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
 		/^##@/ { printf "\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
-generate: $(CONTROLLER_GEN) $(if $(NPM),web/node_modules) ## Regenerate CRD, roles, deepcopy functions, docs/api.md, types of the page.
+generate: $(CONTROLLER_GEN) ## Regenerate CRD, roles, deepcopy functions, docs/api.md.
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
-	$(if $(NPM),cd web && npm run --silent types,@echo "the page's types stay as they are: there is no npm")
 
 fmt: $(GOLANGCI_LINT) ## Format the Go code.
 	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
@@ -144,8 +143,7 @@ test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit t
 ifeq ($(NPM),)
 	@echo "page: not tested, npm is not installed"
 else
-	@echo "page: types"
-	@cd web && npm run --silent check:types && npm run --silent check
+	@echo "page: types" && cd web && npm run --silent check
 	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
 	@cd web && npm run --silent test
 endif
