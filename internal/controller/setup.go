@@ -171,6 +171,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
+	renderer, err := render.NewRenderer(options.Chart, cluster.capabilities())
+	if err != nil {
+		return nil, err
+	}
 	releases := release.New(release.Config{
 		Chart:        options.Chart,
 		Client:       mgr.GetClient(),
@@ -178,7 +182,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Live:         caches.Live(mgr.GetClient(), cluster.kinds()),
 		Owned:        caches.Owned(mgr.GetClient(), cluster.kinds()),
 		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
-		Renderer:     render.NewRenderer(cluster.capabilities()),
+		Renderer:     renderer,
 		Kinds:        cluster.managed(),
 		Recorder:     countedEvents{recorder, counters},
 		Clock:        clock.RealClock{},

@@ -30,7 +30,7 @@ func (r *Releases) Render(darkroom client.Object, values chartutil.Values) (*Des
 	if values["fullnameOverride"] != key.Name || labels[v1alpha1.LabelDarkroom] != key.Name {
 		return nil, fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", key)
 	}
-	manifest, err := r.Renderer.Preview(r.Chart, key, values, &r.of(darkroom).rendering)
+	manifest, err := r.Renderer.Preview(key, values, &r.of(darkroom).rendering)
 	if err != nil {
 		return nil, err
 	}
@@ -52,5 +52,5 @@ func (c *actionClient) rendered() (*helmrelease.Release, error) {
 	if c.desired == nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
 	}
-	return c.Renderer.Render(c.Chart, c.key, c.desired.values, &c.memory.rendering)
+	return c.Renderer.Render(c.key, c.desired.values, &c.memory.rendering)
 }

@@ -320,7 +320,6 @@ func (c *actionClient) record() []byte {
 	if !inSync {
 		return nil
 	}
-	out.Source = c.memory.rendering.Source(out.Manifest)
 	return out.Encode()
 }
 
@@ -336,5 +335,4 @@ func (c *actionClient) recallRecord() {
 		return
 	}
 	c.memory.objects.Recall(recorded, c.Clock.Now(), c.VerifyPeriod)
-	c.memory.rendering.Recall(recorded.Source, recorded.Manifest)
 }

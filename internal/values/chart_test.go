@@ -259,8 +259,6 @@ var oldestKubernetes = &chartutil.Capabilities{
 
 var (
 	darkroomChart = sync.OnceValues(charts.Darkroom)
-	// renderer reads the schema of a chart once.
-	renderer      = releaserender.NewRenderer(oldestKubernetes)
 	strictDecoder = sync.OnceValue(func() runtime.Decoder {
 		scheme := runtime.NewScheme()
 		for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, gatewayv1.Install} {
@@ -298,7 +296,7 @@ func manifest(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) string
 
 func tryRender(chrt *chart.Chart, darkroom *v1alpha1.Darkroom, values map[string]any) (string, error) {
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	rendered, err := renderer.Render(chrt, key, values, &releaserender.Memory{})
+	rendered, err := releaserender.Render(chrt, key, values, oldestKubernetes)
 	if err != nil {
 		return "", err
 	}

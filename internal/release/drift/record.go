@@ -17,18 +17,15 @@ import (
 )
 
 // A restarted operator would have to apply every object of every release to know that it
-// is as it should be, and to render every release to know that it is up to date. So what
-// is remembered of a release is recorded in the Secret of its deployed revision, beside
+// is as it should be. So what is remembered of a release is recorded in the Secret of its deployed revision, beside
 // Helm's own data. It is data rather than an annotation because it contains digests of
 // Secrets. Helm clients write the Secret without it, so a record always describes what
 // the operator itself applied.
 
 // Record is what is remembered of a release, as it is stored.
 type Record struct {
-	// Manifest is the identity of the manifest that was applied, and Source the digest
-	// of what it was rendered from; nil if that is not known.
+	// Manifest is the identity of the manifest that was applied.
 	Manifest string         `json:"manifest"`
-	Source   *digest.Digest `json:"source,omitempty"`
 	Objects  []objectRecord `json:"objects"`
 }
 

@@ -3,7 +3,6 @@ package render_test
 import (
 	"testing"
 
-	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -18,14 +17,13 @@ var benchKey = types.NamespacedName{Namespace: "photos", Name: "cats"}
 const previewAllocations = 30
 
 func TestCachedPreviewsAllocateLittle(t *testing.T) {
-	renderer, chrt := rendererOf(t)
-	memory := &render.Memory{}
-	if _, err := renderer.Preview(chrt, benchKey, benchValues(), memory); err != nil {
+	renderer, memory := rendererOf(t), &render.Memory{}
+	if _, err := renderer.Preview(benchKey, benchValues(), memory); err != nil {
 		t.Fatal(err)
 	}
 	values := benchValues()
 	got := testing.AllocsPerRun(200, func() {
-		if _, err := renderer.Preview(chrt, benchKey, values, memory); err != nil {
+		if _, err := renderer.Preview(benchKey, values, memory); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -35,34 +33,36 @@ func TestCachedPreviewsAllocateLittle(t *testing.T) {
 }
 
 func BenchmarkCachedPreview(b *testing.B) {
-	renderer, chrt := rendererOf(b)
-	memory := &render.Memory{}
+	renderer, memory := rendererOf(b), &render.Memory{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := renderer.Preview(chrt, benchKey, benchValues(), memory); err != nil {
+		if _, err := renderer.Preview(benchKey, benchValues(), memory); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkRender(b *testing.B) {
-	renderer, chrt := rendererOf(b)
+	renderer := rendererOf(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := renderer.Render(chrt, benchKey, benchValues(), &render.Memory{}); err != nil {
+		if _, err := renderer.Render(benchKey, benchValues(), &render.Memory{}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func rendererOf(tb testing.TB) (*render.Renderer, *chart.Chart) {
+func rendererOf(tb testing.TB) *render.Renderer {
 	tb.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	capabilities := kubernetes("v1.36.3")
-	return render.NewRenderer(capabilities), chrt
+	renderer, err := render.NewRenderer(chrt, kubernetes("v1.36.3"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return renderer
 }
 
 // kubernetes are the capabilities of a cluster of some version.

@@ -36,15 +36,7 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	if last.isNewest(indexed) {
 		return revision.Copy(last.release), nil
 	}
-	if last == nil {
-		secret, uids, err := r.readByName(ctx, asShown)
-		if err == nil && secret != nil {
-			if release, err := decode(secret); err == nil {
-				return r.found(secret, release, uids), nil
-			}
-		}
-	}
-	// The caches are stale, or another client wrote: ask for the newest.
+	// This process has just started, the caches are stale, or another client wrote.
 	release, err := r.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +72,7 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 // Read returns the newest revision of a Darkroom's release as the API server has it, with
 // the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
 func (r *Revisions) Read(ctx context.Context) (*helmrelease.Release, error) {
-	secret, uids, err := r.readByName(ctx, asStored)
+	secret, uids, err := r.readByName(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,18 +85,11 @@ func (r *Revisions) Read(ctx context.Context) (*helmrelease.Release, error) {
 	return r.readListed(ctx)
 }
 
-// asStored and asShown are the resource versions that readByName asks for: the newest, which
-// the API server reads from etcd, or that of the caches, if the API server's cache has it.
-const (
-	asStored = ""
-	asShown  = "0" // any
-)
-
 // readByName returns the Secret of the newest revision of a release, if that is known from
 // the caches or by this store, and the UIDs of all. It returns nil if it is not known, or no
 // longer the way it is known: to list the revisions takes the API server longer the more
 // Secrets the namespace has.
-func (r *Revisions) readByName(ctx context.Context, version string) (*corev1.Secret, revisionUIDs, error) {
+func (r *Revisions) readByName(ctx context.Context) (*corev1.Secret, revisionUIDs, error) {
 	indexed, err := r.revisions(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -123,15 +108,12 @@ func (r *Revisions) readByName(ctx context.Context, version string) (*corev1.Sec
 	if name == "" {
 		return nil, nil, nil
 	}
-	secret, err := r.secrets.Secrets(r.darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{ResourceVersion: version})
+	secret, err := r.secrets.Secrets(r.darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
 	if client.IgnoreNotFound(err) != nil {
 		return nil, nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
 	}
 	uids := knownUIDs(indexed, last)
 	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(r.darkroom, secret) {
-		return nil, nil, nil
-	}
-	if version == asShown && secret.ResourceVersion != indexed[len(indexed)-1].ResourceVersion {
 		return nil, nil, nil
 	}
 	return secret, uids, nil
@@ -158,17 +140,15 @@ func (r *Revisions) readListed(ctx context.Context) (*helmrelease.Release, error
 	return nil, driver.ErrReleaseNotFound
 }
 
-// found remembers the summary of the newest revision, and returns a copy of it.
-func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release, uids revisionUIDs) *helmrelease.Release {
-	summary := revision.Summary(release)
+// found remembers the summary of the newest revision.
+func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release, uids revisionUIDs) {
 	r.memory.remember(known{
-		release:         summary,
+		release:         revision.Summary(release),
 		secretName:      secret.Name,
 		resourceVersion: secret.ResourceVersion,
 		uids:            uids,
 		record:          secret.Data[dataRecord],
 	}, r.clock.Now())
-	return revision.Copy(summary)
 }
 
 // History returns all readable revisions of a Darkroom's release, the newest first, with
