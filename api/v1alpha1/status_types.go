@@ -26,9 +26,10 @@ type DarkroomStatus struct {
 	// +listType=atomic
 	Domains []string `json:"domains,omitempty"`
 
-	// url is the first domain with its scheme. The scheme is https if the Ingress has
-	// a certificate for the domain or a Gateway has accepted it at a listener that is
-	// known to be secure (see docs/conditions.md), else http.
+	// url is the URL of the first domain. Scheme and port are those of the operator's
+	// flags --url-scheme and --url-port. Without --url-scheme, the scheme is https if
+	// the Ingress has a certificate for the domain or a Gateway has accepted it at a
+	// listener that is known to be secure (see docs/conditions.md), else http.
 	// +optional
 	URL string `json:"url,omitempty"`
 
@@ -47,6 +48,10 @@ type DarkroomStatus struct {
 	// readyReplicas is the number of ready pods.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// pods is the number of ready pods and the desired number, for example 1/3.
+	// +optional
+	Pods string `json:"pods,omitempty"`
 
 	// selector is the label selector of the pods, for the scale subresource.
 	// +optional

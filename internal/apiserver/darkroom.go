@@ -90,6 +90,7 @@ type Status struct {
 	Address            string         `json:"address,omitempty" doc:"URL within the cluster"`
 	Replicas           int32          `json:"replicas"`
 	ReadyReplicas      int32          `json:"readyReplicas"`
+	Pods               string         `json:"pods,omitempty" doc:"Ready pods and desired pods, for example 1/3"`
 	ObservedGeneration int64          `json:"observedGeneration,omitempty" doc:"Generation that this status describes"`
 	Release            string         `json:"release,omitempty" doc:"Name of the Helm release"`
 	Conditions         []Condition    `json:"conditions,omitempty"`

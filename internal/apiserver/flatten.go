@@ -104,6 +104,7 @@ func flattenStatus(in *v1alpha1.DarkroomStatus) Status {
 		Address:            in.Address,
 		Replicas:           in.Replicas,
 		ReadyReplicas:      in.ReadyReplicas,
+		Pods:               in.Pods,
 		ObservedGeneration: max(in.ObservedGeneration, 0), // -1 means that nothing was observed yet
 	}
 	if out.Domains == nil {

@@ -93,7 +93,7 @@ func TestEveryFieldOfTheStatusIsShown(t *testing.T) {
 	}
 	status := v1alpha1.DarkroomStatus{
 		Phase: "Ready", Message: "m", Domains: []string{"cats.example.com"}, URL: "https://cats.example.com", Version: "v1",
-		Address: "http://cats", Replicas: 2, ReadyReplicas: 1, ObservedGeneration: 3,
+		Address: "http://cats", Replicas: 2, ReadyReplicas: 1, Pods: "1/2", ObservedGeneration: 3,
 		DeployedRelease: &v1alpha1.DeployedRelease{Name: "cats"}, Conditions: []v1alpha1.Condition{{Type: "Ready"}},
 	}
 	got := reflect.ValueOf(flattenStatus(&status))

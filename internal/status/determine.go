@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -107,6 +108,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		report.Address = fmt.Sprintf("http://%s.%s.svc", deployment.Name, deployment.Namespace)
 		report.Replicas = deployment.Status.Replicas
 		report.ReadyReplicas = deployment.Status.ReadyReplicas
+		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, desiredReplicas(deployment))
 		report.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
 	}
 	return report
@@ -202,10 +204,7 @@ func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 // determineRollout follows `kubectl rollout status`, and adds the cause of a failure.
 func determineRollout(o Observation) verdict {
 	deployment, problem := o.Deployment, o.Problem
-	wanted := int32(1)
-	if deployment.Spec.Replicas != nil {
-		wanted = *deployment.Spec.Replicas
-	}
+	wanted := desiredReplicas(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
 	degraded := func(reason, message string) verdict {
@@ -238,6 +237,10 @@ func determineRollout(o Observation) verdict {
 		return under("Scaling")
 	}
 	return deploying
+}
+
+func desiredReplicas(deployment *appsv1.Deployment) int32 {
+	return ptr.Deref(deployment.Spec.Replicas, 1)
 }
 
 // reasonRolledOut is the Deployment controller's reason of the condition Progressing

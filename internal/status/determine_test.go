@@ -566,7 +566,7 @@ func TestReport(t *testing.T) {
 		"all is well": {
 			Observation{Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2), Ingress: ingress(host)},
 			with(live, func(s *v1alpha1.DarkroomStatus) {
-				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseReady, "2 of 2 pods are ready.", 2, 2
+				s.Phase, s.Message, s.Replicas, s.ReadyReplicas, s.Pods = v1alpha1.PhaseReady, "2 of 2 pods are ready.", 2, 2, "2/2"
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonAllReplicasReady, Message: "2 of 2 pods are ready."},
@@ -581,6 +581,7 @@ func TestReport(t *testing.T) {
 			},
 			with(live, func(s *v1alpha1.DarkroomStatus) {
 				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseDegraded, "Pod photos-1 cannot pull image darkroom:v9.", 3, 2
+				s.Pods = "2/2"
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonImagePullFailed, Message: "Pod photos-1 cannot pull image darkroom:v9."},
@@ -594,7 +595,7 @@ func TestReport(t *testing.T) {
 				Hosts:    []string{host}, Deployment: deployment(2), Ingress: ingress(host),
 			},
 			with(live, func(s *v1alpha1.DarkroomStatus) {
-				s.Phase, s.Message, s.Replicas, s.ReadyReplicas = v1alpha1.PhaseFailed, "spec.version: Invalid", 2, 2
+				s.Phase, s.Message, s.Replicas, s.ReadyReplicas, s.Pods = v1alpha1.PhaseFailed, "spec.version: Invalid", 2, 2, "2/2"
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonInvalid, Message: "spec.version: Invalid"},
@@ -606,6 +607,7 @@ func TestReport(t *testing.T) {
 			Observation{Darkroom: photos().Deleting(metav1.NewTime(noon)).Obj(), Hosts: []string{host}, Deployment: deployment(2, pods(1, 1, 0, 0))},
 			with(live, func(s *v1alpha1.DarkroomStatus) {
 				s.Phase, s.Message, s.Replicas, s.Domains, s.URL = v1alpha1.PhaseTerminating, "The Darkroom is being deleted.", 1, nil, ""
+				s.Pods = "0/2"
 				s.Conditions = conditions(
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: " + host + "."},
 					v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonTerminating, Message: "The Darkroom is being deleted."},

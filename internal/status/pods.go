@@ -58,12 +58,20 @@ func podProblem(pod *corev1.Pod) *Problem {
 	return nil
 }
 
-// crash adds the exit code and reason of the last run to the message of a container that
-// waits for its restart.
+// runtimeReasons are the reasons of a container that the runtime could not start. Its
+// message is then the runtime's. Others may be of a program, and quote credentials.
+var runtimeReasons = []string{"StartError", "ContainerCannotRun"}
+
+// crash returns how the last run of a container that waits for its restart ended; the message
+// if there was none.
 func crash(container corev1.ContainerStatus, message string) string {
 	ended := container.LastTerminationState.Terminated
 	if ended == nil {
 		return message
 	}
-	return fmt.Sprintf("exit code %d (%s), restarted %d times", ended.ExitCode, ended.Reason, container.RestartCount)
+	cause := fmt.Sprintf("exit code %d (%s), restarted %d times", ended.ExitCode, ended.Reason, container.RestartCount)
+	if ended.Message != "" && slices.Contains(runtimeReasons, ended.Reason) {
+		cause += ": " + ended.Message
+	}
+	return cause
 }

@@ -34,6 +34,13 @@ func crashed(code int32, reason string, restarts int32) corev1.ContainerStatus {
 	return container
 }
 
+// ended is a container that crashed, with the message of its end.
+func ended(code int32, reason, message string) corev1.ContainerStatus {
+	container := crashed(code, reason, 2)
+	container.LastTerminationState.Terminated.Message = message
+	return container
+}
+
 var running = corev1.ContainerStatus{Name: containerName, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 
 func unschedulable(name string) corev1.Pod {
@@ -82,6 +89,15 @@ func TestProblemOfThePods(t *testing.T) {
 			pods: []corev1.Pod{pod("photos-1", 0, crashed(137, "OOMKilled", 3))},
 			want: failing("CrashLoopBackOff: exit code 137 (OOMKilled), restarted 3 times"),
 			why:  "how it ended says more than that it is started again later",
+		},
+		"a program that does not exist": {
+			pods: []corev1.Pod{pod("photos-1", 0, ended(128, "StartError", `exec: "./darkroom": stat ./darkroom: no such file or directory`))},
+			want: failing(`CrashLoopBackOff: exit code 128 (StartError), restarted 2 times: exec: "./darkroom": stat ./darkroom: no such file or directory`),
+		},
+		"last words of a program": {
+			pods: []corev1.Pod{pod("photos-1", 0, ended(1, "Error", "cannot log in with hunter2"))},
+			want: failing("CrashLoopBackOff: exit code 1 (Error), restarted 2 times"),
+			why:  "they may quote credentials",
 		},
 		"a crash without a record": {
 			pods: []corev1.Pod{pod("photos-1", 0, waiting("CrashLoopBackOff", "back-off 10s"))},

@@ -68,13 +68,13 @@ func TestKubectlWaitsShowsAndScales(t *testing.T) {
 	}{
 		{
 			[]string{"get", "dr"},
-			[]string{"NAME", "VERSION", "TYPE", "STATUS", "READY", "URL", "AGE"},
-			[]string{"shown", "v0.4.2", "WebFolder", "Ready", "1", "http://shown." + namespace + "." + baseDomain},
+			[]string{"NAME", "VERSION", "TYPE", "STATUS", "REASON", "READY", "URL", "AGE"},
+			[]string{"shown", "v0.4.2", "WebFolder", "Ready", "AllReplicasReady", "1/1", "http://shown." + namespace + "." + baseDomain},
 		},
 		{
 			[]string{"get", "darkrooms", "-o", "wide"},
-			[]string{"NAME", "VERSION", "TYPE", "STATUS", "READY", "URL", "DOMAINS", "AGE"},
-			[]string{"shown", "v0.4.2", "WebFolder", "Ready", "1", "http://shown." + namespace + "." + baseDomain, `["shown.` + namespace + `.` + baseDomain + `"]`},
+			[]string{"NAME", "VERSION", "TYPE", "STATUS", "REASON", "READY", "URL", "DOMAINS", "AGE"},
+			[]string{"shown", "v0.4.2", "WebFolder", "Ready", "AllReplicasReady", "1/1", "http://shown." + namespace + "." + baseDomain, `["shown.` + namespace + `.` + baseDomain + `"]`},
 		},
 	} {
 		out := kubectl(t, namespace, columns.args...)
