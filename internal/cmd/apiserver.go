@@ -46,7 +46,9 @@ and at /openapi.json of the server, the page in docs/page.md.
 
 Callers authenticate with a bearer token of the cluster, and Kubernetes authorizes their
 requests. With --oidc-config, users of the page can sign in at an OIDC issuer. With --auth=kubeconfig, on a local machine, all requests use the identity of the
-kubeconfig.`,
+kubeconfig.
+
+With ` + envAPIServer + `=false in the environment, it responds to probes of its health only.`,
 		Example: `  darkroom-operator apiserver --auth=kubeconfig --bind-address=127.0.0.1:5000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,6 +79,12 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	log, err := o.logging.setUp()
 	if err != nil {
 		return err
+	}
+	if enabled, err := apiServerEnabled(); err != nil {
+		return err
+	} else if !enabled {
+		log.Info("Turned off", "environment", envAPIServer)
+		return serveHealth(ctx, o.server.BindAddress)
 	}
 	if err := checkNamespaces(o.server.Namespaces); err != nil {
 		return err

@@ -18,6 +18,9 @@ const (
 	// envImage and envGateImage are set by OLM bundles, so that mirrors can replace the images.
 	envImage     = "RELATED_IMAGE_DARKROOM"
 	envGateImage = "RELATED_IMAGE_GATE"
+	// envAPIServer turns the API server off where its Deployment cannot be left out, as in a
+	// bundle of OLM.
+	envAPIServer = "DARKROOM_APISERVER"
 )
 
 // environmentOf returns the environment variable of a flag: DARKROOM_BASE_DOMAIN of

@@ -71,10 +71,32 @@ func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
 	}
 	for _, object := range bundle.Objects {
 		switch object.GetKind() {
-		case "ClusterServiceVersion", "CustomResourceDefinition", "ConfigMap", "Service", "PodDisruptionBudget":
+		case "ClusterServiceVersion", "CustomResourceDefinition", "ClusterRole", "ConfigMap", "Service", "PodDisruptionBudget":
 		default:
 			t.Errorf("it has the %s %s", object.GetKind(), object.GetName())
 		}
+	}
+}
+
+// pageRoles are the ClusterRoles of the bundle. OLM v0 does not delete them. Their names are
+// not those of the chart, which would refuse to be installed beside the bundle.
+var pageRoles = []string{"darkroom-page-editor", "darkroom-page-viewer", "darkroom-secret-creator"}
+
+// OLM has equivalents of the other roles for users.
+func TestTheBundleHasTheRolesForUsersOfThePage(t *testing.T) {
+	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var roles []string
+	for _, object := range bundle.Objects {
+		if object.GetKind() == "ClusterRole" {
+			roles = append(roles, object.GetName())
+		}
+	}
+	slices.Sort(roles)
+	if !slices.Equal(roles, pageRoles) {
+		t.Errorf("it has %q, want %q", roles, pageRoles)
 	}
 }
 

@@ -67,7 +67,8 @@ func subscriptionState(ctx context.Context, namespace string) error {
 	return fmt.Errorf("the Subscription is %q: %+v", subscription.Status.State, subscription.Status.Conditions)
 }
 
-// unsubscribe removes the operator as docs/install.md says: the Subscription, then the CSV.
+// unsubscribe removes the operator as docs/install.md says: the Subscription, the CSV, then the
+// roles for users of the page.
 func unsubscribe(t *testing.T, namespace string, csvs ...string) {
 	t.Helper()
 	remove(t, &operatorsv1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: packageName}})
@@ -79,6 +80,9 @@ func unsubscribe(t *testing.T, namespace string, csvs ...string) {
 		if _, err := run(t.Context(), "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, role := range pageRoles {
+		remove(t, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role}})
 	}
 	eventually(t, "the operator's pods are gone", func(ctx context.Context) error {
 		pods := &corev1.PodList{}
