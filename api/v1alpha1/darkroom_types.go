@@ -23,7 +23,10 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 53",message="metadata.name must be no longer than 53 characters: it becomes the name of a Helm release"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must start with a letter and contain only lower-case letters, digits and '-': it becomes the name of a Service"
 type Darkroom struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard metadata of objects.
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
 	// spec is the desired state.
@@ -33,8 +36,8 @@ type Darkroom struct {
 	// status is the observed state. Only the operator writes it. The default
 	// observedGeneration of -1 marks a Darkroom that has not been reconciled yet.
 	// +optional
-	// +kubebuilder:default={"observedGeneration":-1}
-	Status DarkroomStatus `json:"status,omitempty"`
+	// +default={"observedGeneration":-1}
+	Status DarkroomStatus `json:"status,omitzero"`
 }
 
 // DarkroomList is a list of Darkrooms.

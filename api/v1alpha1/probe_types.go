@@ -21,6 +21,7 @@ type Probe struct {
 	// 16 times as wide as it is high. Special characters are escaped, so write spaces
 	// as spaces. A change of the path replaces the pods.
 	// +required
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="must start with '/', for example /photos/cat.jpg"
 	// +kubebuilder:validation:XValidation:rule="size(bytes(self)) <= 1024",message="must be no longer than 1024 bytes"

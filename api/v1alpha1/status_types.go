@@ -81,6 +81,7 @@ type DeployedRelease struct {
 type Condition struct {
 	// type is the type of the condition.
 	// +required
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
 	Type string `json:"type"`
 
