@@ -23,7 +23,7 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",
 		"default IngressClass of Darkrooms; empty means the default of the cluster")
 	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},
-		"annotations that Darkrooms may set on their Ingress and HTTPRoute, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
+		"annotations that Darkrooms may set on their Ingress, HTTPRoute, Services and ServiceAccount, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
 			" for the list in docs/security.md; an empty flag allows none")
 	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
 		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom")
