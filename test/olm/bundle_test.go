@@ -62,7 +62,7 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 }
 
 // Neither OLM v0 nor v1 installs a bundle with a kind that the cluster does not serve, such as
-// ServiceMonitor, and neither can skip an object. OLM v0.29 and v1.2 also refuse
+// ServiceMonitor, and neither can skip an object. OLM v1.2 also refuses
 // NetworkPolicy. See docs/platforms.md.
 func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
 	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")

@@ -27,8 +27,8 @@ const (
 	darkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
 	sourcesImage  = "docker.io/darkroom-e2e/sources:v1"
 
-	olmImage                = "docker.io/darkroom-e2e/olm:v0.29.0"
-	catalogOperatorImage    = "docker.io/darkroom-e2e/catalog-operator:v0.29.0"
+	olmImage                = "docker.io/darkroom-e2e/olm:v0.42.0"
+	catalogOperatorImage    = "docker.io/darkroom-e2e/catalog-operator:v0.42.0"
 	operatorControllerImage = "docker.io/darkroom-e2e/operator-controller:v1.2.0"
 	catalogdImage           = "docker.io/darkroom-e2e/catalogd:v1.2.0"
 	opmImage                = "docker.io/darkroom-e2e/opm:v1.56.0"

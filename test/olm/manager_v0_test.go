@@ -93,7 +93,9 @@ catalog: {image: {ref: %[4]s, pullPolicy: IfNotPresent}, opmImageArgs: --opmImag
 		files[path] = string(text)
 		order = append(order, path)
 	}
-	for _, part := range []string{"00-namespace", "01-olm-operator", "02-olmconfig", "07-olm-operator", "08-catalog-operator", "09-aggregated", "13-operatorgroup"} {
+	for _, part := range []string{
+		"00-namespace", "01-networkpolicies", "02-olm-operator", "03-olmconfig", "07-olm-operator", "08-catalog-operator", "09-aggregated", "13-operatorgroup",
+	} {
 		for name := range files {
 			if strings.Contains(name, "templates/") && strings.Contains(name, "_olm_"+part) {
 				order = append(order, name)

@@ -7,6 +7,6 @@ go 1.26.0
 require (
 	github.com/grpc-ecosystem/grpc-health-probe v0.4.40
 	github.com/operator-framework/operator-controller v1.2.0
-	github.com/operator-framework/operator-lifecycle-manager v0.29.0
+	github.com/operator-framework/operator-lifecycle-manager v0.42.0
 	github.com/operator-framework/operator-registry v1.56.0
 )
