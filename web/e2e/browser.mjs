@@ -261,21 +261,25 @@ const steps = [
       assert.equal(await editor.locator("#field-namespace").inputValue(), namespace);
       await editor.getByRole("button", { name: "Review changes" }).click();
       await editor.getByText("Enter a name").first().waitFor();
-      await editor.getByText("Enter at least one sub-domain").first().waitFor();
+      await editor.getByText("Enter at least one").first().waitFor();
       await editor.locator("#field-name").fill("album");
+      await editor.getByRole("button", { name: "Remove album" }).waitFor();
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
-      await addSubDomain(editor, "album");
-      const probe = editor.getByLabel("An image to check with");
+      const probe = editor.getByLabel("Path of one image");
       await probe.fill("cat.jpg");
       await probe.blur();
       await editor.locator("#field-probe-path-help").getByText("Must start with '/'").waitFor();
       await probe.fill(image);
-      // A rule that the server alone knows.
       await editor.getByLabel("Version").fill("not a version");
       await editor.getByRole("button", { name: "Review changes" }).click();
-      await editor.locator("#field-version-help").getByText("must be a version such as 0.4.2").waitFor();
+      await editor.locator("#field-version-help").getByText("Must be a version such as 0.4.2").waitFor();
       await inspect(editor, "create");
       await editor.getByLabel("Version").fill("");
+      // A rule that the server alone knows.
+      await probe.fill("/ping");
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.locator("#field-probe-path-help").getByText("must be the path of an image").waitFor();
+      await probe.fill(image);
     },
   ],
   [

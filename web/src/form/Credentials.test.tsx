@@ -48,6 +48,7 @@ function Form({ type }: { type: WithCredentials }) {
         input: now,
         errors: [],
         missing: [],
+        target: undefined,
         disabled: false,
         touch: () => undefined,
         change: (next) => {

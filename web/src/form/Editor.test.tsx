@@ -8,6 +8,7 @@ import { darkroom } from "../../test/darkrooms";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import type { Darkroom, DarkroomInput, Key, Outcome } from "../api/types";
+import { SettingsContext } from "../settings";
 import { Editor } from "./Editor";
 import FormView from "./FormView";
 import { emptyInput, toInput } from "../model/model";
@@ -192,7 +193,7 @@ test("unsaved changes of a settled conflict are kept on the version that it was 
 test("errors of the server appear beside their field, until it changes", async () => {
   const user = edit();
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.version", message: "Invalid value: must be a version" }] };
-  await user.type(screen.getByLabelText("Version"), "x y");
+  await user.type(screen.getByLabelText("Version"), "9");
   await user.click(button("Review changes"));
   const help = await waitFor(() => {
     const found = document.getElementById("field-version-help");
@@ -203,7 +204,7 @@ test("errors of the server appear beside their field, until it changes", async (
   expect(help?.textContent).not.toContain("must be a version");
 });
 
-test("an image to check with is asked for, with its times under the advanced settings", async () => {
+test("an image to check with is asked for, with its times under the other settings", async () => {
   const user = edit();
   expect(screen.queryByLabelText("Image check period (seconds)")).toBeNull();
   fill("field-probe-path", "cat.jpg");
@@ -212,7 +213,6 @@ test("an image to check with is asked for, with its times under the advanced set
   expect(document.activeElement).toBe(field("field-probe-path"));
   expect(writes()).toEqual([]);
   fill("field-probe-path", "/cat.jpg");
-  await user.click(button("Advanced"));
   fill("field-probe-periodSeconds", "5");
   await user.click(button("Review changes"));
   expect(field("field-probe-periodSeconds-help").textContent).toContain("Must be from 10 to 86400");
@@ -443,18 +443,48 @@ test("in the YAML tab, errors lead to their lines", async () => {
   const view = await openYaml(user);
   type(
     view,
-    "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  version: x y\n  podTemplate:\n    nodeSelector: {disk: 1}\n  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n",
+    "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  version: \"9\"\n  podTemplate:\n    nodeSelector: {disk: ssd}\n  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n",
   );
   await user.click(button("Review changes"));
   await user.click(await screen.findByRole("button", { name: "podTemplate.nodeSelector" }));
   const selected = () => view.state.sliceDoc(view.state.selection.main.from, view.state.selection.main.to).trim();
-  await waitFor(() => expect(selected()).toBe("{disk: 1}"));
+  await waitFor(() => expect(selected()).toBe("{disk: ssd}"));
   const found: string[] = [];
   forEachDiagnostic(view.state, ({ message }, from) => found.push(`line ${view.state.doc.lineAt(from).number}: ${message}`));
-  expect(found.toSorted()).toEqual(["line 5: must be a version", "line 7: Must be a text; quote numbers, true and false", "line 7: must be labels"]);
+  expect(found.toSorted()).toEqual(["line 5: must be a version", "line 7: must be labels"]);
   await user.click(screen.getByRole("button", { name: "version" }));
-  await waitFor(() => expect(selected()).toBe("x y"));
+  await waitFor(() => expect(selected()).toBe('"9"'));
   expect(screen.getByRole("tab", { name: "YAML" }).getAttribute("aria-selected")).toBe("true");
+});
+
+test("three questions lead to a new Darkroom; the rest is folded, and its name is its host", async () => {
+  render(
+    <SettingsContext value={{ cluster: "", baseDomain: "darkroom.example.com", darkroomVersion: "v1", namespaces: [], version: "", username: "" }}>
+      <LiveContext value={new Store()}>
+        <Editor initial={emptyInput("photos")} />
+      </LiveContext>
+    </SettingsContext>,
+  );
+  expect(screen.getAllByRole("textbox").map((input) => input.getAttribute("id"))).toEqual(["field-source-baseUrl", "field-probe-path", "field-name"]);
+  fill("field-source-baseUrl", "https://example.com");
+  fill("field-probe-path", "/cat.jpg");
+  fill("field-name", "dogs");
+  expect(field("field-name-help").textContent).toBe("In the namespace photos, at dogs.darkroom.example.com");
+  await userEvent.click(button("Review changes"));
+  await screen.findByRole("heading", { name: "Review the new Darkroom" });
+  expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", subDomains: ["dogs"], probe: { path: "/cat.jpg" } });
+});
+
+test("an error in a folded setting unfolds it", async () => {
+  render(
+    <LiveContext value={new Store()}>
+      <Editor initial={{ ...emptyInput("photos"), name: "dogs", source: { type: "WebFolder", baseUrl: "https://example.com" }, subDomains: ["dogs"], version: "x y" }} />
+    </LiveContext>,
+  );
+  expect(button("More settings").getAttribute("aria-expanded")).toBe("false");
+  await userEvent.click(button("Review changes"));
+  expect(button("More settings").getAttribute("aria-expanded")).toBe("true");
+  await waitFor(() => expect(document.activeElement).toBe(field("field-version")));
 });
 
 test("no two elements of the form have the same id", () => {
@@ -472,7 +502,7 @@ test("a clone is a filled form without hosts and secrets, and has a draft of its
   expect((field("field-name") as HTMLInputElement).value).toBe("cats-copy");
   expect((field("field-source-bucket") as HTMLInputElement).value).toBe("b");
   fireEvent.submit(field("field-name").closest("form") ?? document.body);
-  expect(await screen.findAllByText(/Enter at least one sub-domain/)).toBeTruthy();
+  expect(await screen.findAllByText(/Enter at least one/)).toBeTruthy();
   expect(writes()).toEqual([]);
   fill("field-name", "dogs");
   await waitFor(() => expect(sessionStorage.getItem("darkroom-draft copy of photos/cats")).toContain("dogs"));

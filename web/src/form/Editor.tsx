@@ -68,12 +68,12 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
 
   const own = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);
   const errors: FieldError[] = useMemo(
-    () => [...own.filter(({ location }) => attempted || touched.has(location)), ...saving.errors],
-    [own, attempted, touched, saving.errors],
+    () => [...own.filter(({ location }) => attempted || tab === "yaml" || touched.has(location)), ...saving.errors],
+    [own, attempted, tab, touched, saving.errors],
   );
   useEffect(() => {
     if (target !== undefined && tab === "form") {
-      document.getElementById(idOf(target))?.focus();
+      elementOf(target)?.focus();
       // eslint-disable-next-line react-hooks/set-state-in-effect -- the focus can be set only after the tab is rendered
       setTarget(undefined);
     }
@@ -82,6 +82,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     input,
     errors,
     missing,
+    target,
     disabled: saving.busy,
     change: (next, location) => {
       setInput(next);
@@ -101,7 +102,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   };
   const goTo = (location: string) => {
     // In the YAML tab errors are at their lines.
-    setTab(tab === "form" && hasField(location) ? "form" : "yaml");
+    setTab(tab === "form" && elementOf(location) ? "form" : "yaml");
     setTarget(location);
   };
   const arrived = useCallback(() => setTarget(undefined), []);
@@ -227,31 +228,16 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
 const enterAgain = (missing: readonly string[]): FieldError[] =>
   missing.map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
 
-/** Fields of the form, or of what is below them. All others are only in the YAML. */
-const formFields = [
-  ["name"],
-  ["namespace"],
-  ["source"],
-  ["subDomains"],
-  ["probe", "path"],
-  ["probe", "periodSeconds"],
-  ["probe", "timeoutSeconds"],
-  ["probe", "failureThreshold"],
-  ["version"],
-  ["replicas"],
-  ["autoscaling"],
-  ["cacheTTLSeconds"],
-  ["logLevel"],
-  ["image", "repository"],
-  ["ingress", "className"],
-  ["ingress", "tlsSecretName"],
-  ["resources"],
-  ["metrics", "enabled"],
-  ["service", "ipFamilyPolicy"],
-  ["networkPolicy", "enabled"],
-].map((path) => path.join("."));
-
-const hasField = (location: string): boolean => formFields.some((field) => location === field || location.startsWith(`${field}.`));
+/** The field of a location, or of the closest one above it. Without any it is only in the YAML. */
+function elementOf(location: string): HTMLElement | undefined {
+  for (const path = location.split("."); path.length > 0; path.pop()) {
+    const found = document.getElementById(idOf(path.join(".")));
+    if (found) {
+      return found;
+    }
+  }
+  return undefined;
+}
 
 /** Whether the edited Darkroom was seen in the live events, and is gone or replaced now. */
 function useDeleted(loaded: Darkroom | undefined): boolean {

@@ -1,40 +1,80 @@
-import { Alert, FormGroup, FormSection, Radio } from "@patternfly/react-core";
+import { Alert, Content, ExpandableSection, FormGroup, FormSection, Radio } from "@patternfly/react-core";
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
 import { useSettings } from "../settings";
 import { useAccess } from "../useAccess";
 import { useNamespaces } from "../useNamespaces";
-import { Advanced } from "./Advanced";
-import { NumberField, TextField, useForm } from "./fields";
+import { list } from "../words/format";
+import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
 import { withValue } from "../model/model";
-import { ProbePath } from "./ProbeFields";
+import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { SubDomains } from "./SubDomains";
 
-/** The fields of the form. */
+/** Three questions that lead to an image; all other settings are folded while a Darkroom is new. */
 export function FormFields({ loaded }: { loaded?: Darkroom }) {
-  const { darkroomVersion } = useSettings();
+  const { darkroomVersion, baseDomain } = useSettings();
+  const { input, errors, target } = useForm();
+  const asked = (location: string) => /^(name$|source|probe\.path)/.test(location);
+  const [opened, setOpened] = useState(loaded !== undefined || !input.namespace || (target !== undefined && !asked(target)));
+  if (!opened && errors.some(({ location }) => !asked(location))) {
+    // An error must not hide in it, nor close it when it is corrected.
+    setOpened(true);
+  }
+  const { name = "", subDomains } = input;
+  // Until others are chosen, the name is the sub-domain.
+  const follows = !loaded && (subDomains.length === 0 || (subDomains.length === 1 && subDomains[0] === name));
   return (
     <>
-      <FormSection title="Name" titleElement="h2">
-        <div className="dr-pair">
-          <TextField path={["name"]} label="Name" isRequired isDisabled={Boolean(loaded)} placeholder="photos" empty="" />
-          <Namespace isFixed={Boolean(loaded)} />
-        </div>
-        <Rights loaded={loaded} />
-      </FormSection>
-      <FormSection title="Source" titleElement="h2">
+      <FormSection title="Where are the images?" titleElement="h2">
         <SourceFields loaded={loaded} />
+      </FormSection>
+      <FormSection title="Which is one of them?" titleElement="h2">
         <ProbePath />
       </FormSection>
-      <FormSection title="Domains" titleElement="h2">
-        <SubDomains />
+      <FormSection title="What is the Darkroom called?" titleElement="h2">
+        <TextField
+          path={["name"]}
+          label="Name"
+          isRequired
+          isDisabled={loaded !== undefined}
+          placeholder="photos"
+          set={(next) => ({ ...input, name: next, ...(follows ? { subDomains: next ? [next] : [] } : {}) })}
+          help={!loaded && subDomains.length > 0 && `In the namespace ${input.namespace ?? ""}, at ${list(subDomains.map((subDomain) => `${subDomain}.${baseDomain}`))}`}
+        />
+        <Rights loaded={loaded} />
       </FormSection>
-      <FormSection title="Deployment" titleElement="h2">
-        <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
-        <Scale />
-      </FormSection>
-      <Advanced />
+      <ExpandableSection toggleText="More settings" isExpanded={opened} onToggle={(_, next) => setOpened(next)}>
+        <FormSection>
+          <Namespace isFixed={loaded !== undefined} />
+          <SubDomains />
+          <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
+          <Scale />
+          <div className="dr-pair">
+            <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional placeholder="31536000" />
+            <SelectField path={["logLevel"]} label="Log level" unset="info (default)" />
+          </div>
+          <ProbeTimes />
+          <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
+          {!input.gateway && (
+            <div className="dr-pair">
+              <TextField path={["ingress", "className"]} label="Ingress class" help="Default: that of the operator or the cluster" />
+              <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help="A Secret in the same namespace with tls.crt and tls.key for all hosts" />
+            </div>
+          )}
+          <div className="dr-pair">
+            <TextField path={["resources", "requests", "cpu"]} label="CPU request" placeholder="100m" />
+            <TextField path={["resources", "requests", "memory"]} label="Memory request" placeholder="128Mi" />
+            <TextField path={["resources", "limits", "memory"]} label="Memory limit" placeholder="2Gi" />
+          </div>
+          <SelectField path={["service", "ipFamilyPolicy"]} label="IP families of the Services" unset="Default of the cluster" />
+          <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
+          <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
+          <Content component="small" className="dr-quiet">
+            Use the YAML tab for gateways, environment variables, pod templates and other settings.
+          </Content>
+        </FormSection>
+      </ExpandableSection>
     </>
   );
 }
@@ -103,17 +143,14 @@ function Scale() {
       </FormGroup>
       {automatic ? (
         <div className="dr-pair">
-          <NumberField path={["autoscaling", "minReplicas"]} label="Minimum pods" least={1} most={1000} />
-          <NumberField path={["autoscaling", "maxReplicas"]} label="Maximum pods" least={1} most={1000} />
-          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" least={1} isOptional placeholder="75" />
+          <NumberField path={["autoscaling", "minReplicas"]} label="Minimum pods" />
+          <NumberField path={["autoscaling", "maxReplicas"]} label="Maximum pods" />
+          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" isOptional placeholder="75" />
         </div>
       ) : (
         <NumberField
           path={["replicas"]}
           label="Number of pods"
-          least={0}
-          most={1000}
-          unset={1}
           help={input.replicas === 0 ? "Scaled to zero: no images are served" : undefined}
         />
       )}

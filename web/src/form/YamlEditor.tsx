@@ -1,7 +1,6 @@
 import { Alert, Content, FormGroup } from "@patternfly/react-core";
 import { useEffect, useMemo, useState } from "react";
 import type { DarkroomInput } from "../api/types";
-import { check } from "../yaml/check";
 import { CodeEditor } from "../yaml/CodeEditor";
 import { rewrite } from "../yaml/rewrite";
 import { inLine, rangeOf, read, write, type Finding } from "../yaml/text";
@@ -41,14 +40,12 @@ export default function YamlEditor({
     if ("error" in result) {
       return [result.error];
     }
-    const own = errors.map(({ location, message }) => {
-      const [from, to] = rangeOf(text, location);
+    return errors.map(({ location, message }) => {
+      const [from, to] = rangeOf(result.document, location);
       return { from, to, message };
     });
-    // Errors of the form say more than the schema.
-    return [...own, ...check(result.document).filter(({ from }) => !own.some((other) => other.from === from))];
-  }, [result, errors, text]);
-  const selection = useMemo(() => (target === undefined ? undefined : rangeOf(text, target)), [target, text]);
+  }, [result, errors]);
+  const selection = useMemo(() => (target === undefined || "error" in result ? undefined : rangeOf(result.document, target)), [target, result]);
   return (
     <>
       <FormGroup label="Resource" role="group" fieldId="yaml">

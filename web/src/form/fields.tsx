@@ -1,7 +1,8 @@
-import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, NumberInput, TextInput } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, NumberInput, Switch, TextInput } from "@patternfly/react-core";
 import { createContext, use, useState, type ReactNode } from "react";
 import type { DarkroomInput } from "../api/types";
 import { valueAt, withValue, type Path } from "../model/model";
+import { schemaAt } from "../yaml/schema";
 import { messagesAt, type FieldError } from "./validate";
 
 /** The state that all fields of a form share. */
@@ -14,6 +15,8 @@ export interface FormState {
   change: (next: DarkroomInput, location: string) => void;
   /** Marks a field as visited: errors found by the browser are shown from then on. */
   touch: (location: string) => void;
+  /** The field that the form was opened at. */
+  target: string | undefined;
   disabled: boolean;
 }
 
@@ -107,8 +110,8 @@ export function TextField({
   );
 }
 
-/** One of some options. The first one stands for a field that is not set. */
-export function SelectField({ path, label, help, unset, options }: FieldProps & { unset: string; options: readonly string[] }) {
+/** One of the values that the CRD allows. The first option stands for a field that is not set. */
+export function SelectField({ path, label, help, unset }: FieldProps & { unset: string }) {
   const { input, change, disabled } = useForm();
   const location = path.join(".");
   const value = valueAt(input, path);
@@ -123,8 +126,8 @@ export function SelectField({ path, label, help, unset, options }: FieldProps & 
         onChange={(_, chosen) => change(withValue(input, path, chosen || undefined), location)}
       >
         <FormSelectOption value="" label={unset} />
-        {options.map((option) => (
-          <FormSelectOption key={option} value={option} label={option} />
+        {schemaAt(["spec", ...path])?.enum?.map((option) => (
+          <FormSelectOption key={String(option)} value={option} label={String(option)} />
         ))}
       </FormSelect>
       <Help location={location} help={help} />
@@ -133,25 +136,12 @@ export function SelectField({ path, label, help, unset, options }: FieldProps & 
 }
 
 /**
- * A whole number with buttons, or a plain field if it is optional. Typing is never
- * corrected: what is out of bounds is reported by validate.
+ * A whole number with buttons, or a plain field if it is optional. Bounds and default are those of the CRD. Typing is
+ * never corrected: what is out of bounds is reported by validate.
  */
-export function NumberField({
-  path,
-  label,
-  help,
-  least = 0,
-  most,
-  unset = least,
-  isOptional = false,
-  placeholder,
-}: FieldProps & {
-  least?: number;
-  most?: number;
-  /** The value of a field that is not set. */
-  unset?: number;
-  isOptional?: boolean;
-}) {
+export function NumberField({ path, label, help, isOptional = false, placeholder }: FieldProps & { isOptional?: boolean }) {
+  const { minimum: least = 0, maximum: most, default: usual } = schemaAt(["spec", ...path]) ?? {};
+  const unset = typeof usual === "number" ? usual : least;
   const { input, errors, change, touch, disabled } = useForm();
   const location = path.join(".");
   const value = valueAt(input, path);
@@ -186,7 +176,7 @@ export function NumberField({
           type="number"
           min={least}
           max={most}
-          placeholder={placeholder}
+          placeholder={placeholder ?? (typeof usual === "number" ? String(usual) : undefined)}
           isDisabled={disabled}
           className="dr-number"
           value={typed ?? number ?? ""}
@@ -214,5 +204,18 @@ export function NumberField({
       )}
       <Help location={location} help={help} />
     </FormGroup>
+  );
+}
+
+export function Toggle({ path, label }: { path: Path; label: string }) {
+  const { input, change, disabled } = useForm();
+  return (
+    <Switch
+      id={idOf(path.join("."))}
+      label={label}
+      isDisabled={disabled}
+      isChecked={valueAt(input, path) === true}
+      onChange={(_, on) => change(withValue(input, path, on || undefined), path.join("."))}
+    />
   );
 }

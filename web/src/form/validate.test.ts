@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parse } from "yaml";
 import { darkroom } from "../../test/darkrooms";
 import type { DarkroomInput, SourceInput } from "../api/types";
-import { toInput, valueAt } from "../model/model";
-import { fromServer, messagesAt, probeBounds, validate } from "./validate";
+import { toInput } from "../model/model";
+import { fromServer, messagesAt, validate } from "./validate";
+import { rangeOf, read } from "../yaml/text";
 
 const input = (part: Partial<DarkroomInput> = {}): DarkroomInput => ({ ...toInput(darkroom()), ...part });
 const from = (source: SourceInput) => input({ source });
@@ -39,7 +38,7 @@ test.each<[string, DarkroomInput, string]>([
   ["a Secret without a name", from({ type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "" } }), "source.credentialsSecretRef.name"],
   ["a host with a scheme", from({ type: "CloudFront", host: "https://d111.cloudfront.net" }), "source.host"],
   ["no sub-domain", input({ subDomains: [] }), "subDomains"],
-  ["a bad sub-domain", input({ subDomains: ["fine", "-bad"] }), "subDomains"],
+  ["a bad sub-domain", input({ subDomains: ["fine", "-bad"] }), "subDomains.1"],
   ["more pods at least than at most", input({ autoscaling: { minReplicas: 3, maxReplicas: 2 } }), "autoscaling.minReplicas"],
   ["a probe without a path", input({ probe: { path: "" } }), "probe.path"],
   ["the URL of an image", input({ probe: { path: "https://example.com/cat.jpg" } }), "probe.path"],
@@ -47,8 +46,7 @@ test.each<[string, DarkroomInput, string]>([
   ["a path with a line break", input({ probe: { path: "/cat\n.jpg" } }), "probe.path"],
   ["a path with an empty segment", input({ probe: { path: "/a//cat.jpg" } }), "probe.path"],
   ["a path that leads up", input({ probe: { path: "/a/.." } }), "probe.path"],
-  ["a path that needs no image", input({ probe: { path: "/ping" } }), "probe.path"],
-  ["a path of 1025 bytes", input({ probe: { path: "/" + "ä".repeat(512) } }), "probe.path"],
+  ["a path of 1025 characters", input({ probe: { path: "/" + "a".repeat(1024) } }), "probe.path"],
   ["a timeout beyond the period", input({ probe: { path: "/cat.jpg", periodSeconds: 20, timeoutSeconds: 30 } }), "probe.timeoutSeconds"],
   ["a period that is no number", input({ probe: { path: "/cat.jpg", periodSeconds: "1m" as unknown as number } }), "probe.periodSeconds"],
 ])("%s is found beside its field", (_, bad, location) => {
@@ -71,15 +69,43 @@ test("what the server found stands beside the same fields", () => {
   expect(errors[2]).toEqual({ location: "", message: "something else" });
 });
 
-test("the bounds of a probe are those of the CRD", () => {
-  const crd: unknown = parse(readFileSync(join(import.meta.dirname, "../../../config/crd/bases/deployments.example.com_darkrooms.yaml"), "utf8"));
-  const version = (valueAt(crd, ["spec", "versions"]) as unknown[])[0];
-  const fields = valueAt(version, "schema.openAPIV3Schema.properties.spec.properties.probe.properties".split(".")) as Record<
-    string,
-    { minimum?: number; maximum?: number }
-  >;
-  const bounds = Object.entries(fields)
-    .filter(([, { minimum }]) => minimum !== undefined)
-    .map(([name, { minimum, maximum }]) => [name, [minimum, maximum]]);
-  expect(probeBounds).toEqual(Object.fromEntries(bounds));
+const head = "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n";
+
+/** Errors of a text, each as what is marked and the message. */
+function marked(spec: string): string[] {
+  const text = head + spec;
+  const result = read(text);
+  if ("error" in result) {
+    throw new Error(result.error.message);
+  }
+  return validate(result.input).map(({ location, message }) => `${text.slice(...rangeOf(result.document, location)).trim()}: ${message}`);
+}
+
+const rest = "  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n";
+
+test.each([
+  ["  replicas: many\n", "many: Must be a whole number"],
+  ["  replicas: 2000\n", "2000: Must be from 0 to 1000"],
+  ["  replica: 1\n", "1: Unknown field replica"],
+  ["  logLevel: loud\n", "loud: Must be one of debug, info, warn, error, fatal, panic"],
+  ["  version: 1.0\n", "1.0: Must be a text; quote numbers, true and false"],
+  ["  resources: {limits: {memory: lots}}\n", "lots: Must be a quantity, for example 500m, 2 or 256Mi"],
+  ["  probe: /cat.jpg\n", "/cat.jpg: Must be an object with fields"],
+  ["  probe: {periodSeconds: 60}\n", "probe: Required"],
+  ["  autoscaling: [1]\n", "[1]: Must be an object with fields"],
+  ["  extraEnv:\n    - {name: A, value: true}\n", "true: Must be a text; quote numbers, true and false"],
+])("in YAML, %j is marked", (spec, want) => {
+  expect(marked(spec + rest)).toEqual([want]);
+});
+
+test("what Kubernetes accepts is not marked", () => {
+  const result = read(readFileSync(new URL("../../../config/samples/darkroom-full.yaml", import.meta.url), "utf8"));
+  expect("error" in result ? result.error : validate(result.input).filter(({ location }) => location !== "namespace")).toEqual([]);
+  expect(marked(`  replicas:\n  resources: {limits: {cpu: 2, memory: 256Mi}}\n${rest}status: {anything: 1}\n`)).toEqual([]);
+});
+
+test("patterns of the CRD are read as RE2 does", () => {
+  const url = (baseUrl: string) => validate(from({ type: "WebFolder", baseUrl })).length;
+  expect(["http://[::1]:8080/a", "https://example.com"].map(url)).toEqual([0, 0]);
+  expect(["https://user@example.com", "https://exa mple.com", "https://example.com/\u0007"].map(url)).toEqual([1, 1, 1]);
 });

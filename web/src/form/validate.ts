@@ -1,119 +1,176 @@
 import type { Darkroom, DarkroomInput, FieldProblem } from "../api/types";
-import { typeOf, isObject, movesKeys } from "../model/model";
-import { plural } from "../words/format";
+import { isObject, movesKeys, type Path } from "../model/model";
+import { list, plural } from "../words/format";
+import { fieldOf, item, schemaAt, inputSchema, type Rule, type Schema } from "../yaml/schema";
 
-/** Where a problem is, such as source.bucket, and what it is. */
+/** Where a problem is, such as source.bucket or subDomains.0, and what it is. */
 export interface FieldError {
   location: string;
   message: string;
 }
 
-const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const url = /^https?:\/\/([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[^?#\s]*)?$/;
-
-export const isSubDomain = (text: string): boolean => text.length <= 190 && text.split(".").every((part) => label.test(part));
+type Report = (path: Path, message: string) => void;
 
 /**
- * Checks that need no server. They are never stricter than those of the server, but for keys
- * that would reach another endpoint: those must be entered again.
+ * Checks an input by the schema of the CRD, for the form and its YAML. Rules that are more than a pattern, a
+ * comparison or a required field are left to the dry run of the review. Keys that would reach another endpoint must
+ * be entered again.
  */
 export function validate(input: DarkroomInput, loaded?: Darkroom): FieldError[] {
   const out: FieldError[] = [];
-  const must = (fine: boolean, location: string, message: string) => {
-    if (!fine) {
-      out.push({ location, message });
-    }
-  };
-  const name = input.name ?? "";
-  must(name !== "", "name", "Enter a name, for example photos");
-  must(name === "" || /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name), "name", "Must start with a letter and contain only lower-case letters, digits and '-'");
-  must(name.length <= 53, "name", `Must have at most ${plural(53, "character")}`);
-  must(label.test(input.namespace ?? ""), "namespace", "Must be the name of a namespace: lower-case letters, digits and '-'");
-
-  const { source } = input;
-  switch (typeOf(source)) {
-    case "WebFolder":
-      must(Boolean(source.baseUrl), "source.baseUrl", "Enter a URL, for example https://example.com/images");
-      must(!source.baseUrl || url.test(source.baseUrl), "source.baseUrl", "Must be an http or https URL without user, query or fragment");
-      break;
-    case "S3":
-      must(Boolean(source.region), "source.region", "Enter a region, for example eu-west-2");
-      must(!source.endpoint || url.test(source.endpoint), "source.endpoint", "Must be an http or https URL, for example https://minio.example.com:9000");
-      must(Boolean(source.accessKey) === Boolean(source.secretKey), source.accessKey ? "source.secretKey" : "source.accessKey", "Enter both the access key and the secret key");
-      must(!movesKeys(input, loaded), "source.accessKey", "Enter the keys again: the endpoint has changed, and the current keys would be sent to it");
-      checkBucket(must, source.bucket);
-      break;
-    case "GoogleCloudStorage":
-      checkBucket(must, source.bucket);
-      break;
-    case "CloudFront":
-      must(Boolean(source.host), "source.host", "Enter a host, for example d111111abcdef8.cloudfront.net");
-      must(!source.host || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$/.test(source.host), "source.host", "Must be a host name, without https:// or a path");
-      break;
+  const report: Report = (path, message) => out.push({ location: path.join("."), message });
+  checkValue(input, inputSchema, [], report);
+  const { accessKey, secretKey } = input.source;
+  if (Boolean(accessKey) !== Boolean(secretKey)) {
+    report(["source", accessKey ? "secretKey" : "accessKey"], "Enter both the access key and the secret key");
   }
-  if (source.credentialsSecretRef) {
-    must(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(source.credentialsSecretRef.name), "source.credentialsSecretRef.name", "Must be the name of a Secret in the same namespace");
-  }
-  const subDomains = Array.isArray(input.subDomains) ? input.subDomains : [];
-  const isList = subDomains === input.subDomains;
-  must(isList, "subDomains", "Must be a list, for example [photos]");
-  must(!isList || subDomains.length > 0, "subDomains", "Enter at least one sub-domain");
-  for (const subDomain of subDomains) {
-    must(isSubDomain(subDomain), "subDomains", `${subDomain}: must be lower-case letters, digits and '-', joined by dots`);
-  }
-  must(within(input.replicas ?? 1, 0, 1000), "replicas", `Must be from 0 to 1000`);
-  if (input.autoscaling) {
-    const { minReplicas = 1, maxReplicas } = input.autoscaling;
-    must(within(maxReplicas, 1, 1000), "autoscaling.maxReplicas", `Must be from 1 to 1000`);
-    must(within(minReplicas, 1, 1000), "autoscaling.minReplicas", `Must be from 1 to 1000`);
-    must(!(minReplicas > maxReplicas), "autoscaling.minReplicas", "Must not exceed the maximum");
-  }
-  const probe: unknown = input.probe;
-  if (probe !== undefined && probe !== null) {
-    checkProbe(must, probe);
+  if (movesKeys(input, loaded)) {
+    report(["source", "accessKey"], "Enter the keys again: the endpoint has changed, and the current keys would be sent to it");
   }
   return out;
 }
 
-type Must = (fine: boolean, location: string, message: string) => void;
+export const isSubDomain = (text: string): boolean => {
+  const schema = schemaAt(["spec", "subDomains", item]);
+  return schema !== undefined && wrongWith(text, schema) === undefined;
+};
 
-/** The bounds of the numbers of a probe, as the CRD has them. */
-export const probeBounds = { periodSeconds: [10, 86_400], timeoutSeconds: [1, 60], failureThreshold: [1, 100] } as const;
+/** Null means omitted, as in the REST API. */
+const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** The rules of the CRD; the OpenAPI document of the server does not have them. */
-function checkProbe(must: Must, probe: unknown): void {
-  const { path, ...numbers } = isObject(probe) ? probe : {};
-  if (typeof path !== "string" || path === "") {
-    must(false, "probe.path", "Enter the path of an image, for example /photos/cat.jpg");
-  } else {
-    must(path.startsWith("/"), "probe.path", "Must start with '/', for example /photos/cat.jpg");
-    must(new TextEncoder().encode(path).length <= 1024, "probe.path", `Must have at most ${plural(1024, "byte")}`);
-    must(!/[?#]/.test(path), "probe.path", "Must be a path without '?' or '#': the operator adds the parameter w=16");
-    // Control characters of ASCII.
-    must(!/[^\P{Cc}\u0080-\u009f]/u.test(path), "probe.path", "Must have no control characters");
-    must(!/\/\/|\/\.\.?(\/|$)/.test(path), "probe.path", "Must have no empty, '.' or '..' segments");
-    must(!["/ping", "/metrics"].includes(path), "probe.path", "Must be the path of an image: /ping and /metrics are answered even when no image can be served");
+function checkValue(value: unknown, schema: Schema, path: Path, report: Report): void {
+  if (!isSet(value)) {
+    return;
   }
-  for (const [field, [least, most]] of Object.entries(probeBounds)) {
-    const value = numbers[field];
-    must(value === undefined || value === null || within(value, least, most), `probe.${field}`, `Must be from ${least} to ${most}`);
+  const wrong = wrongWith(value, schema);
+  if (wrong !== undefined) {
+    report(path, wrong);
+  } else if (Array.isArray(value)) {
+    value.forEach((inner, at) => checkValue(inner, schema.items ?? {}, [...path, String(at)], report));
+  } else if (isObject(value)) {
+    checkFields(value, schema, path, report);
   }
-  const { periodSeconds, timeoutSeconds } = numbers;
-  const tooLong = typeof timeoutSeconds === "number" && timeoutSeconds > (typeof periodSeconds === "number" ? periodSeconds : 60);
-  must(!tooLong, "probe.timeoutSeconds", "Must not exceed the period");
 }
 
-/** YAML and empty fields can hold anything. */
-const within = (value: unknown, least: number, most: number): boolean => typeof value === "number" && value >= least && value <= most;
-
-function checkBucket(must: Must, bucket = ""): void {
-  must(bucket !== "", "source.bucket", "Enter a bucket");
-  must(/^[A-Za-z0-9._-]*$/.test(bucket), "source.bucket", "Must be the name of a bucket: letters, digits, '.', '_' and '-'");
+function checkFields(value: Record<string, unknown>, schema: Schema, path: Path, report: Report): void {
+  for (const name of schema.required ?? []) {
+    if (!isSet(value[name])) {
+      report([...path, name], "Required");
+    }
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    const field = fieldOf(schema, name);
+    if (field) {
+      checkValue(inner, field, [...path, name], report);
+    } else if (!schema.additionalProperties) {
+      report([...path, name], `Unknown field ${name}`);
+    }
+  }
+  for (const { rule, message, fieldPath = "" } of schema["x-kubernetes-validations"] ?? []) {
+    const of = (name: string) => value[name] ?? schema.properties?.[name]?.default;
+    const [, smaller, larger] = /self\.(\w+) <= self\.(\w+)$/.exec(rule) ?? [];
+    if (smaller && larger && Number(of(smaller)) > Number(of(larger))) {
+      report([...path, fieldPath.slice(1)], sentence(message));
+    }
+    const [, types = "", field] = /^(.*self\.type .*) \|\| \(has\(self\.(\w+)\) && size/.exec(rule) ?? [];
+    if (field && types.includes(`'${String(of("type"))}'`) && !value[field]) {
+      report([...path, field], message.replace(/^needed when [^,:]*/, "Required"));
+    }
+  }
 }
 
-/** Errors of the server, at the locations of the form: body.subDomains[0] belongs to subDomains. */
+/** What is wrong with a value itself; undefined if nothing is. */
+function wrongWith(value: unknown, schema: Schema): string | undefined {
+  const { minimum = -Infinity, maximum = Infinity, minLength = 0, maxLength = Infinity, minItems = 0, maxItems = Infinity, maxProperties = Infinity } = schema;
+  if (!hasType(value, schema) || (schema.enum && !schema.enum.includes(value))) {
+    return wanted(schema);
+  }
+  if (typeof value === "number" && (value < minimum || value > maximum)) {
+    return within("be", minimum, maximum);
+  }
+  if (Array.isArray(value) && (value.length < minItems || value.length > maxItems)) {
+    return value.length === 0 ? "Enter at least one" : within("have", minItems, maxItems, "item");
+  }
+  if (isObject(value) && Object.keys(value).length > maxProperties) {
+    return `Must have at most ${plural(maxProperties, "entry", "entries")}`;
+  }
+  if (typeof value !== "string") {
+    return undefined;
+  }
+  const length = Array.from(value).length;
+  if (length < minLength || length > maxLength) {
+    return length === 0 ? "Required" : within("have", minLength, maxLength, "character");
+  }
+  if (schema.pattern && !new RegExp(schema.pattern, "u").test(value)) {
+    return schema["x-kubernetes-int-or-string"] ? quantity : `Must match ${schema.pattern}`;
+  }
+  const broken = schema["x-kubernetes-validations"]?.find(({ rule }) => !holds(rule, value));
+  return broken && sentence(broken.message);
+}
+
+const sentence = (message: Rule["message"]): string => message.charAt(0).toUpperCase() + message.slice(1);
+
+/** Whether a text follows a rule in CEL; those that are not a pattern are taken to hold. */
+function holds(rule: string, text: string): boolean {
+  const [, orEmpty, not, call, argument] = /^(size\(self\) == 0 \|\| )?(!?)self\.(matches|startsWith)\('(.*)'\)$/.exec(rule) ?? [];
+  if (call === undefined || argument === undefined || (orEmpty && text === "")) {
+    return true;
+  }
+  return (call === "matches" ? patternOf(argument).test(text) : text.startsWith(argument)) === (not === "");
+}
+
+/** A pattern of RE2 as JavaScript writes it: a bracket that begins a class is literal, and classes have other names. */
+const patternOf = (re2: string): RegExp =>
+  new RegExp(re2.replaceAll("[^]", "[^\\]").replaceAll("[]]", "[\\]]").replaceAll("[:space:]", "\\s").replaceAll("[:cntrl:]", "\\x00-\\x1f\\x7f"));
+
+function hasType(value: unknown, { type, "x-kubernetes-int-or-string": isQuantity }: Schema): boolean {
+  if (isQuantity) {
+    return ["string", "number"].includes(typeof value);
+  }
+  switch (type) {
+    case undefined:
+      return true;
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+/** A value of each type. */
+const types: Record<string, string> = {
+  string: "Must be a text; quote numbers, true and false",
+  integer: "Must be a whole number",
+  number: "Must be a number",
+  boolean: "Must be true or false",
+  object: "Must be an object with fields",
+  array: "Must be a list, for example [photos]",
+};
+const quantity = "Must be a quantity, for example 500m, 2 or 256Mi";
+
+function wanted(schema: Schema): string {
+  if (schema.enum) {
+    return `Must be one of ${list(schema.enum.map(String))}`;
+  }
+  return schema["x-kubernetes-int-or-string"] ? quantity : (types[schema.type ?? ""] ?? "Must be of another type");
+}
+
+/** What a value must be or have, by the bounds that there are. */
+function within(verb: string, least: number, most: number, unit = ""): string {
+  const count = (n: number) => (unit ? plural(n, unit) : String(n));
+  if (most === Infinity) {
+    return `Must ${verb} at least ${count(least)}`;
+  }
+  return least === -Infinity ? `Must ${verb} at most ${count(most)}` : `Must ${verb} from ${least} to ${count(most)}`;
+}
+
+/** Errors of the server, at the locations of the form: body.subDomains[0] is subDomains.0. */
 export const fromServer = (errors: readonly FieldProblem[]): FieldError[] =>
-  errors.map(({ location = "", message }) => ({ location: location.replace(/^body\.?/, "").replace(/\[\w+\]/g, ""), message: plain(message) }));
+  errors.map(({ location = "", message }) => ({ location: location.replace(/^body\.?/, "").replace(/\[(\w+)\]/g, ".$1"), message: plain(message) }));
 
 /** Removes the prefixes of Kubernetes. */
 const plain = (message: string): string => message.replace(/^(Invalid value|Required value|Unsupported value|Duplicate value|Not found): /, "");

@@ -1,6 +1,13 @@
 import spec from "virtual:darkroom-spec";
 import { apiVersion, kind } from "../model/model";
 
+/** A rule of the CRD in CEL. */
+export interface Rule {
+  rule: string;
+  message: string;
+  fieldPath?: string;
+}
+
 /** The part of a CRD's schema that the page uses. */
 export interface Schema {
   type?: string;
@@ -22,33 +29,46 @@ export interface Schema {
   maxItems?: number;
   maxProperties?: number;
   "x-kubernetes-int-or-string"?: boolean;
+  "x-kubernetes-validations"?: Rule[];
 }
 
 const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
 
-/** The schema of a Darkroom: metadata as far as users write it, and spec as in the CRD. */
-export const darkroomSchema: Schema = {
-  type: "object",
-  required: ["apiVersion", "kind", "metadata", "spec"],
+/** What users write of the metadata. The CRD has its rules at the resource. */
+const metadata: Record<string, Schema> = {
+  name: {
+    type: "string",
+    words: "Name of the Darkroom.",
+    maxLength: 53,
+    "x-kubernetes-validations": [
+      { rule: "self.matches('.')", message: "Enter a name, for example photos" },
+      { rule: "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')", message: "must start with a letter and contain only lower-case letters, digits and '-'" },
+    ],
+  },
+  namespace: {
+    type: "string",
+    words: "Namespace of the Darkroom.",
+    "x-kubernetes-validations": [
+      { rule: "self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')", message: "must be the name of a namespace: lower-case letters, digits and '-'" },
+    ],
+  },
+  labels: { ...texts, words: "Labels of the Darkroom." },
+  annotations: { ...texts, words: "Annotations of the Darkroom." },
+};
+
+/** The schema of the input of a form: metadata and spec side by side. */
+export const inputSchema: Schema = { ...spec, properties: { ...metadata, ...spec.properties } };
+
+/** The schema of a Darkroom as YAML. */
+const darkroomSchema: Schema = {
   properties: {
     apiVersion: { type: "string", enum: [apiVersion], words: "API group and version of the resource." },
     kind: { type: "string", enum: [kind], words: "Kind of the resource." },
-    metadata: {
-      type: "object",
-      words: "Name, namespace, labels and annotations.",
-      required: ["name"],
-      properties: {
-        name: { type: "string", words: "Name of the Darkroom." },
-        namespace: { type: "string", words: "Namespace of the Darkroom." },
-        labels: { ...texts, words: "Labels of the Darkroom." },
-        annotations: { ...texts, words: "Annotations of the Darkroom." },
-      },
-      // Others are those that only the cluster writes. They are ignored.
-      additionalProperties: true,
-    },
+    metadata: { type: "object", words: "Name, namespace, labels and annotations.", required: ["name"], properties: metadata },
     spec,
-    status: { type: "object", words: "Status as observed; ignored.", additionalProperties: true },
+    status: { type: "object", words: "Status as observed; ignored." },
   },
+  required: ["apiVersion", "kind", "metadata", "spec"],
 };
 
 /** A list item in a path. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseDocument } from "yaml";
 import { inLine, rangeOf, read } from "./text";
 
 test.each([
@@ -19,8 +20,8 @@ test.each([
   ["version", "x"],
   ["name", "cats"],
   ["podTemplate.nodeSelector.disk", "ssd"],
-  ["subDomains.0.unknown", "cats"],
+  ["subDomains.0.unknown", "subDomains"],
 ])("the location %s is found in the text", (location, want) => {
   const text = "metadata:\n  name: cats\nspec:\n  version: x\n  podTemplate:\n    nodeSelector:\n      disk: ssd\n  subDomains: cats\n";
-  expect(text.slice(...rangeOf(text, location)).trim()).toBe(want);
+  expect(text.slice(...rangeOf(parseDocument(text), location)).trim()).toBe(want);
 });

@@ -1,4 +1,4 @@
-import { isNode, parseDocument, stringify, type Document, type YAMLError } from "yaml";
+import { isMap, isNode, isScalar, parseDocument, stringify, type Document, type YAMLError } from "yaml";
 import type { DarkroomInput } from "../api/types";
 import { fromManifest, toManifest, type Path } from "../model/model";
 
@@ -55,14 +55,13 @@ export function inManifest(path: Path): string[] {
   return [inMetadata ? "metadata" : "spec", ...path];
 }
 
-/** The range of a field in the text, or of the closest field above it. */
-export function rangeOf(text: string, location: string): [from: number, to: number] {
-  const document = parseDocument(text);
-  for (const keys = inManifest(location.split(".").filter(Boolean)); keys.length > 0; keys.pop()) {
-    const node = document.getIn(keys, true);
-    if (isNode(node) && node.range) {
-      return [node.range[0], node.range[1]];
-    }
+/** The range of a field in a document; of a field that is missing, the key of the closest one above it. */
+export function rangeOf(document: Document, location: string): [from: number, to: number] {
+  const keys = inManifest(location.split(".").filter(Boolean));
+  let found: unknown = document.getIn(keys, true);
+  for (; !found && keys.length > 0; keys.pop()) {
+    const above = document.getIn(keys.slice(0, -1), true);
+    found = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === keys.at(-1))?.key : undefined;
   }
-  return [0, 0];
+  return isNode(found) && found.range ? [found.range[0], found.range[1]] : [0, 0];
 }
