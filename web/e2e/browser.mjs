@@ -265,7 +265,7 @@ const steps = [
       await editor.locator("#field-name").fill("album");
       await editor.getByRole("button", { name: "Remove album" }).waitFor();
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
-      const probe = editor.getByLabel("Path of one image");
+      const probe = editor.getByLabel("Path of one of them");
       await probe.fill("cat.jpg");
       await probe.blur();
       await editor.locator("#field-probe-path-help").getByText("Must start with '/'").waitFor();
@@ -399,6 +399,11 @@ const steps = [
       await editor.getByRole("tab", { name: "History" }).click();
       await editor.getByRole("button", { name: "Roll back to revision 1" }).waitFor();
       await inspect(editor, "history");
+      await editor.setViewportSize({ width: 360, height: 800 });
+      await editor.reload();
+      const tab = await editor.getByRole("tab", { name: "History", selected: true }).boundingBox();
+      assert(tab && tab.x >= 0 && tab.x + tab.width <= 360, `on a phone the selected tab is at ${tab?.x} px`);
+      await editor.setViewportSize({ width: 1280, height: 800 });
       await editor.getByRole("button", { name: "Roll back to revision 1" }).click();
       const dialog = editor.getByRole("dialog");
       await dialog.getByText("type: WebFolder").waitFor();
@@ -481,6 +486,13 @@ const steps = [
       await table.getByRole("link", { name: "other", exact: true }).waitFor();
       await table.getByRole("img", { name: image }).waitFor();
       await inspect(editor, "list");
+      await editor.setViewportSize({ width: 360, height: 800 });
+      const row = await table.getByRole("link", { name: "album", exact: true }).boundingBox();
+      assert(row && row.y < 480, `on a phone the first row is at ${row?.y} px`);
+      // 200 % zoom of a small screen.
+      await editor.setViewportSize({ width: 640, height: 400 });
+      await editor.getByRole("button", { name: "Actions" }).click({ trial: true });
+      await editor.setViewportSize({ width: 1280, height: 800 });
       await editor.getByLabel("Search by name, source, version, domain or reason").fill("alb");
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached" });
       assert.equal(new URL(editor.url()).search, "?q=alb");

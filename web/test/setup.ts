@@ -8,6 +8,9 @@ configure({ asyncUtilTimeout: 30_000 });
 if (typeof navigator !== "undefined") {
   Object.defineProperty(navigator, "vendor", { value: "", configurable: true });
 }
+if (typeof Element !== "undefined") {
+  Element.prototype.scrollIntoView = () => undefined;
+}
 // Nor does it lay out text, which CodeMirror measures.
 if (typeof Range !== "undefined") {
   Range.prototype.getClientRects = () => [] as unknown as DOMRectList;

@@ -14,7 +14,7 @@ import {
   Title,
   Tooltip,
 } from "@patternfly/react-core";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
 import { Done } from "../actions/Done";
@@ -87,8 +87,10 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   const waiting = useWaiting(darkroom);
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
-  const tab: TabName = wanted in tabs ? (wanted as TabName) : "overview";
+  const tab: TabName = Object.hasOwn(tabs, wanted) ? (wanted as TabName) : "overview";
   const gone = Boolean(darkroom.deletedAt);
+  // On a phone, the tab that an address names may be beyond the edge.
+  useEffect(() => document.querySelector(".dr-detail-tabs [aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" }), [tab]);
   return (
     <>
       <PageSection>

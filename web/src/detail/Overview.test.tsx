@@ -109,6 +109,21 @@ test.each<[string, Darkroom, string[]]>([
     ),
     ["done", "done", "done", "done", "failed"],
   ],
+  [
+    "new pods wait for an image that the source lacks",
+    deploying(
+      [
+        { type: "Initialized", status: "True" },
+        { type: "Deployed", status: "True" },
+        { type: "Ready", status: "False", reason: "ImageNotFound", message: "no such image" },
+        { type: "DomainsReady", status: "True" },
+        { type: "SourceReady", status: "False", reason: "ImageNotFound", message: "no such image" },
+      ],
+      0,
+      { probe: { path: "/cat.jpg" } },
+    ),
+    ["done", "done", "waiting", "done", "failed"],
+  ],
 ])("when %s, the steps say so", (_, of, want) => {
   expect(stepsOf(of).map(({ state }) => state)).toEqual(want);
 });

@@ -18,13 +18,16 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
   const podsReady = wanted > 0 && status.readyReplicas >= wanted;
   const readiness = find("Ready");
   const ready = `${status.readyReplicas} of ${wanted}`;
+  // Ready names the cause of all. New pods do not become ready before they serve the image, which is not their fault.
+  const isOfOther = ["Deployed", "DomainsReady", "SourceReady"].map(find).some((other) => other?.status === "False" && other.reason === readiness?.reason);
+  const blamed = readiness?.status === "True" || isOfOther ? undefined : readiness;
   const source = find("SourceReady");
   const steps: Step[] = [
     { title: "Accepted by the operator", ...stateOf(find("Initialized")) },
     { title: "Objects installed", ...stateOf(find("Deployed")) },
     podsReady
       ? { title: "Pods ready", state: "done", detail: ready }
-      : { title: "Pods ready", ...stateOf(readiness?.status === "True" ? undefined : readiness), detail: detailOf(readiness) ?? ready },
+      : { title: "Pods ready", ...stateOf(blamed), detail: detailOf(blamed) ?? ready },
     { title: "Hosts routed", ...stateOf(find("DomainsReady")) },
     // Ready pods do not prove that images are served.
     probe

@@ -26,24 +26,18 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const follows = !loaded && (subDomains.length === 0 || (subDomains.length === 1 && subDomains[0] === name));
   return (
     <>
-      <FormSection title="Where are the images?" titleElement="h2">
-        <SourceFields loaded={loaded} />
-      </FormSection>
-      <FormSection title="Which is one of them?" titleElement="h2">
-        <ProbePath />
-      </FormSection>
-      <FormSection title="What is the Darkroom called?" titleElement="h2">
-        <TextField
-          path={["name"]}
-          label="Name"
-          isRequired
-          isDisabled={loaded !== undefined}
-          placeholder="photos"
-          set={(next) => ({ ...input, name: next, ...(follows ? { subDomains: next ? [next] : [] } : {}) })}
-          help={!loaded && subDomains.length > 0 && `In the namespace ${input.namespace ?? ""}, at ${list(subDomains.map((subDomain) => `${subDomain}.${baseDomain}`))}`}
-        />
-        <Rights loaded={loaded} />
-      </FormSection>
+      <SourceFields loaded={loaded} />
+      <ProbePath />
+      <TextField
+        path={["name"]}
+        label="Name"
+        isRequired
+        isDisabled={loaded !== undefined}
+        placeholder="photos"
+        set={(next) => ({ ...input, name: next, ...(follows ? { subDomains: next ? [next] : [] } : {}) })}
+        help={!loaded && subDomains.length > 0 && `In the namespace ${input.namespace ?? ""}, at ${list(subDomains.map((subDomain) => `${subDomain}.${baseDomain}`))}`}
+      />
+      <Rights loaded={loaded} />
       <ExpandableSection toggleText="More settings" isExpanded={opened} onToggle={(_, next) => setOpened(next)}>
         <FormSection>
           <Namespace isFixed={loaded !== undefined} />

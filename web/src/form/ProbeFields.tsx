@@ -16,7 +16,7 @@ export function ProbePath() {
   return (
     <TextField
       path={["probe", "path"]}
-      label="Path of one image"
+      label="Path of one of them"
       placeholder="/photos/cat.jpg"
       set={set}
       help="A small image, to show here and to check with: the Darkroom is ready only while it is served. Without one, images are not checked."

@@ -13,7 +13,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
   const type = typeOf(input.source);
   return (
     <>
-      <FormGroup label="Source" role="radiogroup" isRequired fieldId="field-source-type" className="dr-sources">
+      <FormGroup label="Where are the images?" role="radiogroup" isRequired fieldId="field-source-type" className="dr-sources">
         {sourceTypes.map((name) => (
           <Radio
             key={name}

@@ -15,7 +15,7 @@ export function Freshness() {
       ) : (
         connection === "live" &&
         synced && (
-          <Label isCompact color="green">
+          <Label isCompact color="green" className="dr-live">
             Live
           </Label>
         )

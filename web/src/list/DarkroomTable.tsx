@@ -31,7 +31,7 @@ interface Props {
 /** The order of the list where the table has no head, as on a phone. */
 export function Sort({ query, onChange }: Omit<Props, "darkrooms">) {
   return (
-    <FormSelect aria-label="Sort by" className="dr-sort" value={query.sort} onChange={(_, sort) => onChange({ sort: sort as Column, descending: false })}>
+    <FormSelect aria-label="Sort by" value={query.sort} onChange={(_, sort) => onChange({ sort: sort as Column, descending: false })}>
       {columns.map((column) => (
         <FormSelectOption key={column} value={column} label={`Sort by ${titles[column].toLowerCase()}`} />
       ))}

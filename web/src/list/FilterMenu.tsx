@@ -28,6 +28,7 @@ export function FilterMenu({
       role="menu"
       isOpen={open}
       isScrollable
+      popperProps={{ appendTo: () => document.body }}
       onOpenChange={setOpen}
       selected={chosen}
       onSelect={(_, value) => {

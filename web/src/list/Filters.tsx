@@ -5,6 +5,7 @@ import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
 import { useRights } from "../useNamespaces";
 import { counted } from "../words/counted";
+import { Sort } from "./DarkroomTable";
 import { ChosenFilters } from "./ChosenFilters";
 import { describeValue, facets, menuNames, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
@@ -51,6 +52,9 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
             </ToolbarItem>
           ))}
         </ToolbarGroup>
+        <ToolbarItem className="dr-sort">
+          <Sort query={query} onChange={onChange} />
+        </ToolbarItem>
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
           <span role="status">{counted(found)}</span>
         </ToolbarItem>

@@ -62,7 +62,7 @@ export default function HostsView() {
             </div>
             {found.length === 0 ? <EmptyState titleText="No matching hosts" headingLevel="h2" variant="sm" /> : <Hosts claims={found.slice((page - 1) * perPage, page * perPage)} />}
             {found.length > perPage && (
-              <Pagination itemCount={found.length} page={page} perPage={perPage} onSetPage={(_, next) => setPage(next)} perPageOptions={[]} variant="bottom" />
+              <Pagination itemCount={found.length} page={page} perPage={perPage} onSetPage={(_, next) => setPage(next)} perPageOptions={[]} variant="bottom" isStatic />
             )}
           </div>
         )}

@@ -7,7 +7,7 @@ import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
 import { Attention } from "./Attention";
 import { Counts } from "./Counts";
-import { DarkroomTable, Sort } from "./DarkroomTable";
+import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
 import { Loading, NoneAtAll, NoneMatch } from "./states";
 import { Pages } from "./Pages";
@@ -45,7 +45,6 @@ export function ListView() {
         <Attention darkrooms={darkrooms} onChange={change} />
         <Filters query={query} onChange={change} found={shown.length} onAct={setAction} />
         <Done text={done} onClose={() => setDone(undefined)} />
-        <Sort query={query} onChange={change} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
         {action && (

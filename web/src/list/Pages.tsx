@@ -21,6 +21,7 @@ export const Pages = memo(function Pages({ query, page, found, onChange }: Props
       page={page}
       perPage={query.perPage}
       variant="bottom"
+      isStatic
       perPageOptions={[20, 50, 100, 500].map((n) => ({ title: String(n), value: n }))}
       onSetPage={(_, page) => onChange({ page })}
       onPerPageSelect={(_, perPage) => onChange({ perPage })}

@@ -15,8 +15,8 @@ interface Meaning {
   unknown?: string;
   /** How True and False are shown. */
   tones: [yes: Tone, no: Tone];
-  /** Left out when False: it would report only that nothing is wrong. */
-  quiet?: boolean;
+  /** The status with which it is left out: it would report only that nothing is wrong. */
+  quiet?: "True" | "False";
 }
 
 /** Every condition type that the API can report; words.test.ts compares the list with api/v1alpha1. */
@@ -32,13 +32,13 @@ export const meanings: Record<string, Meaning> = {
   CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
   DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Not known whether all hosts are routed", tones: ["good", "bad"] },
   Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
-  Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"] },
-  ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: true },
-  Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: true },
-  Contested: { yes: "Another writer keeps changing an object", no: "No other writer changes its objects", tones: ["bad", "good"], quiet: true },
-  Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: true },
-  Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: true },
-  Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: true },
+  Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"], quiet: "True" },
+  ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: "False" },
+  Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: "False" },
+  Contested: { yes: "Another writer keeps changing an object", no: "No other writer changes its objects", tones: ["bad", "good"], quiet: "False" },
+  Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: "False" },
+  Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: "False" },
+  Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: "False" },
 };
 
 /** Any controller can add conditions, also one named constructor. */
@@ -81,7 +81,7 @@ export function findingOf(condition: Condition): Finding {
 
 /** Conditions worth a line: those that report only that nothing is wrong are left out. */
 export function worthTelling(conditions: readonly Condition[]): Condition[] {
-  return conditions.filter(({ type, status }) => !(meaningOf(type)?.quiet && status === "False"));
+  return conditions.filter(({ type, status }) => meaningOf(type)?.quiet !== status);
 }
 
 /** Why a Darkroom is not ready, as a CamelCase reason; undefined if it is ready or reports none. */

@@ -68,6 +68,7 @@ test.each([
   [{ type: "DomainsReady", status: "Unknown", reason: "AwaitingGateway" }, "busy", "Not known whether all hosts are routed"],
   [{ type: "Deployed", status: "Unknown" }, "neutral", "Deployed: unknown"],
   [{ type: "SomethingNew", status: "True" }, "neutral", "Something new: True"],
+  [{ type: "constructor", status: "False", reason: "toString" }, "neutral", "constructor: False"],
 ])("%j is shown as %s: %s", (condition, tone, title) => {
   expect(findingOf(condition)).toMatchObject({ tone, title });
 });
@@ -128,8 +129,10 @@ test("that nothing is wrong needs no line", () => {
     { type: "Ready", status: "True" },
     { type: "ReleaseFailed", status: "False" },
     { type: "ReleaseFailed", status: "True" },
+    { type: "Initialized", status: "True" },
+    { type: "Initialized", status: "False" },
   ];
-  expect(worthTelling(conditions)).toEqual([conditions[0], conditions[2]]);
+  expect(worthTelling(conditions)).toEqual([conditions[0], conditions[2], conditions[4]]);
 });
 
 test("a Darkroom that the operator has not seen is pending, one that is deleted goes", () => {
