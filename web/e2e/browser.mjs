@@ -133,6 +133,29 @@ async function inspect(page, name) {
       wide.every((over) => !over || over <= 0),
       `${name}, ${width} px wide: it scrolls sideways by ${wide.join(" and ")} px: ${widest.join(", ")}`,
     );
+    // Boxes inside of a dialog may scroll, such as commands; what else is beyond its edge is cut off.
+    const clipped = await page.evaluate(() => {
+      const dialog = document.querySelector("[role=dialog]");
+      if (!dialog) {
+        return [];
+      }
+      const edge = dialog.getBoundingClientRect();
+      const scrolls = (/** @type {Element} */ element) => {
+        for (let at = element.parentElement; at && at !== dialog; at = at.parentElement) {
+          if (!at.matches(".pf-v6-c-modal-box__body") && ["auto", "scroll"].includes(getComputedStyle(at).overflowX)) {
+            return true;
+          }
+        }
+        return false;
+      };
+      const beyond = [...dialog.querySelectorAll("*")].filter((element) => {
+        const { left, right, width } = element.getBoundingClientRect();
+        return width > 1 && (left < edge.left - 1 || right > edge.right + 1) && !scrolls(element);
+      });
+      const outside = edge.left < -1 || edge.top < -1 || edge.right > innerWidth + 1 || edge.bottom > innerHeight + 1;
+      return [...(outside ? ["the dialog itself"] : []), ...beyond.slice(0, 4).map((element) => `${element.tagName}.${element.className}`)];
+    });
+    assert.deepEqual(clipped, [], `${name}, ${width} px wide: cut off in the dialog`);
     const twice = await page.evaluate(() => {
       const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
       return ids.filter((id, at) => ids.indexOf(id) !== at);
@@ -151,6 +174,12 @@ async function inspect(page, name) {
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** A view that was opened has the focus at its heading, not nowhere. @param {Page} page @param {string} heading */
+async function assertArrived(page, heading) {
+  await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.matches("h1, #main"), undefined, { timeout: 5_000 });
 }
 
 /** @param {Page} page @param {string} phase */
@@ -255,6 +284,52 @@ const steps = [
     },
   ],
   [
+    "loads no more than 250 kB before the list is shown",
+    async () => {
+      await editor.reload();
+      await editor.getByRole("heading", { name: "Darkrooms", exact: true }).waitFor();
+      const sizes = await editor.evaluate(() =>
+        /** @type {PerformanceResourceTiming[]} */ ([...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")])
+          .filter(({ entryType, name }) => entryType === "navigation" || name.includes("/assets/"))
+          .map(({ encodedBodySize }) => encodedBodySize),
+      );
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      assert(sizes.length > 2 && bytes > 0 && bytes <= 250_000, `${sizes.length} files of the first load have ${bytes} bytes`);
+    },
+  ],
+  [
+    "gets from nothing to an image with three clicks and three fields",
+    async () => {
+      await editor.evaluate(() => {
+        const fields = new Set();
+        const done = { clicks: 0, fields: 0 };
+        Object.assign(window, { done });
+        addEventListener("click", ({ isTrusted }) => (done.clicks += isTrusted ? 1 : 0), true);
+        addEventListener("input", ({ target }) => (done.fields = fields.add(target).size), true);
+      });
+      await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
+      await assertArrived(editor, "Create Darkroom");
+      await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
+      await editor.getByLabel("Path of one of them").fill(image);
+      await editor.locator("#field-name").fill("first");
+      await editor.getByText(`at first.${env("BASE_DOMAIN")}`).waitFor();
+      await inspect(editor, "first-run");
+      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: "Create", exact: true }).click();
+      await assertArrived(editor, "first");
+      const picture = editor.getByRole("img", { name: image, exact: true });
+      await picture.waitFor({ timeout: patience });
+      const box = await picture.boundingBox();
+      assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
+      const { clicks, fields } = await editor.evaluate(() => /** @type {any} */ (window).done);
+      assert(clicks <= 3 && fields <= 5, `it takes ${clicks} clicks and ${fields} fields`);
+      await editor.getByRole("link", { name: "Darkrooms", exact: true }).last().click();
+      await assertArrived(editor, "Darkrooms");
+      await rest("DELETE", `/darkrooms/${namespace}/first`);
+      await editor.getByText("No Darkrooms yet").waitFor({ timeout: patience });
+    },
+  ],
+  [
     "tells what is wrong beside the fields, before the server does and after",
     async () => {
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
@@ -309,6 +384,7 @@ const steps = [
       await editor.keyboard.press("Tab");
       assert(await editor.getByRole("button", { name: "Review changes" }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");
       await editor.getByRole("tab", { name: "Form" }).click();
+      await editor.getByRole("button", { name: "More settings" }).click();
       const pods = editor.getByLabel("Number of pods", { exact: true });
       assert.equal(await pods.inputValue(), "2");
       await editor.getByRole("button", { name: "Number of pods: decrease" }).click();
@@ -335,6 +411,10 @@ const steps = [
       assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
       await unfold(editor, "Pods: 1 of 1 ready");
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
+      await editor.getByRole("button", { name: /^Log and events of / }).click();
+      await editor.getByRole("dialog").getByRole("log").waitFor();
+      await inspect(editor, "pod");
+      await editor.keyboard.press("Escape");
       await editor.getByRole("button", { name: "Conditions" }).click();
       await editor.getByText("All pods are ready", { exact: true }).waitFor();
       await editor.getByText("Images are served", { exact: true }).waitFor({ timeout: patience });

@@ -203,6 +203,10 @@ test("a change that the operator has not handled is said to wait for it, and whe
   render(<App />);
   await screen.findByText(/^Waiting for the operator for 9\d s/);
   expect(screen.getByText(/Check that the operator runs/)).toBeTruthy();
+  expect(screen.getByText(/^Status from before the last change/)).toBeTruthy();
+  act(() => navigate("/"));
+  await screen.findByRole("link", { name: "cats" });
+  expect(screen.getByText(/^Waiting for the operator for 9\d s/).getAttribute("title")).toMatch(/Check that the operator runs/);
 });
 
 test("the form suggests a namespace in which the user may create", async () => {

@@ -8,6 +8,7 @@ import { Age, ago } from "../words/AgeText";
 import { oldPodsServe, sourceReadyOf } from "../words/conditions";
 import { milliseconds, plural } from "../words/format";
 import { phaseOf, phases } from "../words/phases";
+import { useWaiting } from "../words/waiting";
 import { ImageLink } from "./ImageLink";
 import { ImageView } from "./ImageView";
 
@@ -16,6 +17,7 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
   const { probe, status } = darkroom;
   const [served, setServed] = useState<FetchedImage>();
   const check = sourceReadyOf(darkroom);
+  const waiting = useWaiting(darkroom);
   const edit = paths.edit(darkroom, "probe.path");
   return (
     <Card id="card-image">
@@ -48,7 +50,7 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
         )}
         {probe && <ImageLink darkroom={darkroom} path={probe.path} query="" />}
         <p className="dr-quiet">
-          {[phases[phaseOf(darkroom)].name, plural(status.readyReplicas, "pod")].join(" · ")}
+          {[waiting ? "Status from before the last change" : phases[phaseOf(darkroom)].name, plural(status.readyReplicas, "pod")].join(" · ")}
           {check?.status === "True" && (
             <>
               {" · served for "}

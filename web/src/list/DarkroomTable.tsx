@@ -10,6 +10,7 @@ import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
 import { describeReason } from "../words/reasons";
 import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
+import { useWaiting } from "../words/waiting";
 import { ProbeImage } from "./ProbeImage";
 import { columns, type Column, type Query } from "./query";
 
@@ -130,8 +131,16 @@ function Cell({ label, children }: { label: string; children: ReactNode }) {
 
 const needAttention: readonly Phase[] = ["Failed", "Degraded"];
 
-/** Why a Darkroom needs attention, in two lines; the title has all of it. */
+/** What to know of the phase, in two lines; the title has all of it. */
 function Cause({ darkroom }: { darkroom: Darkroom }) {
+  const waiting = useWaiting(darkroom);
+  if (waiting) {
+    return (
+      <div className="dr-cause" title={waiting.advice}>
+        {waiting.title}
+      </div>
+    );
+  }
   if (!needAttention.includes(phaseOf(darkroom))) {
     return null;
   }
