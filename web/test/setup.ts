@@ -9,7 +9,8 @@ if (typeof navigator !== "undefined") {
   Object.defineProperty(navigator, "vendor", { value: "", configurable: true });
 }
 if (typeof Element !== "undefined") {
-  Element.prototype.scrollIntoView = () => undefined;
+  // Browsers return a promise, which an effect must not.
+  Element.prototype.scrollIntoView = () => Promise.resolve();
 }
 // Nor does it lay out text, which CodeMirror measures.
 if (typeof Range !== "undefined") {

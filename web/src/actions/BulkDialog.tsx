@@ -3,6 +3,7 @@ import { Dialog } from "../layout/Dialog";
 import { useRef, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Code } from "../detail/Code";
+import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
 import { bulkWords, commandOf, words, type BulkAction } from "./actions";
@@ -10,7 +11,7 @@ import { changeAll, partition, type Failure } from "./bulk";
 import { perform, timestamp } from "./perform";
 
 /** Explains an action on several Darkrooms, and performs it on each. */
-export default function BulkDialog({ action, darkrooms, onClose }: { action: BulkAction; darkrooms: readonly Darkroom[]; onClose: (done?: string) => void }) {
+export default function BulkDialog({ action, darkrooms, onClose }: { action: BulkAction; darkrooms: readonly Darkroom[]; onClose: () => void }) {
   const store = useStore();
   // Those that the user saw: later ones are not changed.
   const [{ possible, refused }] = useState(() => partition(action, darkrooms));
@@ -37,7 +38,8 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
     setRunning(undefined);
     setFailures(failed);
     if (failed.length === 0) {
-      onClose(done(counted(possible.length)));
+      onClose();
+      toast(done(counted(possible.length)));
     }
   };
   const close = () => {

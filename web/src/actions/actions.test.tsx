@@ -7,6 +7,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { Access, Darkroom } from "../api/types";
 import DetailView from "../detail/DetailView";
+import { Toasts } from "../layout/toasts";
+import { readDraft } from "../form/drafts";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import { actionNames, commandOf, patchOf, refusalOf, type ActionName } from "./actions";
@@ -47,6 +49,7 @@ function open() {
   render(
     <LiveContext value={store}>
       <DetailView of={stored} />
+      <Toasts />
     </LiveContext>,
   );
   return userEvent.setup();
@@ -115,6 +118,33 @@ test("an action is confirmed, and changes the version that was seen", async () =
   expect(await screen.findByText("Number of pods changed")).toBeTruthy();
   expect(screen.queryByRole("dialog")).toBeNull();
   expect(writes).toEqual([{ method: "PATCH", ifMatch: '"10"', type: "application/merge-patch+json", body: { replicas: 0 } }]);
+});
+
+test.each([
+  ["Scale", { replicas: 1 }],
+  ["Pause reconciliation", { annotations: { [pausedAnnotation]: null } }],
+])("%s is undone", async (entry, undone) => {
+  const user = await choose(entry);
+  if (entry === "Scale") {
+    fireEvent.change(await screen.findByLabelText(/Number of pods/), { target: { value: "0" } });
+  }
+  await user.click(await screen.findByRole("button", { name: entry.split(" ")[0] }));
+  const undo = await screen.findByRole("button", { name: "Undo" });
+  stored = { ...stored, resourceVersion: "99" };
+  await user.click(undo);
+  await waitFor(() => expect(writes.at(-1)).toMatchObject({ ifMatch: '"99"', body: undone }));
+  expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
+});
+
+test("what was deleted can be created again, in the form", async () => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentials: "inline" }, replicas: 4 });
+  const user = open();
+  await user.click(screen.getByRole("button", { name: "Delete" }));
+  await user.type(screen.getByLabelText(/to confirm/), "cats");
+  await user.click(screen.getAllByRole("button", { name: "Delete" }).at(-1) ?? document.body);
+  await user.click(await screen.findByRole("button", { name: "Create it again…" }));
+  expect(location.pathname).toBe("/ui/create");
+  expect(readDraft(undefined)).toMatchObject({ input: { name: "cats", replicas: 4, subDomains: ["cats"] }, withheld: ["source.accessKey", "source.secretKey"] });
 });
 
 test("a newer status is no conflict", async () => {

@@ -56,6 +56,9 @@ export const words: Record<ActionName, Words> = {
   },
 };
 
+/** The actions that undo others; a scale is undone by the number before. */
+export const opposites: Partial<Record<ActionName, ActionName>> = { scale: "scale", pause: "resume", resume: "pause" };
+
 /** The actions that make sense for several Darkrooms at once. */
 export const bulkActions = ["restart", "pause", "resume", "retry"] as const satisfies ActionName[];
 export type BulkAction = (typeof bulkActions)[number];

@@ -5,6 +5,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { Darkroom } from "../api/types";
 import { ListView } from "../list/ListView";
+import { Toasts } from "../layout/toasts";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import { pausedAnnotation } from "../model/annotations";
@@ -45,6 +46,7 @@ async function choose(entry: string) {
   render(
     <LiveContext value={store}>
       <ListView />
+      <Toasts />
     </LiveContext>,
   );
   const user = userEvent.setup();

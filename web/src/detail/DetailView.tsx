@@ -17,7 +17,6 @@ import {
 import { lazy, Suspense, useEffect, useState } from "react";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
-import { Done } from "../actions/Done";
 import type { ActionName } from "../actions/actions";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
@@ -83,14 +82,15 @@ const described = (problem: Problem, { namespace, name }: Key): Problem =>
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);
   const [action, setAction] = useState<ActionName>();
-  const [done, setDone] = useState<string>();
   const waiting = useWaiting(darkroom);
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = Object.hasOwn(tabs, wanted) ? (wanted as TabName) : "overview";
   const gone = Boolean(darkroom.deletedAt);
   // On a phone, the tab that an address names may be beyond the edge.
-  useEffect(() => document.querySelector(".dr-detail-tabs [aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" }), [tab]);
+  useEffect(() => {
+    document.querySelector(".dr-detail-tabs [aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [tab]);
   return (
     <>
       <PageSection>
@@ -127,9 +127,6 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
             </Allowed>
           </div>
         </div>
-        <Done text={done} onClose={() => setDone(undefined)}>
-          The phase and the conditions show the progress.
-        </Done>
       </PageSection>
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs
@@ -150,7 +147,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           {tab === "events" && <Events darkroom={darkroom} />}
           {tab === "history" && (
             <Suspense fallback={<Skeleton height="6rem" screenreaderText="Loading the history" />}>
-              <History darkroom={darkroom} access={access} onDone={setDone} />
+              <History darkroom={darkroom} access={access} />
             </Suspense>
           )}
           {tab === "yaml" && <Yaml darkroom={darkroom} />}
@@ -158,14 +155,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
         </TabContent>
       </PageSection>
       {action && (
-        <ActionDialog
-          action={action}
-          darkroom={darkroom}
-          onClose={(result) => {
-            setAction(undefined);
-            setDone(result);
-          }}
-        />
+        <ActionDialog action={action} darkroom={darkroom} onClose={() => setAction(undefined)} />
       )}
       {deleting && <DeleteDialog of={darkroom} onClose={() => setDeleting(false)} />}
     </>

@@ -17,11 +17,10 @@ import { RollBackDialog } from "./RollBackDialog";
 interface Props {
   darkroom: Darkroom;
   access: Access | undefined;
-  onDone: (text: string) => void;
 }
 
 /** The revisions of a Darkroom, each of which it can be rolled back to. */
-export default function History({ darkroom, access, onDone }: Props) {
+export default function History({ darkroom, access }: Props) {
   const { value: revisions, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.revisions(darkroom, signal), 10_000);
   const [chosen, setChosen] = useState<Revision>();
   if (!revisions) {
@@ -59,16 +58,7 @@ export default function History({ darkroom, access, onDone }: Props) {
         </Tbody>
       </Table>
       {chosen && (
-        <RollBackDialog
-          darkroom={darkroom}
-          revision={chosen}
-          onClose={(done) => {
-            setChosen(undefined);
-            if (done) {
-              onDone(done);
-            }
-          }}
-        />
+        <RollBackDialog darkroom={darkroom} revision={chosen} onClose={() => setChosen(undefined)} />
       )}
     </>
   );

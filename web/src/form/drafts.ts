@@ -1,5 +1,5 @@
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
-import { withValue } from "../model/model";
+import { copyOf, toInput, withValue } from "../model/model";
 
 /** An unsaved form, as it is kept in sessionStorage: over navigation, reload and a new sign-in. */
 export interface Draft {
@@ -56,6 +56,12 @@ export function saveDraft(edited: DraftKey, input: DarkroomInput, base: Darkroom
   } catch {
     // A full or disabled storage costs the draft, not the form.
   }
+}
+
+/** Fills the form for a new Darkroom with one that was deleted. */
+export function draftAgain(darkroom: Darkroom): void {
+  const draft: Draft = { input: toInput(darkroom), base: undefined, withheld: copyOf(darkroom).withheld };
+  sessionStorage.setItem(nameOf(undefined), JSON.stringify(draft));
 }
 
 export function readDraft(edited: DraftKey): Draft | undefined {

@@ -17,6 +17,7 @@ import { useSettings } from "../settings";
 import { followLink, paths } from "../router";
 import { Freshness } from "./Freshness";
 import { Logo } from "./Logo";
+import { Toasts } from "./toasts";
 import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
 
@@ -69,6 +70,7 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
           {children}
         </main>
       </div>
+      <Toasts />
     </div>
   );
 }

@@ -1,7 +1,6 @@
 import { Button, PageSection, Title } from "@patternfly/react-core";
 import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
 import type { BulkAction } from "../actions/actions";
-import { Done } from "../actions/Done";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
@@ -27,7 +26,6 @@ export function ListView() {
     [],
   );
   const [action, setAction] = useState<BulkAction>();
-  const [done, setDone] = useState<string>();
   const page = Math.min(query.page, Math.max(1, Math.ceil(shown.length / query.perPage)));
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
 
@@ -44,19 +42,11 @@ export function ListView() {
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
         <Attention darkrooms={darkrooms} onChange={change} />
         <Filters query={query} onChange={change} found={shown.length} onAct={setAction} />
-        <Done text={done} onClose={() => setDone(undefined)} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
         {action && (
           <Suspense>
-            <BulkDialog
-              action={action}
-              darkrooms={shown}
-              onClose={(result) => {
-                setAction(undefined);
-                setDone(result);
-              }}
-            />
+            <BulkDialog action={action} darkrooms={shown} onClose={() => setAction(undefined)} />
           </Suspense>
         )}
       </>

@@ -1,0 +1,72 @@
+import { Alert, Button, Form, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
+import { useState, type ReactNode } from "react";
+import { asProblem, type Problem } from "../api/problem";
+import { Dialog } from "../layout/Dialog";
+import { Command } from "./Command";
+
+const titles: Record<number, string> = { 403: "Permission denied", 409: "Darkroom replaced", 412: "Darkroom changed" };
+
+interface Props {
+  title: string;
+  effect: ReactNode;
+  /** The kubectl command that does the same. */
+  command: string;
+  /** The button that does it. */
+  act: string;
+  isDanger?: boolean;
+  isDisabled?: boolean;
+  isWide?: boolean;
+  /** Performs it, and closes the dialog. */
+  run: () => Promise<void>;
+  onClose: () => void;
+  children?: ReactNode;
+}
+
+/** Explains a change and its kubectl command, and performs it. A refusal is shown beside it. */
+export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, run, onClose, children }: Props) {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const submit = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await run();
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog variant={isWide ? "medium" : "small"} onClose={onClose} aria-labelledby="confirm-title" aria-describedby="confirm-text">
+      <ModalHeader title={title} labelId="confirm-title" {...(isDanger ? { titleIconVariant: "warning", titleScreenReaderText: "Warning alert:" } : {})} />
+      <ModalBody>
+        <Form
+          id="confirm-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isDisabled && !busy) {
+              void submit();
+            }
+          }}
+        >
+          {problem && (
+            <Alert component="p" isInline variant="danger" title={titles[problem.status] ?? "Request failed"} role="alert">
+              {problem.message}
+            </Alert>
+          )}
+          <p id="confirm-text">{effect}</p>
+          {children}
+          <Command id="confirm-command" text={command} />
+        </Form>
+      </ModalBody>
+      <ModalFooter>
+        <Button variant={isDanger ? "danger" : "primary"} type="submit" form="confirm-form" isDisabled={isDisabled || busy} isLoading={busy}>
+          {act}
+        </Button>
+        <Button variant="link" onClick={onClose}>
+          Cancel
+        </Button>
+      </ModalFooter>
+    </Dialog>
+  );
+}
