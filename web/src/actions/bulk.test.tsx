@@ -58,6 +58,18 @@ async function choose(entry: string) {
   return user;
 }
 
+test("an action changes those that are ticked", async () => {
+  const user = await choose("Pause reconciliation");
+  await user.click(screen.getByRole("button", { name: "Cancel" }));
+  await user.click(screen.getByRole("checkbox", { name: "Tick dogs" }));
+  expect(screen.getByText("1 of 3 Darkrooms ticked")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Actions" }));
+  await user.click(await screen.findByRole("menuitem", { name: "Restart pods" }));
+  expect(await screen.findByText("Restart the pods of 1 Darkroom?")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Restart" }));
+  await waitFor(() => expect(writes.map((write) => write.split(" ")[0])).toEqual(["dogs"]));
+});
+
 test("an action changes the Darkrooms that the filters show, and leaves out those that need it not", async () => {
   const user = await choose("Pause reconciliation");
   expect(screen.getByText("Pause the reconciliation of 2 Darkrooms?")).toBeTruthy();

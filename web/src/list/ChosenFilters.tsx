@@ -1,5 +1,5 @@
 import { Button, Label, LabelGroup, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
-import { describeValue, facetNames, facets } from "./facets";
+import { describeValue, facets, menuNames } from "./facets";
 import { noFilters, type Query } from "./query";
 
 /**
@@ -7,7 +7,7 @@ import { noFilters, type Query } from "./query";
  * buttons have English names.
  */
 export function ChosenFilters({ query, onChange }: { query: Query; onChange: (part: Partial<Query>) => void }) {
-  const chosen = facetNames.filter((name) => query[name].length > 0);
+  const chosen = menuNames.filter((name) => query[name].length > 0);
   if (chosen.length === 0) {
     return null;
   }

@@ -1,4 +1,4 @@
-import { FormSelect, FormSelectOption } from "@patternfly/react-core";
+import { Checkbox, FormSelect, FormSelectOption } from "@patternfly/react-core";
 import { Table, Tbody, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
 import { memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
@@ -27,10 +27,14 @@ interface Props {
   darkrooms: Darkroom[];
   query: Query;
   onChange: (part: Partial<Query>) => void;
+  /** The keys of the Darkrooms that are ticked. */
+  ticks: ReadonlySet<string>;
+  /** Ticks Darkrooms, or not; undefined if there is nothing to do with them. */
+  onTick: ((keys: readonly string[], on: boolean) => void) | undefined;
 }
 
 /** The order of the list where the table has no head, as on a phone. */
-export function Sort({ query, onChange }: Omit<Props, "darkrooms">) {
+export function Sort({ query, onChange }: Pick<Props, "query" | "onChange">) {
   return (
     <FormSelect aria-label="Sort by" value={query.sort} onChange={(_, sort) => onChange({ sort: sort as Column, descending: false })}>
       {columns.map((column) => (
@@ -40,20 +44,26 @@ export function Sort({ query, onChange }: Omit<Props, "darkrooms">) {
   );
 }
 
-export function DarkroomTable({ darkrooms, query, onChange }: Props) {
+export function DarkroomTable({ darkrooms, query, onChange, ticks, onTick }: Props) {
+  const keys = darkrooms.map(keyOf);
   return (
     <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" isStickyHeader className="dr-table">
-      <Head query={query} onChange={onChange} />
+      <Thead>
+        <Tr>
+          {onTick && <Th aria-label="Tick all on this page" select={{ isSelected: keys.every((key) => ticks.has(key)), onSelect: (_, on) => onTick(keys, on) }} />}
+          <Head query={query} onChange={onChange} />
+        </Tr>
+      </Thead>
       <Tbody>
         {darkrooms.map((darkroom) => (
-          <Row key={keyOf(darkroom)} darkroom={darkroom} />
+          <Row key={keyOf(darkroom)} darkroom={darkroom} dense={query.dense} ticked={ticks.has(keyOf(darkroom))} onTick={onTick} />
         ))}
       </Tbody>
     </Table>
   );
 }
 
-const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
+const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onChange">) {
   const sort = (column: Column): ThProps["sort"] => ({
     sortBy: { index: columns.indexOf(query.sort), direction: query.descending ? "desc" : "asc" },
     onSort: (_, __, direction) => onChange({ sort: column, descending: direction.startsWith("d") }),
@@ -65,17 +75,15 @@ const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
     </Th>
   );
   return (
-    <Thead>
-      <Tr>
-        {head("name")}
-        {head("namespace")}
-        {head("phase")}
-        {head("source")}
-        <Th modifier="nowrap">Domains</Th>
-        {head("replicas")}
-        {head("age")}
-      </Tr>
-    </Thead>
+    <>
+      {head("name")}
+      {head("namespace")}
+      {head("phase")}
+      {head("source")}
+      <Th modifier="nowrap">Domains</Th>
+      {head("replicas")}
+      {head("age")}
+    </>
   );
 });
 
@@ -83,15 +91,20 @@ const Head = memo(function Head({ query, onChange }: Omit<Props, "darkrooms">) {
  * One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone.
  * It is the markup of PatternFly's Tr and Td, which all render again with their table.
  */
-const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
+const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: Darkroom; dense: boolean; ticked: boolean } & Pick<Props, "onTick">) {
   const { name, namespace, source, status } = darkroom;
   const wanted = darkroom.autoscaling ? status.replicas : (darkroom.replicas ?? 1);
   const place = placeOf(source) || "–";
   return (
     <tr className="pf-v6-c-table__tr">
+      {onTick && (
+        <td className="pf-v6-c-table__td pf-v6-c-table__check">
+          <Checkbox id={`tick ${keyOf(darkroom)}`} aria-label={`Tick ${name}`} isChecked={ticked} onChange={(_, on) => onTick([keyOf(darkroom)], on)} />
+        </td>
+      )}
       <Cell label={titles.name}>
         <div className="dr-row dr-row--nowrap">
-          <ProbeImage darkroom={darkroom} />
+          {!dense && <ProbeImage darkroom={darkroom} />}
           <Link to={paths.detail(darkroom)} className="dr-name">
             {name}
           </Link>
@@ -100,13 +113,15 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
       <Cell label={titles.namespace}>{namespace}</Cell>
       <Cell label={titles.phase}>
         <PhaseText phase={phaseOf(darkroom)} />
-        <Cause darkroom={darkroom} />
+        {!dense && <Cause darkroom={darkroom} />}
       </Cell>
       <Cell label={titles.source}>
         <div>{sourceNames[typeOf(source)].name}</div>
-        <div className="dr-quiet dr-place" title={place}>
-          {place}
-        </div>
+        {!dense && (
+          <div className="dr-quiet dr-place" title={place}>
+            {place}
+          </div>
+        )}
       </Cell>
       <Cell label="Domains">
         <Domains darkroom={darkroom} />

@@ -1,9 +1,8 @@
-import { Toolbar, ToolbarContent, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { ToggleGroup, ToggleGroupItem, Toolbar, ToolbarContent, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
 import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
-import { useRights } from "../useNamespaces";
 import { counted } from "../words/counted";
 import { Sort } from "./DarkroomTable";
 import { ChosenFilters } from "./ChosenFilters";
@@ -16,14 +15,14 @@ interface Props {
   query: Query;
   onChange: (part: Partial<Query>) => void;
   found: number;
-  /** Performs an action on all that were found. */
-  onAct: (action: BulkAction) => void;
+  ticked: number;
+  /** Performs an action on those that are ticked, or all that were found; undefined if the user may not. */
+  onAct: ((action: BulkAction) => void) | undefined;
 }
 
 /** Search, filters and actions above the table. */
-export const Filters = memo(function Filters({ query, onChange, found, onAct }: Props) {
+export const Filters = memo(function Filters({ query, onChange, found, ticked, onAct }: Props) {
   const store = useStore();
-  const mayAct = (useRights()?.update.length ?? 0) > 0;
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
     const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
@@ -56,9 +55,14 @@ export const Filters = memo(function Filters({ query, onChange, found, onAct }: 
           <Sort query={query} onChange={onChange} />
         </ToolbarItem>
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
-          <span role="status">{counted(found)}</span>
+          <span role="status">{ticked > 0 ? `${ticked} of ${counted(found)} ticked` : counted(found)}</span>
         </ToolbarItem>
-        {mayAct && (
+        <ToolbarItem className="dr-found">
+          <ToggleGroup aria-label="Rows">
+            <ToggleGroupItem text="Dense" isSelected={query.dense} onChange={() => onChange({ dense: !query.dense })} />
+          </ToggleGroup>
+        </ToolbarItem>
+        {onAct && (
           <ToolbarItem>
             <BulkMenu count={found} onAct={onAct} />
           </ToolbarItem>

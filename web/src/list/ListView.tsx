@@ -1,6 +1,8 @@
 import { Button, PageSection, Title } from "@patternfly/react-core";
 import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
 import type { BulkAction } from "../actions/actions";
+import { keyOf } from "../api/types";
+import { useRights } from "../useNamespaces";
 import { useSnapshot } from "../live/useLive";
 import { followLink, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
@@ -26,6 +28,10 @@ export function ListView() {
     [],
   );
   const [action, setAction] = useState<BulkAction>();
+  const mayAct = (useRights()?.update.length ?? 0) > 0;
+  const [ticks, setTicks] = useState<ReadonlySet<string>>(new Set());
+  const tick = useCallback((keys: readonly string[], on: boolean) => setTicks((before) => new Set([...[...before].filter((key) => !keys.includes(key)), ...(on ? keys : [])])), []);
+  const ticked = shown.filter((darkroom) => ticks.has(keyOf(darkroom)));
   const page = Math.min(query.page, Math.max(1, Math.ceil(shown.length / query.perPage)));
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
 
@@ -41,12 +47,12 @@ export function ListView() {
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
         <Attention darkrooms={darkrooms} onChange={change} />
-        <Filters query={query} onChange={change} found={shown.length} onAct={setAction} />
-        {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
+        <Filters query={query} onChange={change} found={shown.length} ticked={ticked.length} onAct={mayAct ? setAction : undefined} />
+        {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} ticks={ticks} onTick={mayAct ? tick : undefined} />}
         <Pages query={query} page={page} found={shown.length} onChange={change} />
         {action && (
           <Suspense>
-            <BulkDialog action={action} darkrooms={shown} onClose={() => setAction(undefined)} />
+            <BulkDialog action={action} darkrooms={ticked.length > 0 ? ticked : shown} onClose={() => setAction(undefined)} />
           </Suspense>
         )}
       </>
