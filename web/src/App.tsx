@@ -1,4 +1,4 @@
-import { Bullseye, EmptyState, EmptyStateBody, EmptyStateFooter, PageSection, Spinner } from "@patternfly/react-core";
+import { EmptyState, EmptyStateBody, EmptyStateFooter, PageSection } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { api, onSignedOut } from "./api/client";
@@ -8,6 +8,7 @@ import { clearDrafts } from "./form/drafts";
 import { lazyView } from "./lazyView";
 import { Boundary } from "./layout/Boundary";
 import { Frame } from "./layout/Frame";
+import { Loading } from "./layout/Loading";
 import { ProblemState } from "./layout/ProblemState";
 import { ListView } from "./list/ListView";
 import { LiveContext, useFollowing } from "./live/useLive";
@@ -113,12 +114,6 @@ export function App() {
       );
   }
 }
-
-const Loading = () => (
-  <Bullseye>
-    <Spinner aria-label="Loading" />
-  </Bullseye>
-);
 
 function SignedIn({ who, round, onSignOut }: { who: Who; round: number; onSignOut: () => void }) {
   const store = useFollowing(round);

@@ -1,19 +1,4 @@
-import {
-  Breadcrumb,
-  BreadcrumbItem,
-  Bullseye,
-  Button,
-  Label,
-  PageSection,
-  Skeleton,
-  Spinner,
-  Tab,
-  TabContent,
-  Tabs,
-  TabTitleText,
-  Title,
-  Tooltip,
-} from "@patternfly/react-core";
+import { Breadcrumb, BreadcrumbItem, Button, Label, PageSection, Tab, TabContent, Tabs, TabTitleText, Title, Tooltip } from "@patternfly/react-core";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
@@ -21,6 +6,7 @@ import type { ActionName } from "../actions/actions";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
+import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
 import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
@@ -32,10 +18,10 @@ import { Events } from "./Events";
 import { Manifest } from "./Manifest";
 import { Overview } from "./Overview";
 import { Playground } from "./Playground";
-import { Yaml } from "./Yaml";
 
-// It needs the YAML library.
+// They need the YAML library.
 const History = lazy(() => import("./History"));
+const YamlText = lazy(() => import("./YamlText"));
 
 const tabs = { overview: "Overview", playground: "Playground", events: "Events", history: "History", yaml: "YAML", manifest: "Manifest" };
 type TabName = keyof typeof tabs;
@@ -68,9 +54,7 @@ export default function DetailView({ of }: { of: Key }) {
           </ProblemState>
         </PageSection>
       ) : (
-        <Bullseye>
-          <Spinner aria-label="Loading" />
-        </Bullseye>
+        <Loading />
       )}
     </>
   );
@@ -142,16 +126,14 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
       </PageSection>
       <PageSection isFilled>
         <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tabs[tab]}>
-          {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
-          {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
-          {tab === "events" && <Events darkroom={darkroom} />}
-          {tab === "history" && (
-            <Suspense fallback={<Skeleton height="6rem" screenreaderText="Loading the history" />}>
-              <History darkroom={darkroom} access={access} />
-            </Suspense>
-          )}
-          {tab === "yaml" && <Yaml darkroom={darkroom} />}
-          {tab === "manifest" && <Manifest darkroom={darkroom} />}
+          <Suspense fallback={<Loading />}>
+            {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
+            {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
+            {tab === "events" && <Events darkroom={darkroom} />}
+            {tab === "history" && <History darkroom={darkroom} access={access} />}
+            {tab === "yaml" && <YamlText darkroom={darkroom} />}
+            {tab === "manifest" && <Manifest darkroom={darkroom} />}
+          </Suspense>
         </TabContent>
       </PageSection>
       {action && (

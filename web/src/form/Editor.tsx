@@ -1,18 +1,6 @@
-import {
-  ActionGroup,
-  Alert,
-  AlertActionCloseButton,
-  AlertActionLink,
-  Bullseye,
-  Button,
-  Form,
-  Spinner,
-  Tab,
-  TabContent,
-  Tabs,
-  TabTitleText,
-} from "@patternfly/react-core";
+import { ActionGroup, Alert, AlertActionCloseButton, AlertActionLink, Button, Form, Tab, TabContent, Tabs, TabTitleText } from "@patternfly/react-core";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { Loading } from "../layout/Loading";
 import { Boundary } from "../layout/Boundary";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { useDarkroom } from "../live/useLive";
@@ -189,13 +177,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
             <FormFields loaded={base} />
           ) : (
             <Boundary>
-              <Suspense
-                fallback={
-                  <Bullseye>
-                    <Spinner aria-label="Loading the editor" />
-                  </Bullseye>
-                }
-              >
+              <Suspense fallback={<Loading />}>
                 <YamlEditor
                   input={input}
                   text={text}

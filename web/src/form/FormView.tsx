@@ -1,8 +1,9 @@
-import { Breadcrumb, BreadcrumbItem, Bullseye, Button, PageSection, Spinner, Title } from "@patternfly/react-core";
+import { Breadcrumb, BreadcrumbItem, Button, PageSection, Title } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Problem } from "../api/problem";
 import { keyOf, type Darkroom, type Key } from "../api/types";
+import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
@@ -96,11 +97,7 @@ function Edit({ edited }: { edited: Key }) {
 /** In place of a form that is loading, or cannot be loaded. */
 function NotLoaded({ problem, onRetry }: { problem: Problem | undefined; onRetry: () => void }) {
   if (!problem) {
-    return (
-      <Bullseye>
-        <Spinner aria-label="Loading" />
-      </Bullseye>
-    );
+    return <Loading />;
   }
   return (
     <ProblemState problem={problem} onRetry={onRetry}>

@@ -1,18 +1,4 @@
-import {
-  ActionGroup,
-  Alert,
-  Button,
-  Card,
-  CardBody,
-  Content,
-  Form,
-  FormGroup,
-  FormHelperText,
-  HelperText,
-  HelperTextItem,
-  TextInput,
-  Title,
-} from "@patternfly/react-core";
+import { ActionGroup, Alert, Button, Card, CardBody, Content, Form, FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput, Title } from "@patternfly/react-core";
 import { useState, type SyntheticEvent } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";

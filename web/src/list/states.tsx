@@ -16,7 +16,7 @@ export function Loading({ lost }: { lost: boolean }) {
     );
   }
   return (
-    <div className="dr-loading" aria-busy="true">
+    <div className="dr-stack" aria-busy="true">
       {[0, 1, 2, 3, 4].map((row) => (
         <Skeleton key={row} height="2.5rem" screenreaderText={row === 0 ? "Loading Darkrooms" : ""} />
       ))}

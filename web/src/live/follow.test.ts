@@ -35,7 +35,7 @@ function start() {
     "/events/stream",
     {
       opened: () => seen.push("opened"),
-      event: ({ event }) => seen.push(event),
+      event: ({ event = "" }) => seen.push(event),
       lost: () => seen.push("lost"),
       refused: ({ status }) => seen.push(`refused ${status}`),
     },

@@ -1,5 +1,5 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { problemOf, type Problem } from "../api/problem";
-import { EventParser, type ServerEvent } from "./parser";
 
 /** The server sends a sign of life every 15 seconds; after three of them it is taken for gone. */
 const silence = 45_000;
@@ -9,7 +9,7 @@ const waits = [500, 1_000, 2_000, 5_000, 10_000];
 export interface Follower {
   /** A stream is open. */
   opened: () => void;
-  event: (event: ServerEvent) => void;
+  event: (event: EventSourceMessage) => void;
   /** The stream broke, or could not be opened; it is tried again. */
   lost: () => void;
   /** The server refused: it is not tried again, unless it is busy. */
@@ -48,7 +48,13 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
       }
       follower.opened();
       failures = 0;
-      const parser = new EventParser();
+      // In place of EventSource, which neither tells a refusal from a break nor notices silence.
+      const parser = createParser({
+        onEvent: (event) => {
+          follower.event(event);
+          position.lastId = event.id ?? position.lastId;
+        },
+      });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
@@ -57,10 +63,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
         }
         clearTimeout(watchdog);
         watchdog = setTimeout(stop, silence);
-        for (const event of parser.feed(value)) {
-          follower.event(event);
-          position.lastId = event.id ?? position.lastId;
-        }
+        parser.feed(value);
       }
     } catch {
       // Told below, in the same words as an end.

@@ -1,6 +1,6 @@
+import type { EventSourceMessage } from "eventsource-parser";
 import type { Problem } from "../api/problem";
 import { keyOf, type Darkroom, type Key } from "../api/types";
-import type { ServerEvent } from "./parser";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
 
@@ -45,7 +45,7 @@ export class Store {
     return this.known.get(keyOf(key));
   }
 
-  take({ event, data }: ServerEvent): void {
+  take({ event, data }: EventSourceMessage): void {
     switch (event) {
       case "reset":
         this.coming = new Map();
