@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,7 @@ type Revision struct {
 	Status    string            `json:"status" doc:"Helm's status: deployed, superseded, failed, pending-install, pending-upgrade and others"`
 	CreatedAt *time.Time        `json:"createdAt,omitempty"`
 	Settings  *RevisionSettings `json:"settings,omitempty" doc:"The Darkroom's settings at that time; absent if the revision has none, as those of other Helm clients"`
+	ChangedBy string            `json:"changedBy,omitempty" doc:"The client that last wrote the spec between the revision before and this one, by its field manager, such as kubectl-edit; absent if Kubernetes no longer has it"`
 	// SecretsDiffer is about what the settings do not show.
 	SecretsDiffer bool `json:"secretsDiffer" doc:"Whether inline keys or literal values of variables differ from the present ones, which a roll-back changes too"`
 }
@@ -79,7 +81,35 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*revisionsOutput
 		out.Body.Items = append(out.Body.Items, describeRevision(&secrets[i], darkroom))
 	}
 	slices.SortFunc(out.Body.Items, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
+	items := out.Body.Items
+	for i := range items {
+		var before *time.Time
+		if i+1 < len(items) {
+			before = items[i+1].CreatedAt
+		}
+		items[i].ChangedBy = changedBy(darkroom.ManagedFields, before, items[i].CreatedAt)
+	}
 	return out, nil
+}
+
+// changedBy returns the field manager that last wrote the spec after one time and until another. Kubernetes keeps
+// only the last write of each manager, and no user.
+func changedBy(fields []metav1.ManagedFieldsEntry, after, until *time.Time) string {
+	var last *metav1.ManagedFieldsEntry
+	for i := range fields {
+		entry := &fields[i]
+		if entry.Subresource != "" || entry.Time == nil || entry.FieldsV1 == nil || !strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
+			continue
+		}
+		isWithin := (after == nil || entry.Time.After(*after)) && until != nil && !entry.Time.After(*until)
+		if isWithin && (last == nil || last.Time.Before(entry.Time)) {
+			last = entry
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.Manager
 }
 
 // releaseSecrets lists the Secrets of a Darkroom's release.

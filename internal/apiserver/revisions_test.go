@@ -82,14 +82,15 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 		status     string
 		subDomains []string
 		differ     bool
-	}{{3, "deployed", []string{"photos"}, false}, {2, "superseded", nil, false}, {1, "superseded", []string{"album"}, true}} {
+		changedBy  string
+	}{{3, "deployed", []string{"photos"}, false, ""}, {2, "superseded", nil, false, ""}, {1, "superseded", []string{"album"}, true, "darkroom-apiserver"}} {
 		got := items[i]
 		var subDomains []string
 		if got.Settings != nil {
 			subDomains = got.Settings.SubDomains
 		}
 		if got.Revision != want.number || got.Status != want.status || !slices.Equal(subDomains, want.subDomains) ||
-			got.SecretsDiffer != want.differ || got.CreatedAt == nil {
+			got.SecretsDiffer != want.differ || got.ChangedBy != want.changedBy || got.CreatedAt == nil {
 			t.Errorf("revision %d is %+v", want.number, got)
 		}
 	}

@@ -252,6 +252,14 @@ async function pasteYaml(page, text) {
   await page.keyboard.press("Control+v");
 }
 
+/** Unfolds the pods, unless they did so while they changed. @param {Page} page */
+async function openPods(page) {
+  const fold = page.getByRole("button", { name: /^Pods:/ });
+  if ((await fold.getAttribute("aria-expanded")) !== "true") {
+    await fold.click();
+  }
+}
+
 /** @param {Page} page @param {string} button */
 async function reviewAndSave(page, button) {
   await page.getByRole("button", { name: "Review changes" }).click();
@@ -409,7 +417,7 @@ const steps = [
       await picture.waitFor({ timeout: patience });
       const box = await picture.boundingBox();
       assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
-      await unfold(editor, "Pods: 1 of 1 ready");
+      await openPods(editor);
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
       await editor.getByRole("button", { name: /^Log and events of / }).click();
       await editor.getByRole("dialog").getByRole("log").waitFor();
@@ -648,7 +656,7 @@ const steps = [
       const before = await pods();
       assert(before.length > 0, "there are no pods");
       const table = editor.getByRole("grid", { name: "Pods" });
-      await unfold(editor, /^Pods:/);
+      await openPods(editor);
       await table.getByText(before[0] ?? "", { exact: true }).waitFor();
       await editor.getByRole("button", { name: "Actions" }).click();
       await editor.getByRole("menuitem", { name: "Restart pods" }).click();

@@ -9,7 +9,7 @@ import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
-import { plural } from "../words/format";
+import { list, plural } from "../words/format";
 import { StatusText } from "../words/StatusText";
 import { changeOf, changesTo, describeStatus } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
@@ -69,8 +69,11 @@ const icons: Record<string, { icon: typeof CheckCircleIcon; status: "success" | 
   failed: { icon: ExclamationCircleIcon, status: "danger" },
 };
 
+/** Clients whose field managers say little. Kubernetes records no user. */
+const clients: Record<string, string> = { "darkroom-apiserver": "this page or its API" };
+
 function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; before: Revision | undefined; refusal: string | undefined; onChoose: () => void }) {
-  const { settings, status, secretsDiffer } = revision;
+  const { settings, status, secretsDiffer, changedBy } = revision;
   const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
   const isSame = changed === 0 && !secretsDiffer;
   const comparison = !settings
@@ -90,7 +93,7 @@ function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Dark
         <Age since={revision.createdAt} text={ago} />
       </Td>
       <Td dataLabel="Change" className="dr-break">
-        {changeOf(revision, before)}
+        {list([changeOf(revision, before), changedBy ? `by ${clients[changedBy] ?? changedBy}` : ""].filter(Boolean))}
       </Td>
       <Td dataLabel="Compared with now">{comparison}</Td>
       <Td dataLabel="Roll back">
