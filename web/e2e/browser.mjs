@@ -148,7 +148,7 @@ async function inspect(page, name) {
         }
         return false;
       };
-      const beyond = [...dialog.querySelectorAll("*")].filter((element) => {
+      const beyond = [...dialog.querySelectorAll(":not(.pf-v6-screen-reader)")].filter((element) => {
         const { left, right, width } = element.getBoundingClientRect();
         return width > 1 && (left < edge.left - 1 || right > edge.right + 1) && !scrolls(element);
       });
@@ -419,8 +419,8 @@ const steps = [
       assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
       await openPods(editor);
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
-      await editor.getByRole("button", { name: /^Log and events of / }).click();
-      await editor.getByRole("dialog").getByRole("log").waitFor();
+      await editor.getByRole("button", { name: /^(Log and events|Events) of / }).click();
+      await editor.getByRole("dialog").getByRole("heading", { name: /^Pod album-/ }).waitFor();
       await inspect(editor, "pod");
       await editor.keyboard.press("Escape");
       await editor.getByRole("button", { name: "Conditions" }).click();

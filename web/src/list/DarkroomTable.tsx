@@ -99,7 +99,7 @@ const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: D
     <tr className="pf-v6-c-table__tr">
       {onTick && (
         <td className="pf-v6-c-table__td pf-v6-c-table__check">
-          <Checkbox id={`tick ${keyOf(darkroom)}`} aria-label={`Tick ${name}`} isChecked={ticked} onChange={(_, on) => onTick([keyOf(darkroom)], on)} />
+          <Checkbox id={`tick-${namespace}-${name}`} aria-label={`Tick ${name}`} isChecked={ticked} onChange={(_, on) => onTick([keyOf(darkroom)], on)} />
         </td>
       )}
       <Cell label={titles.name}>
