@@ -733,9 +733,9 @@ const steps = [
       await inspect(editor, "delete");
       await dialog.getByLabel("Type album to confirm").fill("album");
       await button.click();
-      await editor.getByText("No Darkrooms yet").waitFor({ timeout: patience });
       await editor.getByRole("button", { name: "Create it again…" }).waitFor();
       await inspect(editor, "deleted");
+      await editor.getByText("No Darkrooms yet").waitFor({ timeout: patience });
       await editor.getByRole("button", { name: /^Signed in as/ }).click();
       await editor.getByRole("menuitem", { name: "Sign out" }).click();
       await editor.getByLabel("Token").waitFor();
