@@ -252,14 +252,6 @@ async function pasteYaml(page, text) {
   await page.keyboard.press("Control+v");
 }
 
-/** Unfolds the pods, unless they did so while they changed. @param {Page} page */
-async function openPods(page) {
-  const fold = page.getByRole("button", { name: /^Pods:/ });
-  if ((await fold.getAttribute("aria-expanded")) !== "true") {
-    await fold.click();
-  }
-}
-
 /** @param {Page} page @param {string} button */
 async function reviewAndSave(page, button) {
   await page.getByRole("button", { name: "Review changes" }).click();
@@ -417,7 +409,7 @@ const steps = [
       await picture.waitFor({ timeout: patience });
       const box = await picture.boundingBox();
       assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
-      await openPods(editor);
+      await unfold(editor, /^Pods:/);
       await editor.getByRole("grid", { name: "Pods" }).getByText("Ready").waitFor({ timeout: patience });
       await editor.getByRole("button", { name: /^(Log and events|Events) of / }).click();
       await editor.getByRole("dialog").getByRole("heading", { name: /^Pod album-/ }).waitFor();
@@ -656,7 +648,7 @@ const steps = [
       const before = await pods();
       assert(before.length > 0, "there are no pods");
       const table = editor.getByRole("grid", { name: "Pods" });
-      await openPods(editor);
+      await unfold(editor, /^Pods:/);
       await table.getByText(before[0] ?? "", { exact: true }).waitFor();
       await editor.getByRole("button", { name: "Actions" }).click();
       await editor.getByRole("menuitem", { name: "Restart pods" }).click();
