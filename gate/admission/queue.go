@@ -6,6 +6,7 @@ package admission
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,16 +18,18 @@ type Queue struct {
 	capacity   int64
 	maxWaiting int
 
-	mu      sync.Mutex
-	used    int64
-	waiting int
-	// clients wait in turns; each has at least one waiter in byClient.
-	clients  []string
-	byClient map[string][]*waiter
+	mu   sync.Mutex
+	used int64
+	// turn is that of the last waiter that was admitted.
+	turn int
+	// waiters are sorted by turn. Each client has at most one waiter in a turn.
+	waiters []*waiter
 }
 
 type waiter struct {
+	client string
 	weight int64
+	turn   int
 	// admitted receives true once, or false if the place went to another client.
 	admitted chan bool
 }
@@ -34,7 +37,7 @@ type waiter struct {
 // New returns a queue that admits work up to a total weight, and lets at most maxWaiting
 // requests wait for it.
 func New(capacity int64, maxWaiting int) *Queue {
-	return &Queue{capacity: max(1, capacity), maxWaiting: maxWaiting, byClient: map[string][]*waiter{}}
+	return &Queue{capacity: max(1, capacity), maxWaiting: maxWaiting}
 }
 
 // errFull has the status 503.
@@ -47,14 +50,8 @@ func errFull() *problem.Problem {
 // problem if the queue is full, or that of the context.
 func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (release func(), err error) {
 	weight = min(max(weight, 0), q.capacity)
-	q.mu.Lock()
-	if q.waiting == 0 && q.used+weight <= q.capacity {
-		q.used += weight
-		q.mu.Unlock()
-		return q.releaser(weight), nil
-	}
+	release = sync.OnceFunc(func() { q.release(weight) })
 	w, err := q.enqueue(client, weight)
-	q.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -63,81 +60,52 @@ func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (relea
 		if !admitted {
 			return nil, errFull()
 		}
-		return q.releaser(weight), nil
+		return release, nil
 	case <-ctx.Done():
-		if q.leave(client, w) {
-			return nil, ctx.Err()
-		}
-		// It was admitted, or displaced, at the same moment.
-		if <-w.admitted {
-			q.release(weight)
+		// It may have been admitted at the same moment.
+		if !q.leave(w) && <-w.admitted {
+			release()
 		}
 		return nil, ctx.Err()
 	}
 }
 
-// enqueue adds a waiter. If the queue is full, it takes the last place of the client with
-// the most waiters, provided that this client has more of them.
+// enqueue adds a waiter, which may be admitted at once. If the queue is full, the waiter of
+// the last turn is refused in its place, provided that its turn is later.
 func (q *Queue) enqueue(client string, weight int64) (*waiter, error) {
-	if q.waiting >= q.maxWaiting {
-		longest := client
-		for name, waiters := range q.byClient {
-			if len(waiters) > len(q.byClient[longest])+1 {
-				longest = name
-			}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w := &waiter{client: client, weight: weight, turn: q.turn + 1, admitted: make(chan bool, 1)}
+	for _, other := range q.waiters {
+		if other.client == client {
+			w.turn = other.turn + 1
 		}
-		if longest == client {
+	}
+	fits := len(q.waiters) == 0 && q.used+weight <= q.capacity
+	if last := len(q.waiters) - 1; !fits && len(q.waiters) >= q.maxWaiting {
+		if last < 0 || q.waiters[last].turn <= w.turn {
 			return nil, errFull()
 		}
-		waiters := q.byClient[longest]
-		last := waiters[len(waiters)-1]
-		q.byClient[longest] = waiters[:len(waiters)-1]
-		q.waiting--
-		last.admitted <- false
+		q.waiters[last].admitted <- false
+		q.waiters = q.waiters[:last]
 	}
-	w := &waiter{weight: weight, admitted: make(chan bool, 1)}
-	if len(q.byClient[client]) == 0 {
-		q.clients = append(q.clients, client)
-	}
-	q.byClient[client] = append(q.byClient[client], w)
-	q.waiting++
+	at, _ := slices.BinarySearchFunc(q.waiters, w.turn+1, func(other *waiter, turn int) int { return other.turn - turn })
+	q.waiters = slices.Insert(q.waiters, at, w)
+	q.admit()
 	return w, nil
 }
 
 // leave removes a waiter and reports whether it still was in the queue.
-func (q *Queue) leave(client string, w *waiter) bool {
+func (q *Queue) leave(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waiters := q.byClient[client]
-	for i, other := range waiters {
-		if other != w {
-			continue
-		}
-		q.byClient[client] = append(waiters[:i:i], waiters[i+1:]...)
-		q.waiting--
-		if len(q.byClient[client]) == 0 {
-			q.forget(client)
-		}
-		// The next one may be lighter.
-		q.admit()
-		return true
+	at := slices.Index(q.waiters, w)
+	if at < 0 {
+		return false
 	}
-	return false
-}
-
-func (q *Queue) forget(client string) {
-	delete(q.byClient, client)
-	for i, name := range q.clients {
-		if name == client {
-			q.clients = append(q.clients[:i:i], q.clients[i+1:]...)
-			return
-		}
-	}
-}
-
-func (q *Queue) releaser(weight int64) func() {
-	var once sync.Once
-	return func() { once.Do(func() { q.release(weight) }) }
+	q.waiters = slices.Delete(q.waiters, at, at+1)
+	q.admit() // the next one may be lighter
+	return true
 }
 
 func (q *Queue) release(weight int64) {
@@ -147,25 +115,12 @@ func (q *Queue) release(weight int64) {
 	q.admit()
 }
 
-// admit lets waiters in, one client after the other. A heavy request is not overtaken, so
-// that it cannot wait forever.
+// admit lets waiters in. A heavy request is not overtaken, so that it cannot wait forever.
 func (q *Queue) admit() {
-	for len(q.clients) > 0 {
-		client := q.clients[0]
-		waiters := q.byClient[client]
-		next := waiters[0]
-		if q.used+next.weight > q.capacity {
-			return
-		}
-		q.used += next.weight
-		q.waiting--
-		q.clients = q.clients[1:]
-		if len(waiters) > 1 {
-			q.byClient[client] = waiters[1:]
-			q.clients = append(q.clients, client)
-		} else {
-			delete(q.byClient, client)
-		}
+	for len(q.waiters) > 0 && q.used+q.waiters[0].weight <= q.capacity {
+		next := q.waiters[0]
+		q.waiters = q.waiters[1:]
+		q.used, q.turn = q.used+next.weight, next.turn
 		next.admitted <- true
 	}
 }
@@ -174,5 +129,5 @@ func (q *Queue) admit() {
 func (q *Queue) Load() (used int64, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.used, q.waiting
+	return q.used, len(q.waiters)
 }

@@ -2,46 +2,44 @@ package shrink
 
 import "image"
 
-// average reduces all planes. The result has chroma of half its width and height, which is
-// also what the encoder writes.
-func average(img *image.YCbCr, factor int) *image.YCbCr {
-	bounds := img.Bounds()
-	width, height := bounds.Dx()/factor, bounds.Dy()/factor
-	out := image.NewYCbCr(image.Rect(0, 0, width, height), image.YCbCrSubsampleRatio420)
-	plane{img.Y[img.YOffset(bounds.Min.X, bounds.Min.Y):], img.YStride, bounds.Dx(), bounds.Dy()}.
-		averageInto(plane{out.Y, out.YStride, width, height})
-	chroma := chromaSize(img)
-	start := img.COffset(bounds.Min.X, bounds.Min.Y)
-	half := image.Pt((width+1)/2, (height+1)/2)
-	plane{img.Cb[start:], img.CStride, chroma.X, chroma.Y}.averageInto(plane{out.Cb, out.CStride, half.X, half.Y})
-	plane{img.Cr[start:], img.CStride, chroma.X, chroma.Y}.averageInto(plane{out.Cr, out.CStride, half.X, half.Y})
-	return out
-}
-
-func averageGray(img *image.Gray, factor int) *image.Gray {
-	bounds := img.Bounds()
-	width, height := bounds.Dx()/factor, bounds.Dy()/factor
-	out := image.NewGray(image.Rect(0, 0, width, height))
-	plane{img.Pix[img.PixOffset(bounds.Min.X, bounds.Min.Y):], img.Stride, bounds.Dx(), bounds.Dy()}.
-		averageInto(plane{out.Pix, out.Stride, width, height})
-	return out
-}
-
-func chromaSize(img *image.YCbCr) image.Point {
-	size := img.Bounds().Size()
-	switch img.SubsampleRatio {
-	case image.YCbCrSubsampleRatio422:
-		size.X = (size.X + 1) / 2
-	case image.YCbCrSubsampleRatio420:
-		size.X, size.Y = (size.X+1)/2, (size.Y+1)/2
-	case image.YCbCrSubsampleRatio440:
-		size.Y = (size.Y + 1) / 2
-	case image.YCbCrSubsampleRatio411:
-		size.X = (size.X + 3) / 4
-	case image.YCbCrSubsampleRatio410:
-		size.X, size.Y = (size.X+3)/4, (size.Y+1)/2
+// average returns an image with width and height divided by factor; nil if it is neither
+// YCbCr nor gray. Chroma has half the width and height, which is also what the encoder writes.
+func average(img image.Image, factor int) image.Image {
+	size := img.Bounds().Size().Div(factor)
+	var out image.Image
+	switch img.(type) {
+	case *image.YCbCr:
+		out = image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
+	case *image.Gray:
+		out = image.NewGray(image.Rectangle{Max: size})
+	default:
+		return nil
 	}
-	return size
+	to := planes(out)
+	for i, from := range planes(img) {
+		from.averageInto(to[i])
+	}
+	return out
+}
+
+// planes returns the components of an image, luma first.
+func planes(img image.Image) []plane {
+	low, high := img.Bounds().Min, img.Bounds().Max.Sub(image.Pt(1, 1))
+	size := img.Bounds().Size()
+	switch img := img.(type) {
+	case *image.Gray:
+		return []plane{{img.Pix[img.PixOffset(low.X, low.Y):], img.Stride, size.X, size.Y}}
+	case *image.YCbCr:
+		start := img.COffset(low.X, low.Y)
+		last := img.COffset(high.X, high.Y) - start
+		width, height := last%img.CStride+1, last/img.CStride+1
+		return []plane{
+			{img.Y[img.YOffset(low.X, low.Y):], img.YStride, size.X, size.Y},
+			{img.Cb[start:], img.CStride, width, height},
+			{img.Cr[start:], img.CStride, width, height},
+		}
+	}
+	return nil
 }
 
 // plane is one component of an image.

@@ -6,7 +6,6 @@ package shrink
 
 import (
 	"bytes"
-	"image"
 	"image/jpeg"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -46,19 +45,8 @@ func JPEG(body []byte, factor int, info original.Info, result request.Size) []by
 	if err != nil {
 		return nil
 	}
-	var reduced image.Image
-	var luma plane
-	switch img := decoded.(type) {
-	case *image.YCbCr:
-		small := average(img, factor)
-		reduced, luma = small, plane{small.Y, small.YStride, small.Rect.Dx(), small.Rect.Dy()}
-	case *image.Gray:
-		small := averageGray(img, factor)
-		reduced, luma = small, plane{small.Pix, small.Stride, small.Rect.Dx(), small.Rect.Dy()}
-	default:
-		return nil
-	}
-	if luma.roughness(result) > maxRoughness {
+	reduced := average(decoded, factor)
+	if reduced == nil || planes(reduced)[0].roughness(result) > maxRoughness {
 		return nil
 	}
 	var out bytes.Buffer

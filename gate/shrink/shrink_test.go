@@ -177,7 +177,7 @@ func TestAveragesOfAUniformImageAreUniform(t *testing.T) {
 				p[i] = 99
 			}
 		}
-		out := average(img, 3)
+		out := average(img, 3).(*image.YCbCr)
 		if out.Rect != image.Rect(0, 0, 12, 7) {
 			t.Errorf("%v: %v", ratio, out.Rect)
 		}
