@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -27,14 +28,25 @@ import (
 var version = "dev"
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "version" {
-		fmt.Println(version)
-		return
-	}
-	if err := run(context.Background(), os.LookupEnv); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	err := command(ctx, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gate:", err)
 		os.Exit(1)
 	}
+}
+
+// command runs the gate, or prints its version.
+func command(ctx context.Context, args []string) error {
+	switch {
+	case len(args) == 0:
+		return run(ctx, os.LookupEnv)
+	case args[0] == "version":
+		fmt.Println(version)
+		return nil
+	}
+	return errors.New("usage: gate [version]")
 }
 
 func run(ctx context.Context, lookup func(string) (string, bool)) error {
@@ -44,8 +56,6 @@ func run(ctx context.Context, lookup func(string) (string, bool)) error {
 	}
 	// Beyond 90 % of the limit, memory is collected more often instead of being exceeded.
 	debug.SetMemoryLimit(c.Memory / 10 * 9)
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
 	log := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: c.LogLevel}))
 
 	transformer := darkroom.New(c.Darkroom)
@@ -70,9 +80,9 @@ func run(ctx context.Context, lookup func(string) (string, bool)) error {
 	return serve.Run(ctx, health.Drain, faces...)
 }
 
-func newHandler(c config.Config, transformer serve.Transformer, metrics *serve.Metrics, log *slog.Logger) (http.Handler, error) {
+func newHandler(c config.Config, transformer *darkroom.Darkroom, metrics *serve.Metrics, log *slog.Logger) (http.Handler, error) {
 	results, err := cache.New(cache.Options{
-		Memory: c.CacheMemory, Folder: c.CacheFolder,
+		Memory: c.Memory / 4, Folder: c.CacheFolder,
 		// The rest is for files that are being written and for the file system itself.
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
@@ -80,17 +90,7 @@ func newHandler(c config.Config, transformer serve.Transformer, metrics *serve.M
 	if err != nil {
 		return nil, fmt.Errorf("open cache: %w", err)
 	}
-	pipeline := serve.NewPipeline(&serve.Pipeline{
-		Options: serve.Options{
-			Rules: c.Rules, MaxSourcePixels: c.MaxSourcePixels, MaxSourceBytes: c.MaxSourceBytes,
-			Revalidate: c.Revalidate, StaleIfError: c.StaleIfError,
-			ShrinkFirst: c.ShrinkFirst, DarkroomMemory: c.DarkroomMemory,
-			Budget: serve.NewBudget(c.Memory),
-		},
-		Source: c.Source, Transformer: transformer, Cache: results, Metrics: metrics,
-	})
-	metrics.Observe(pipeline)
-	h := &serve.Handler{Pipeline: pipeline, CacheTTL: c.CacheTTL, Log: log}
+	h := &serve.Handler{Pipeline: serve.New(c.Options, transformer, results, metrics), CacheTTL: c.CacheTTL, Log: log}
 	if c.AccessLog {
 		h.AccessLog = log
 	}

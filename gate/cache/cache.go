@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"crypto/sha256"
 	"log/slog"
 	"time"
 
@@ -116,7 +115,7 @@ func (c *Cache) Revalidate(key string, e *Entry, now time.Time) *Entry {
 func (c *Cache) Remove(key string) {
 	c.memory.Invalidate(key)
 	if c.disk != nil {
-		c.disk.remove(digest(sha256.Sum256([]byte(key))))
+		c.disk.index.Invalidate(nameOf(key))
 	}
 }
 
@@ -140,10 +139,7 @@ func (c *Cache) Usage(tier string) (bytes int64, entries int) {
 	case tier == TierMemory:
 		return int64(c.memory.WeightedSize()), c.memory.EstimatedSize() //nolint:gosec // bounded by Memory
 	case c.disk != nil:
-		return c.disk.usage()
+		return int64(c.disk.index.WeightedSize()), c.disk.index.EstimatedSize() //nolint:gosec // bounded by Disk
 	}
 	return 0, 0
 }
-
-// Disk reports whether there is a disk tier.
-func (c *Cache) Disk() bool { return c.disk != nil }

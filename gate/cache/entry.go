@@ -4,9 +4,8 @@ package cache
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -39,60 +38,34 @@ func (e *Entry) Revalidated(now time.Time) *Entry {
 	return &validated
 }
 
-// A file consists of magic, the length of the header, the header as JSON, the body, and the
-// SHA-256 digest of all that. The time of validation is the file's modification time.
-const magic = "DGC1"
-
-type header struct {
-	Key         string              `json:"key"`
-	ContentType string              `json:"contentType"`
-	ETag        string              `json:"etag"`
-	Source      original.Validators `json:"source"`
+// content is what a file contains after the SHA-256 digest of the rest. The time of validation
+// is the file's modification time.
+type content struct {
+	Key   string
+	Entry *Entry
 }
-
-// maxHeader bounds the header of a file.
-const maxHeader = 64 << 10
 
 var errCorrupt = errors.New("cache file is corrupt")
 
 func encode(key string, e *Entry) ([]byte, error) {
-	head, err := json.Marshal(header{key, e.ContentType, e.ETag, e.Source})
-	if err != nil {
-		return nil, fmt.Errorf("encode cache header: %w", err)
+	out := bytes.NewBuffer(make([]byte, sha256.Size, sha256.Size+len(e.Body)+1024))
+	if err := gob.NewEncoder(out).Encode(content{key, e}); err != nil {
+		return nil, fmt.Errorf("encode cache file: %w", err)
 	}
-	if len(head) > maxHeader {
-		return nil, fmt.Errorf("cache header of %d bytes is too large", len(head))
-	}
-	out := make([]byte, 0, len(magic)+4+len(head)+len(e.Body)+sha256.Size)
-	out = append(out, magic...)
-	out = binary.BigEndian.AppendUint32(out, uint32(len(head))) //nolint:gosec // at most maxHeader
-	out = append(out, head...)
-	out = append(out, e.Body...)
-	sum := sha256.Sum256(out)
-	return append(out, sum[:]...), nil
+	file := out.Bytes()
+	sum := sha256.Sum256(file[sha256.Size:])
+	copy(file, sum[:])
+	return file, nil
 }
 
 // decode returns the entry of a file. A file of another key is corrupt.
 func decode(key string, file []byte) (*Entry, error) {
-	content, ok := bytes.CutPrefix(file, []byte(magic))
-	if !ok || len(content) < 4+sha256.Size {
+	if len(file) < sha256.Size || sha256.Sum256(file[sha256.Size:]) != [sha256.Size]byte(file) {
 		return nil, errCorrupt
 	}
-	end := len(file) - sha256.Size
-	if sum := sha256.Sum256(file[:end]); !bytes.Equal(sum[:], file[end:]) {
+	var c content
+	if err := gob.NewDecoder(bytes.NewReader(file[sha256.Size:])).Decode(&c); err != nil || c.Key != key || c.Entry == nil {
 		return nil, errCorrupt
 	}
-	content = content[:len(content)-sha256.Size]
-	length := binary.BigEndian.Uint32(content)
-	content = content[4:]
-	if length > maxHeader || int(length) > len(content) {
-		return nil, errCorrupt
-	}
-	var head header
-	if err := json.Unmarshal(content[:length], &head); err != nil || head.Key != key {
-		return nil, errCorrupt
-	}
-	return &Entry{
-		Body: content[length:], ContentType: head.ContentType, ETag: head.ETag, Source: head.Source,
-	}, nil
+	return c.Entry, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -31,21 +32,17 @@ func (e *environment) text(name, unset string) string {
 	return unset
 }
 
-// integer parses a positive number.
-func (e *environment) integer(name string, unset int64) int64 {
+// integer parses a number that must be at least least.
+func (e *environment) integer(name string, unset, least int64) int64 {
 	n, err := strconv.ParseInt(e.text(name, strconv.FormatInt(unset, 10)), 10, 64)
-	if err != nil || n < 1 {
-		e.fail(name, "must be a positive integer")
+	if err != nil || n < least {
+		e.fail(name, fmt.Sprintf("must be an integer of at least %d", least))
 	}
 	return n
 }
 
 func (e *environment) seconds(name string, unset int64) time.Duration {
-	n, err := strconv.ParseInt(e.text(name, strconv.FormatInt(unset, 10)), 10, 32)
-	if err != nil || n < 0 {
-		e.fail(name, "must be a number of seconds")
-	}
-	return time.Duration(n) * time.Second
+	return time.Duration(min(e.integer(name, unset, 0), math.MaxInt32)) * time.Second
 }
 
 func (e *environment) boolean(name string, unset bool) bool {

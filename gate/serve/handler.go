@@ -38,7 +38,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if code == 0 {
 		code = statusClientClosed
 	}
-	h.Pipeline.Metrics.responded(code, state, recorder.sent, took)
+	h.Pipeline.metrics.responded(code, state, recorder.sent, took)
 	if h.AccessLog != nil {
 		h.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
@@ -68,7 +68,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) State {
 		h.fail(w, r, err)
 		return state
 	}
-	release, err := h.sending.hold(entry, h.Pipeline.Budget.Responses)
+	release, err := h.sending.hold(entry, h.Pipeline.Memory/10)
 	if err != nil {
 		h.fail(w, r, err)
 		return state

@@ -66,40 +66,30 @@ func (m *Metrics) Evicted(tier string) { m.evictions.WithLabelValues(tier).Inc()
 // DiskFailed counts a failed operation of the disk cache.
 func (m *Metrics) DiskFailed() { m.diskErrors.Inc() }
 
-// Observe registers gauges of the parts of a pipeline.
-func (m *Metrics) Observe(p *Pipeline) {
-	gauge := func(name, help, label, value string, get func() float64) {
-		m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Namespace: namespace, Name: name, Help: help, ConstLabels: prometheus.Labels{label: value},
-		}, get))
-	}
+func (m *Metrics) gauge(name, help, label, value string, get func() float64) {
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: name, Help: help, ConstLabels: prometheus.Labels{label: value},
+	}, get))
+}
+
+func (m *Metrics) observe(c *cache.Cache) {
 	for _, tier := range []string{cache.TierMemory, cache.TierDisk} {
-		gauge("cache_bytes", "Bytes of a cache tier.", "tier", tier, func() float64 { n, _ := p.Cache.Usage(tier); return float64(n) })
-		gauge("cache_entries", "Entries of a cache tier.", "tier", tier, func() float64 { _, n := p.Cache.Usage(tier); return float64(n) })
-	}
-	for name, q := range map[string]*admission.Queue{
-		"fetch": p.Queues.Fetches, "memory": p.Queues.Originals, "shrink": p.Queues.Shrink,
-		"transform": p.Queues.Transforms, "processor": p.Queues.Processors,
-	} {
-		gauge("queue_length", "Requests that wait for admission.", "queue", name, func() float64 { _, n := q.Load(); return float64(n) })
-		gauge("queue_admitted", "Admitted weight: requests (fetch, processor) or bytes.", "queue", name, func() float64 { n, _ := q.Load(); return float64(n) })
+		m.gauge("cache_bytes", "Bytes of a cache tier.", "tier", tier, func() float64 { n, _ := c.Usage(tier); return float64(n) })
+		m.gauge("cache_entries", "Entries of a cache tier.", "tier", tier, func() float64 { _, n := c.Usage(tier); return float64(n) })
 	}
 }
 
-// waiting measures the time of an admission.
-func (m *Metrics) waiting(queue string, acquire func() (func(), error)) (func(), error) {
+func (m *Metrics) newQueue(name string, capacity int64) queue {
+	q := admission.New(capacity, maxWaiting)
+	m.gauge("queue_length", "Requests that wait for admission.", "queue", name, func() float64 { _, n := q.Load(); return float64(n) })
+	m.gauge("queue_admitted", "Admitted weight: requests (fetch) or bytes.", "queue", name, func() float64 { n, _ := q.Load(); return float64(n) })
+	return queue{q, m.waits.WithLabelValues(name)}
+}
+
+// since measures a part of a request until it is called.
+func since(durations *prometheus.HistogramVec) func(error) {
 	start := time.Now()
-	release, err := acquire()
-	m.waits.WithLabelValues(queue).Observe(time.Since(start).Seconds())
-	return release, err
-}
-
-func (m *Metrics) fetched(took time.Duration, err error) {
-	m.fetches.WithLabelValues(outcome(err)).Observe(took.Seconds())
-}
-
-func (m *Metrics) transformed(took time.Duration, err error) {
-	m.transforms.WithLabelValues(outcome(err)).Observe(took.Seconds())
+	return func(err error) { durations.WithLabelValues(outcome(err)).Observe(time.Since(start).Seconds()) }
 }
 
 // outcome counts a missing image as a success of the source.

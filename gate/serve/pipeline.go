@@ -11,16 +11,12 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/flight"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
-
-// Transformer applies a query string of Darkroom to an original.
-type Transformer interface {
-	Transform(ctx context.Context, original []byte, query string) ([]byte, error)
-}
 
 // State is how a response came about; it is a label of metrics.
 type State string
@@ -35,7 +31,8 @@ const (
 
 // Options configure a Pipeline.
 type Options struct {
-	Rules request.Rules
+	Source source.Source
+	Rules  request.Rules
 	// MaxSourcePixels and MaxSourceBytes bound originals.
 	MaxSourcePixels, MaxSourceBytes int64
 	// Revalidate is the age from which the source is asked whether an entry is still
@@ -43,26 +40,22 @@ type Options struct {
 	Revalidate, StaleIfError time.Duration
 	// ShrinkFirst enables shrinking of large JPEG files.
 	ShrinkFirst bool
-	// DarkroomMemory is the memory limit of Darkroom, in bytes.
-	DarkroomMemory int64
-	Budget         Budget
+	// Memory is the memory limit of the gate, DarkroomMemory that of Darkroom, in bytes.
+	Memory, DarkroomMemory int64
 }
 
 // Pipeline makes responses. Its methods are safe for concurrent use.
 type Pipeline struct {
 	Options
-	Source      source.Source
-	Transformer Transformer
-	Cache       *cache.Cache
-	Queues      Queues
-	Metrics     *Metrics
+	transformer *darkroom.Darkroom
+	cache       *cache.Cache
+	queues      queues
+	metrics     *Metrics
 
 	flights flight.Group[result]
-	// failures are kept for seconds, so that a missing image is not requested from the
-	// source by each client.
+	// failures are kept for seconds, so that a source that fails, or has no image, is not
+	// asked by each client.
 	failures *otter.Cache[string, *problem.Problem]
-	// held are the keys of stale entries for which the source has just failed.
-	held *otter.Cache[string, struct{}]
 }
 
 type result struct {
@@ -70,30 +63,18 @@ type result struct {
 	state State
 }
 
-const (
-	// failureLifetime is how long failures are remembered; transientLifetime applies to
-	// those that may be over soon.
-	failureLifetime   = 5 * time.Second
-	transientLifetime = time.Second
-	// staleHold is how long an entry is served without asking a source that failed.
-	staleHold = 10 * time.Second
-)
+// failureLifetime is how long failures are remembered.
+const failureLifetime = 3 * time.Second
 
-// NewPipeline completes a pipeline.
-func NewPipeline(p *Pipeline) *Pipeline {
-	p.Queues = newQueues(p.Budget, p.DarkroomMemory)
-	p.failures = otter.Must(&otter.Options[string, *problem.Problem]{
-		MaximumSize: 10_000,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, *problem.Problem]) time.Duration {
-			if e.Value.Status >= http.StatusInternalServerError {
-				return transientLifetime
-			}
-			return failureLifetime
+// New returns a pipeline.
+func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
+	p := &Pipeline{
+		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),
+		failures: otter.Must(&otter.Options[string, *problem.Problem]{
+			MaximumSize: 10_000, ExpiryCalculator: otter.ExpiryWriting[string, *problem.Problem](failureLifetime),
 		}),
-	})
-	p.held = otter.Must(&otter.Options[string, struct{}]{
-		MaximumSize: 100_000, ExpiryCalculator: otter.ExpiryWriting[string, struct{}](staleHold),
-	})
+	}
+	metrics.observe(results)
 	return p
 }
 
@@ -101,14 +82,14 @@ func NewPipeline(p *Pipeline) *Pipeline {
 // context.
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
-	known, _ := p.Cache.Get(key)
+	known, _ := p.cache.Get(key)
 	if known != nil && time.Since(known.Validated) < p.Revalidate {
 		return known, Hit, nil
 	}
-	if _, held := p.held.GetIfPresent(key); held && known != nil {
-		return known, Stale, nil
-	}
 	if failure, ok := p.failures.GetIfPresent(key); ok {
+		if p.stale(known) {
+			return known, Stale, nil
+		}
 		return nil, Miss, failure
 	}
 	made, shared, err := p.flights.Do(ctx, key, func(ctx context.Context) (result, error) {
@@ -130,15 +111,19 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 		return result{state: Miss}, err
 	}
 	failure := problem.Of(err)
-	switch {
-	case failure.Status < http.StatusInternalServerError:
-		p.Cache.Remove(key) // the image is gone, or has become one that is refused
-	case known != nil && time.Since(known.Validated) < p.Revalidate+p.StaleIfError:
-		p.held.Set(key, struct{}{})
+	if failure.Status < http.StatusInternalServerError {
+		p.cache.Remove(key) // the image is gone, or has become one that is refused
+	} else if p.stale(known) {
+		p.failures.Set(key, failure)
 		return result{known, Stale}, nil
 	}
 	if failure.Status != http.StatusServiceUnavailable {
-		_, _ = p.failures.Set(key, failure)
+		p.failures.Set(key, failure)
 	}
 	return result{state: Miss}, err
+}
+
+// stale reports whether an entry may be served while the source fails.
+func (p *Pipeline) stale(known *cache.Entry) bool {
+	return known != nil && time.Since(known.Validated) < p.Revalidate+p.StaleIfError
 }

@@ -23,7 +23,7 @@ func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Re
 		return nil, Miss, err
 	}
 	if fetched.unchanged {
-		return p.Cache.Revalidate(key, known, time.Now()), Revalidated, nil
+		return p.cache.Revalidate(key, known, time.Now()), Revalidated, nil
 	}
 	defer fetched.release()
 	made, contentType, err := p.transform(ctx, client, fetched.body, r)
@@ -31,7 +31,7 @@ func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Re
 		return nil, Miss, err
 	}
 	entry := cache.NewEntry(made, contentType, fetched.validators, time.Now())
-	p.Cache.Put(key, entry)
+	p.cache.Put(key, entry)
 	return entry, Miss, nil
 }
 
@@ -45,16 +45,16 @@ type fetched struct {
 
 // fetch reads an original within the limits of the gate's memory.
 func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (fetched, error) {
-	leave, err := p.Metrics.waiting("fetch", func() (func(), error) { return p.Queues.Fetches.Acquire(ctx, client, 1) })
+	leave, err := p.queues.fetches.acquire(ctx, client, 1)
 	if err != nil {
 		return fetched{}, err
 	}
 	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	start := time.Now()
+	measure := since(p.metrics.fetches)
 	response, err := p.Source.Open(ctx, path, known)
-	defer func() { p.Metrics.fetched(time.Since(start), err) }()
+	defer func() { measure(err) }()
 	if err != nil {
 		return fetched{}, err
 	}
@@ -66,7 +66,7 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 	if size < 0 || size > p.MaxSourceBytes {
 		size = p.MaxSourceBytes
 	}
-	release, err := p.Metrics.waiting("memory", func() (func(), error) { return p.Queues.Originals.Acquire(ctx, client, size) })
+	release, err := p.queues.originals.acquire(ctx, client, size)
 	if err != nil {
 		return fetched{}, err
 	}
@@ -98,7 +98,7 @@ func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r 
 	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
 		return nil, "", err
 	}
-	if factor := shrink.Factor(info, t); p.ShrinkFirst && factor > 1 && shrink.Weight(info) <= p.Budget.Shrink {
+	if factor := shrink.Factor(info, t); p.ShrinkFirst && factor > 1 && shrink.Weight(info) <= p.Memory/5 {
 		smaller, err := p.shrink(ctx, client, body, factor, info, t.Scaled(info.Size))
 		if err != nil {
 			return nil, "", err
@@ -116,9 +116,7 @@ func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r 
 
 // shrink returns nil if the image must be left alone.
 func (p *Pipeline) shrink(ctx context.Context, client string, body []byte, factor int, info original.Info, result request.Size) ([]byte, error) {
-	release, err := p.Metrics.waiting("shrink", func() (func(), error) {
-		return p.Queues.Shrink.Acquire(ctx, client, shrink.Weight(info))
-	})
+	release, err := p.queues.shrink.acquire(ctx, client, shrink.Weight(info))
 	if err != nil {
 		return nil, err
 	}
@@ -133,19 +131,14 @@ func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info ori
 		return nil, "", problem.New(http.StatusRequestEntityTooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
-	free, err := p.Metrics.waiting("transform", func() (func(), error) { return p.Queues.Transforms.Acquire(ctx, client, weight) })
+	release, err := p.queues.transforms.acquire(ctx, client, max(weight, lightest(p.DarkroomMemory)))
 	if err != nil {
 		return nil, "", err
 	}
-	defer free()
-	leave, err := p.Metrics.waiting("processor", func() (func(), error) { return p.Queues.Processors.Acquire(ctx, client, 1) })
-	if err != nil {
-		return nil, "", err
-	}
-	defer leave()
-	start := time.Now()
-	made, err := p.Transformer.Transform(ctx, body, t.Query())
-	p.Metrics.transformed(time.Since(start), err)
+	defer release()
+	measure := since(p.metrics.transforms)
+	made, err := p.transformer.Transform(ctx, body, t.Query())
+	measure(err)
 	if err != nil {
 		return nil, "", err
 	}

@@ -1,57 +1,45 @@
 package serve
 
 import (
+	"context"
 	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// Budget divides the memory of the gate.
-type Budget struct {
-	// Originals bounds the originals in memory, in bytes.
-	Originals int64
-	// Shrink bounds the images that are being shrunk, in bytes.
-	Shrink int64
-	// Responses bounds the entries that are being sent, in bytes.
-	Responses int64
-	// MaxWaiting bounds the requests in each queue.
-	MaxWaiting int
-}
-
-// NewBudget divides the memory limit of the gate. A quarter is for the cache, and another
-// one is left for connections and the garbage collector.
-func NewBudget(memory int64) Budget {
-	return Budget{Originals: memory / 5, Shrink: memory / 5, Responses: memory / 10, MaxWaiting: 1024}
-}
-
-// Queues bound what is worked on. A request passes them in the order of the fields and
+// queues bound what is worked on. A request passes them in the order of the fields and
 // never returns to an earlier one while it holds a place, so they cannot deadlock.
-type Queues struct {
-	// Fetches counts open requests of the source.
-	Fetches *admission.Queue
-	// Originals weighs originals in memory.
-	Originals *admission.Queue
-	// Shrink weighs images that are being shrunk.
-	Shrink *admission.Queue
-	// Transforms weighs the memory of Darkroom.
-	Transforms *admission.Queue
-	// Processors counts transformations.
-	Processors *admission.Queue
+type queues struct {
+	// fetches counts open requests of the source.
+	fetches queue
+	// originals weighs originals in memory.
+	originals queue
+	// shrink weighs images that are being shrunk.
+	shrink queue
+	// transforms weighs the memory of Darkroom.
+	transforms queue
 }
 
 const (
 	maxFetches = 128
+	// maxWaiting bounds the requests in each queue.
+	maxWaiting = 1024
 	// darkroomIdle is the memory of Darkroom without requests.
 	darkroomIdle = 32 << 20
 )
 
-func newQueues(b Budget, darkroomMemory int64) Queues {
-	return Queues{
-		Fetches:    admission.New(maxFetches, b.MaxWaiting),
-		Originals:  admission.New(b.Originals, b.MaxWaiting),
-		Shrink:     admission.New(b.Shrink, b.MaxWaiting),
-		Transforms: admission.New(transformBudget(darkroomMemory), b.MaxWaiting),
-		Processors: admission.New(int64(2*runtime.NumCPU()), b.MaxWaiting),
+// newQueues divides the memory limit of the gate: a fifth each for originals and shrinking. A
+// quarter is for the cache, a tenth for responses, and another quarter is left for connections
+// and the garbage collector.
+func newQueues(o Options, metrics *Metrics) queues {
+	return queues{
+		fetches:    metrics.newQueue("fetch", maxFetches),
+		originals:  metrics.newQueue("memory", o.Memory/5),
+		shrink:     metrics.newQueue("shrink", o.Memory/5),
+		transforms: metrics.newQueue("transform", transformBudget(o.DarkroomMemory)),
 	}
 }
 
@@ -61,7 +49,24 @@ func transformBudget(darkroomMemory int64) int64 {
 	return (darkroomMemory - darkroomIdle) * 45 / 100
 }
 
+// lightest is the least weight of a transformation. It bounds their number, since more than two
+// for each processor only share its time.
+func lightest(darkroomMemory int64) int64 {
+	return transformBudget(darkroomMemory) / int64(2*runtime.NumCPU())
+}
+
 // heaviest is the weight of a transformation that may run alone.
 func heaviest(darkroomMemory int64) int64 {
 	return (darkroomMemory - darkroomIdle) * 70 / 100
+}
+
+// queue measures the time of admissions.
+type queue struct {
+	*admission.Queue
+	waits prometheus.Observer
+}
+
+func (q queue) acquire(ctx context.Context, client string, weight int64) (release func(), err error) {
+	defer func(start time.Time) { q.waits.Observe(time.Since(start).Seconds()) }(time.Now())
+	return q.Acquire(ctx, client, weight)
 }

@@ -19,7 +19,7 @@ func TestS3(t *testing.T) {
 		switch {
 		case !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=key/"):
 			w.WriteHeader(http.StatusForbidden)
-		case r.URL.EscapedPath() != "/my_photos/dir/%C3%A9.jpg":
+		case r.URL.EscapedPath() != "/my_photos/dir/%C3%A9%2B%281%29.jpg":
 			w.WriteHeader(http.StatusNotFound)
 		case r.Header.Get("If-None-Match") == `"1"`:
 			w.WriteHeader(http.StatusNotModified)
@@ -33,22 +33,22 @@ func TestS3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, response, err := read(t, s, "/dir/é.jpg", original.Validators{}, 100)
+	body, response, err := read(t, s, "/dir/é+(1).jpg", original.Validators{}, 100)
 	if err != nil || string(body) != "image" || response.Length != 5 || response.Validators.ETag != `"1"` {
 		t.Fatalf("%q %+v %v", body, response, err)
 	}
-	if _, again, err := read(t, s, "/dir/é.jpg", response.Validators, 100); err != nil || !again.Unchanged {
+	if _, again, err := read(t, s, "/dir/é+(1).jpg", response.Validators, 100); err != nil || !again.Unchanged {
 		t.Errorf("%+v %v", again, err)
 	}
 	if _, _, err := read(t, s, "/none.jpg", original.Validators{}, 100); problem.Of(err).Status != 404 {
 		t.Errorf("missing: %v", err)
 	}
 	denied, _ := NewS3(S3{Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other", SecretKey: "secret", Endpoint: server.URL})
-	if _, _, err := read(t, denied, "/dir/é.jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
+	if _, _, err := read(t, denied, "/dir/é+(1).jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
 		t.Errorf("wrong key: %v", err)
 	}
 	server.Close()
-	if _, _, err := read(t, s, "/dir/é.jpg", original.Validators{}, 100); problem.Of(err).Status != 502 {
+	if _, _, err := read(t, s, "/dir/é+(1).jpg", original.Validators{}, 100); problem.Of(err).Status != 502 {
 		t.Errorf("down: %v", err)
 	}
 }
@@ -75,7 +75,7 @@ func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 	}
 	der, _ := x509.MarshalPKCS8PrivateKey(key)
 	account, _ := json.Marshal(map[string]string{
-		"client_email": "a@example.com", "token_uri": server.URL + "/token",
+		"type": "service_account", "client_email": "a@example.com", "token_uri": server.URL + "/token",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 	})
 	s, err := NewGCS(GCS{Bucket: "photos", CredentialsJSON: string(account), Endpoint: server.URL})
@@ -100,7 +100,7 @@ func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
 	for name, make := range map[string]func() (Source, error){
 		"no scheme": func() (Source, error) { return NewWebFolder("example.com/images") },
 		"no URL":    func() (Source, error) { return NewWebFolder("") },
-		"no host":   func() (Source, error) { return NewCloudFront("", true) },
+		"no host":   func() (Source, error) { return NewWebFolder("https://") },
 		"no bucket": func() (Source, error) { return NewS3(S3{Region: "x"}) },
 		"no region": func() (Source, error) { return NewS3(S3{Bucket: "x"}) },
 		"no GCS":    func() (Source, error) { return NewGCS(GCS{}) },

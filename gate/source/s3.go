@@ -1,18 +1,11 @@
 package source
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
-
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
-	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
 // S3 configures a bucket of AWS S3 or a compatible service.
@@ -22,52 +15,27 @@ type S3 struct {
 	Endpoint string
 }
 
-type s3 struct {
-	bucket string
-	client *minio.Core
-}
+// emptyDigest is the SHA-256 digest of a request without a body.
+const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// NewS3 returns a source of a bucket.
+// NewS3 returns a source of a bucket, which is addressed by path.
 func NewS3(config S3) (Source, error) {
 	if config.Bucket == "" || config.Region == "" {
 		return nil, errors.New("S3 source requires a bucket and a region")
 	}
-	endpoint := &url.URL{Scheme: "https", Host: "s3." + config.Region + ".amazonaws.com"}
-	if config.Endpoint != "" {
-		var err error
-		if endpoint, err = parseURL(config.Endpoint); err != nil {
-			return nil, err
-		}
+	if config.Endpoint == "" {
+		config.Endpoint = "https://s3." + config.Region + ".amazonaws.com"
 	}
-	client, err := minio.NewCore(endpoint.Host, &minio.Options{
-		Creds:      credentials.NewStaticV4(config.AccessKey, config.SecretKey, ""),
-		Secure:     endpoint.Scheme == "https",
-		Region:     config.Region,
-		Transport:  newTransport(newGuard(endpoint)),
-		MaxRetries: 2,
-	})
+	w, err := newWeb(config.Endpoint, config.Bucket)
 	if err != nil {
-		return nil, fmt.Errorf("S3 source: %w", err)
+		return nil, err
 	}
-	return s3{bucket: config.Bucket, client: client}, nil
-}
-
-func (s s3) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
-	options := minio.GetObjectOptions{}
-	if known.ETag != "" {
-		if err := options.SetMatchETagExcept(strings.Trim(known.ETag, `"`)); err != nil {
-			return nil, problem.New(http.StatusInternalServerError, "internal error").Because(err)
-		}
+	w.authorize = func(r *http.Request) error {
+		// S3 takes a plus sign for a space.
+		r.URL.RawPath = s3utils.EncodePath(r.URL.Path)
+		r.Header.Set("X-Amz-Content-Sha256", emptyDigest)
+		*r = *signer.SignV4(*r, config.AccessKey, config.SecretKey, "", config.Region)
+		return nil
 	}
-	body, info, _, err := s.client.GetObject(ctx, s.bucket, strings.TrimPrefix(path, "/"), options)
-	if err == nil {
-		return &Response{Body: body, Length: info.Size, Validators: original.Validators{ETag: `"` + info.ETag + `"`}}, nil
-	}
-	switch response := minio.ToErrorResponse(err); {
-	case response.StatusCode == http.StatusNotModified:
-		return &Response{Unchanged: true, Body: http.NoBody, Validators: known}, nil
-	case response.StatusCode != 0:
-		return nil, problem.Of(statusProblem(response.StatusCode)).Because(err)
-	}
-	return nil, Failure(err)
+	return w, nil
 }

@@ -4,11 +4,9 @@ package source
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -34,44 +32,11 @@ type Response struct {
 }
 
 const (
-	connectTimeout = 5 * time.Second
-	// headerTimeout is the time for the headers of a response.
-	headerTimeout = 10 * time.Second
 	// ReadTimeout is the time for the body of a response.
 	ReadTimeout = 30 * time.Second
 	// retryAfter is suggested to clients while the source fails.
 	retryAfter = 10 * time.Second
 )
-
-// newTransport returns a transport that never connects to forbidden addresses. Responses are
-// not decompressed, because the size of the result would be unknown.
-func newTransport(guard guard) *http.Transport {
-	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: guard.control}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		ForceAttemptHTTP2:      true,
-		TLSHandshakeTimeout:    connectTimeout,
-		ResponseHeaderTimeout:  headerTimeout,
-		MaxResponseHeaderBytes: 64 << 10,
-		MaxIdleConnsPerHost:    64,
-		IdleConnTimeout:        time.Minute,
-		DisableCompression:     true,
-	}
-}
-
-const maxRedirects = 5
-
-// checkRedirect follows a few redirects, never from HTTPS to HTTP.
-func checkRedirect(next *http.Request, previous []*http.Request) error {
-	if len(previous) > maxRedirects {
-		return fmt.Errorf("more than %d redirects", maxRedirects)
-	}
-	if previous[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
-		return errors.New("redirect from https to http")
-	}
-	return nil
-}
 
 // statusProblem returns the problem for a status of the source, or nil for 200.
 func statusProblem(status int) error {
@@ -100,47 +65,42 @@ func Failure(err error) error {
 	return problem.New(http.StatusBadGateway, "the source cannot be reached or ended the response early").Because(err).Retry(retryAfter)
 }
 
-// getter sends conditional GET requests.
-type getter struct {
-	client *http.Client
-	// authorize adds credentials; may be nil.
-	authorize func(*http.Request) error
-}
-
-func newGetter(trusted *url.URL) getter {
-	return getter{client: &http.Client{Transport: newTransport(newGuard(trusted)), CheckRedirect: checkRedirect}}
-}
-
-func (g getter) get(ctx context.Context, target *url.URL, known original.Validators) (*Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+// Read reads the body of a response, at most maxBytes. If that takes longer than ReadTimeout,
+// it cancels ctx, which must be the context of the request.
+func (r *Response) Read(ctx context.Context, cancel context.CancelCauseFunc, maxBytes int64) ([]byte, error) {
+	if r.Length > maxBytes {
+		return nil, tooLarge(maxBytes)
+	}
+	timer := time.AfterFunc(ReadTimeout, func() { cancel(context.DeadlineExceeded) })
+	defer timer.Stop()
+	body, err := r.readAll(maxBytes)
 	if err != nil {
-		return nil, problem.New(http.StatusBadRequest, "the path cannot be requested from the source").Because(err)
-	}
-	request.Header.Set("User-Agent", "darkroom-gate")
-	request.Header.Set("Accept", "image/*")
-	if known.ETag != "" {
-		request.Header.Set("If-None-Match", known.ETag)
-	}
-	if known.LastModified != "" {
-		request.Header.Set("If-Modified-Since", known.LastModified)
-	}
-	if g.authorize != nil {
-		if err := g.authorize(request); err != nil {
-			return nil, problem.New(http.StatusBadGateway, "the gate cannot authenticate at the source").Because(err).Retry(retryAfter)
+		var p *problem.Problem
+		if errors.As(err, &p) {
+			return nil, err
 		}
-	}
-	response, err := g.client.Do(request)
-	if err != nil {
+		if context.Cause(ctx) == context.DeadlineExceeded { //nolint:errorlint // the value that was passed above
+			err = context.DeadlineExceeded
+		}
 		return nil, Failure(err)
 	}
-	validators := original.Validators{ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified")}
-	if response.StatusCode == http.StatusNotModified && known != (original.Validators{}) {
-		response.Body.Close()
-		return &Response{Unchanged: true, Body: http.NoBody, Validators: known}, nil
+	return body, nil
+}
+
+// readAll allocates once if the source told the length.
+func (r *Response) readAll(maxBytes int64) ([]byte, error) {
+	if r.Length >= 0 {
+		body := make([]byte, r.Length)
+		_, err := io.ReadFull(r.Body, body)
+		return body, err
 	}
-	if err := statusProblem(response.StatusCode); err != nil {
-		response.Body.Close()
-		return nil, err
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBytes+1))
+	if err == nil && int64(len(body)) > maxBytes {
+		return nil, tooLarge(maxBytes)
 	}
-	return &Response{Body: response.Body, Length: response.ContentLength, Validators: validators}, nil
+	return body, err
+}
+
+func tooLarge(maxBytes int64) error {
+	return problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
 }

@@ -2,56 +2,107 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// web reads from a folder of a web server, or from a CloudFront distribution.
+const (
+	connectTimeout = 5 * time.Second
+	// headerTimeout is the time for the headers of a response.
+	headerTimeout = 10 * time.Second
+	maxRedirects  = 5
+)
+
+// web reads below a URL: from a folder of a web server, a CloudFront distribution, or a bucket.
 type web struct {
 	base   *url.URL
-	getter getter
+	client *http.Client
+	// authorize adds credentials; may be nil.
+	authorize func(*http.Request) error
 }
 
 // NewWebFolder returns a source below an absolute URL.
-func NewWebFolder(baseURL string) (Source, error) {
-	base, err := parseURL(baseURL)
-	if err != nil {
-		return nil, err
-	}
-	return web{base: base, getter: newGetter(base)}, nil
-}
+func NewWebFolder(baseURL string) (Source, error) { return newWeb(baseURL, "") }
 
-// NewCloudFront returns a source of a distribution's host.
-func NewCloudFront(host string, secure bool) (Source, error) {
-	scheme := "http"
-	if secure {
-		scheme = "https"
-	}
-	return NewWebFolder(scheme + "://" + host)
-}
-
-func (w web) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
-	return w.getter.get(ctx, below(w.base, path), known)
-}
-
-// below appends a path that starts with a slash to the path of a URL.
-func below(base *url.URL, path string) *url.URL {
-	target := *base
-	target.Path = strings.TrimSuffix(base.Path, "/") + path
-	target.RawPath = ""
-	return &target
-}
-
-func parseURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
+// newWeb returns a source below an absolute URL and a bucket, which may be empty.
+func newWeb(baseURL, bucket string) (*web, error) {
+	base, err := url.Parse(baseURL)
 	if err != nil {
 		return nil, fmt.Errorf("parse URL of the source: %w", err)
 	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, fmt.Errorf("URL of the source: %q is not an absolute http or https URL", text)
+	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+		return nil, fmt.Errorf("URL of the source: %q is not an absolute http or https URL", baseURL)
 	}
-	return u, nil
+	// It never connects to forbidden addresses. Responses are not decompressed, because the
+	// size of the result would be unknown.
+	transport := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: connectTimeout, ControlContext: newGuard(base).control}).DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    connectTimeout,
+		ResponseHeaderTimeout:  headerTimeout,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        time.Minute,
+		DisableCompression:     true,
+	}
+	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+bucket, ""
+	return &web{base: base, client: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}, nil
+}
+
+// checkRedirect follows a few redirects, never from HTTPS to HTTP.
+func checkRedirect(next *http.Request, previous []*http.Request) error {
+	if len(previous) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	if previous[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return errors.New("redirect from https to http")
+	}
+	return nil
+}
+
+func (w *web) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
+	target := *w.base
+	target.Path = strings.TrimSuffix(target.Path, "/") + path
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, problem.New(http.StatusBadRequest, "the path cannot be requested from the source").Because(err)
+	}
+	request.Header.Set("User-Agent", "darkroom-gate")
+	request.Header.Set("Accept", "image/*")
+	if known.ETag != "" {
+		request.Header.Set("If-None-Match", known.ETag)
+	}
+	if known.LastModified != "" {
+		request.Header.Set("If-Modified-Since", known.LastModified)
+	}
+	if w.authorize != nil {
+		if err := w.authorize(request); err != nil {
+			return nil, problem.New(http.StatusBadGateway, "the gate cannot authenticate at the source").Because(err).Retry(retryAfter)
+		}
+	}
+	response, err := w.client.Do(request)
+	if err != nil {
+		return nil, Failure(err)
+	}
+	if response.StatusCode == http.StatusNotModified && known != (original.Validators{}) {
+		response.Body.Close()
+		return &Response{Unchanged: true, Body: http.NoBody, Validators: known}, nil
+	}
+	if err := statusProblem(response.StatusCode); err != nil {
+		response.Body.Close()
+		return nil, err
+	}
+	return &Response{
+		Body: response.Body, Length: response.ContentLength,
+		Validators: original.Validators{ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified")},
+	}, nil
 }
