@@ -214,9 +214,10 @@ test-docs: build testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the comman
 image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
 	--file /watches.yaml=watches.yaml --file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt
 
-# The stand-in for Darkroom and the image sources of the tests.
+# The stand-in for Darkroom, the gate and the image sources of the tests.
 testdata:
 	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
+	$(call go-build,gate) -ldflags '-s -w' -o $(BIN)/gate .
 	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
 bench: build assets ## Check operator and API server against their budgets, or measure with ARGS (docs/performance.md).

@@ -22,6 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/config"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/serve"
+	"github.com/darkroom-operator/darkroom-operator/gate/supervise"
 )
 
 // version is the content of VERSION, set by the linker.
@@ -37,7 +38,7 @@ func main() {
 	}
 }
 
-// command runs the gate, or prints its version.
+// command runs the gate, or what else is in the pod of a gate.
 func command(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -45,8 +46,19 @@ func command(ctx context.Context, args []string) error {
 	case args[0] == "version":
 		fmt.Println(version)
 		return nil
+	case args[0] == "install" && len(args) == 2:
+		return supervise.Install(args[1])
+	case args[0] == "supervise" && len(args) > 1:
+		memory, err := config.DarkroomMemory(os.LookupEnv)
+		if err == nil {
+			err = supervise.LimitMemory(memory)
+		}
+		if err != nil {
+			return err
+		}
+		return supervise.Run(ctx, slog.New(slog.NewJSONHandler(os.Stdout, nil)), args[1], args[2:]...)
 	}
-	return errors.New("usage: gate [version]")
+	return errors.New("usage: gate [version | install PATH | supervise PROGRAM [ARGUMENT …]]")
 }
 
 func run(ctx context.Context, lookup func(string) (string, bool)) error {

@@ -36,7 +36,7 @@ func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 		t.Errorf("Darkroom reads %v", darkroom.EnvFrom)
 	}
 	for _, variable := range darkroom.Env {
-		if variable.ValueFrom != nil || strings.Contains(variable.Name, "BUCKET") || strings.Contains(variable.Name, "PROXY") {
+		if (variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef == nil) || strings.Contains(variable.Name, "BUCKET") || strings.Contains(variable.Name, "PROXY") {
 			t.Errorf("Darkroom has %s", variable.Name)
 		}
 	}
@@ -107,14 +107,31 @@ func TestTheAutoscalerMeasuresDarkroomAlone(t *testing.T) {
 }
 
 func TestTheDiskCacheIsABoundedVolume(t *testing.T) {
-	if volumes := deploymentOf(t, withGate).Spec.Template.Spec.Volumes; len(volumes) != 0 {
+	if volumes := deploymentOf(t, withGate).Spec.Template.Spec.Volumes; len(volumes) != 1 {
 		t.Errorf("volumes %v without a disk cache", volumes)
 	}
 	deployment := deploymentOf(t, strings.Replace(withGate, "{enabled: true}", "{enabled: true, cache: {diskBytes: 1073741824}}", 1))
 	_, gate := containersOf(t, deployment)
 	volumes := deployment.Spec.Template.Spec.Volumes
-	if len(volumes) != 1 || volumes[0].EmptyDir.SizeLimit.Value() != 1<<30 || gate.VolumeMounts[0].Name != volumes[0].Name {
+	if len(volumes) != 2 || volumes[1].EmptyDir.SizeLimit.Value() != 1<<30 || gate.VolumeMounts[0].Name != volumes[1].Name {
 		t.Errorf("volumes %v, mounts %v", volumes, gate.VolumeMounts)
+	}
+}
+
+// A pod is not ready while one of its containers does not run.
+func TestACrashOfDarkroomDoesNotEndItsContainer(t *testing.T) {
+	deployment := deploymentOf(t, withGate)
+	darkroom, _ := containersOf(t, deployment)
+	installers := deployment.Spec.Template.Spec.InitContainers
+	if len(installers) != 1 || len(installers[0].VolumeMounts) != 1 || len(darkroom.VolumeMounts) != 1 {
+		t.Fatalf("init containers %v, mounts of Darkroom %v", installers, darkroom.VolumeMounts)
+	}
+	from, to := installers[0].VolumeMounts[0], darkroom.VolumeMounts[0]
+	if from.Name != to.Name || installers[0].Args[1] != from.MountPath+"/gate" || darkroom.Command[0] != to.MountPath+"/gate" || darkroom.Command[1] != "supervise" {
+		t.Errorf("installed to %v as %v, run from %v as %v", from, installers[0].Args, to, darkroom.Command)
+	}
+	if installers[0].SecurityContext == nil || installers[0].Resources.Limits.Memory().IsZero() {
+		t.Errorf("the init container has security context %v and resources %v", installers[0].SecurityContext, installers[0].Resources)
 	}
 }
 

@@ -50,7 +50,7 @@ func Read(lookup func(string) (string, bool)) (Config, error) {
 			StaleIfError:    e.seconds("GATE_STALE_IF_ERROR_SECONDS", 86400),
 			ShrinkFirst:     e.boolean("GATE_SHRINK_FIRST", true),
 			Memory:          e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
-			DarkroomMemory:  e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
+			DarkroomMemory:  darkroomMemory(e),
 		},
 		CacheTTL:    e.seconds("CACHE_TIME", 31536000),
 		CacheFolder: e.text("GATE_CACHE_FOLDER", ""),
@@ -59,6 +59,14 @@ func Read(lookup func(string) (string, bool)) (Config, error) {
 		LogLevel:    e.level("LOG_LEVEL"),
 	}
 	return c, e.err()
+}
+
+func darkroomMemory(e *environment) int64 { return e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1) }
+
+// DarkroomMemory returns the memory limit of Darkroom in bytes, for its supervisor.
+func DarkroomMemory(lookup func(string) (string, bool)) (int64, error) {
+	e := &environment{lookup: lookup}
+	return darkroomMemory(e), e.err()
 }
 
 func rules(e *environment) request.Rules {

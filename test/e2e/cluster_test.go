@@ -41,6 +41,12 @@ const (
 	otherDarkroomImage = "docker.io/gojektech/darkroom:v" + otherVersion
 )
 
+// gateImage returns the chart's default image of the gate.
+func gateImage() (string, error) {
+	version, err := os.ReadFile(filepath.Join(repository, "gate", "VERSION"))
+	return "ghcr.io/darkroom-operator/darkroom-gate:v" + strings.TrimSpace(string(version)), err
+}
+
 // fieldManager owns what the tests apply.
 const fieldManager = "darkroom-e2e"
 
@@ -55,7 +61,13 @@ func loadImages(ctx context.Context, dir string) error {
 	if given := strings.Fields(os.Getenv("LOAD")); len(given) > 0 {
 		load = given
 	}
-	for image, program := range map[string]string{darkroomImage: "darkroom", otherDarkroomImage: "darkroom", sourcesImage: "sources"} {
+	gate, err := gateImage()
+	if err != nil {
+		return err
+	}
+	for image, program := range map[string]string{
+		darkroomImage: "darkroom", otherDarkroomImage: "darkroom", sourcesImage: "sources", gate: "gate",
+	} {
 		archive := filepath.Join(dir, "image.tar")
 		for _, args := range [][]string{
 			{tool, "image", "--output", archive, "--workdir", "/app", image + "=" + filepath.Join(binaries, program)},

@@ -72,6 +72,11 @@ var ordinaryEdits = []struct {
 	{name: "the other host is removed", least: 2, until: waitHosts, edit: func(spec *v1alpha1.DarkroomSpec) {
 		spec.SubDomains = spec.SubDomains[1:]
 	}},
+	{name: "a gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{Resources: small} }},
+	{name: "S3 behind the gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) {
+		spec.Source = theSources.s3Inline(accessKey, secretKey)
+	}},
+	{name: "no gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Gate = nil }},
 }
 
 // existingAccount is a ServiceAccount of the user.

@@ -47,6 +47,36 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
   value: "1000"
 - name: SOURCE_HYSTRIX_TIMEOUT
   value: "30000"
+{{ include "darkroom.memoryLimit" "darkroom" }}
+{{- end -}}
+
+{{/* The memory limit of a container as a variable of the gate. */}}
+{{- define "darkroom.memoryLimit" -}}
+- name: {{ ternary "GATE_MEMORY_LIMIT" "GATE_DARKROOM_MEMORY_LIMIT" (eq . "gate") }}
+  valueFrom:
+    resourceFieldRef:
+      containerName: {{ . }}
+      resource: limits.memory
+      divisor: "1"
+{{- end -}}
+
+{{/* The program of the gate also supervises Darkroom, whose image does not have it. */}}
+{{- define "darkroom.gateInstaller" -}}
+- name: gate-install
+  image: {{ include "darkroom.gateImage" . | quote }}
+  imagePullPolicy: {{ .Values.gate.image.pullPolicy }}
+  args: ["install", "/gate-install/gate"]
+  {{- with .Values.gate.resources }}
+  resources:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.securityContext }}
+  securityContext:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  volumeMounts:
+    - name: gate
+      mountPath: /gate-install
 {{- end -}}
 
 {{- define "darkroom.gateImage" -}}
@@ -74,18 +104,8 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
     {{- end }}
   env:
     {{- include "darkroom.env" . | nindent 4 }}
-    - name: GATE_MEMORY_LIMIT
-      valueFrom:
-        resourceFieldRef:
-          containerName: gate
-          resource: limits.memory
-          divisor: "1"
-    - name: GATE_DARKROOM_MEMORY_LIMIT
-      valueFrom:
-        resourceFieldRef:
-          containerName: darkroom
-          resource: limits.memory
-          divisor: "1"
+    {{- include "darkroom.memoryLimit" "gate" | nindent 4 }}
+    {{- include "darkroom.memoryLimit" "darkroom" | nindent 4 }}
   {{- if .Values.probe.path }}
   # Through the gate and Darkroom: new pods serve the image before they receive requests.
   startupProbe:
