@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"image"
 	"net/http"
 	"os"
@@ -249,7 +250,32 @@ func TestMetricsCountRequestsWithoutPaths(t *testing.T) {
 	if strings.Contains(metrics, "photo") {
 		t.Error("a path in the metrics")
 	}
+	mustHaveRecorded(t, metrics)
 	g.expect("/healthz", http.StatusOK)
+}
+
+var update = flag.Bool("update", false, "write testdata/series.txt")
+
+// mustHaveRecorded compares the gate's series with those that alerts and dashboards are
+// tested with. Of the buckets of histograms only the last one is recorded.
+func mustHaveRecorded(t *testing.T, metrics string) {
+	t.Helper()
+	var series strings.Builder
+	for line := range strings.Lines(metrics) {
+		name, _, _ := strings.Cut(line, " ")
+		if strings.HasPrefix(name, "darkroom_gate_") && (!strings.Contains(name, "le=") || strings.Contains(name, `le="+Inf"`)) {
+			series.WriteString(name + "\n")
+		}
+	}
+	file := filepath.Join("testdata", "series.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(series.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if recorded, err := os.ReadFile(file); err != nil || string(recorded) != series.String() {
+		t.Errorf("%v; go test . -update writes %s", err, file)
+	}
 }
 
 func TestInvalidSettingsAreNamed(t *testing.T) {

@@ -192,8 +192,8 @@ process_resident_memory_bytes 8e+07
 
 var sampleLine = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
 
-// recorded returns a load command with the series of the recorded scrape, and the labels
-// that Prometheus adds to each target.
+// recorded returns a load command with the series of the recorded scrape, the labels
+// that Prometheus adds to each target, and series of kube-state-metrics and of a gate.
 func recorded(t *testing.T) string {
 	t.Helper()
 	load := "load 1m\n"
@@ -211,6 +211,14 @@ func recorded(t *testing.T) string {
 			target += `,namespace="darkroom-system"`
 		}
 		load += fmt.Sprintf("  %s{%s} %sx180\n", parts[1], strings.Trim(parts[2]+","+target, ","), parts[3])
+	}
+	load += `  kube_pod_container_status_restarts_total{cluster="a",namespace="team-b",pod="shop-1-a",container="gate"} 1x180
+  kube_pod_container_status_last_terminated_reason{cluster="a",namespace="team-b",pod="shop-1-a",container="gate",reason="OOMKilled"} 1x180
+`
+	for series := range strings.Lines(string(read(t, "gate", "testdata", "series.txt"))) {
+		name, labels, _ := strings.Cut(strings.TrimRight(series, "}\n"), "{")
+		target := `cluster="a",namespace="team-b",service="shop",pod="shop-1-a",container="gate"`
+		load += fmt.Sprintf("  %s{%s} 1x180\n", name, strings.Trim(labels+","+target, ","))
 	}
 	return load
 }

@@ -51,6 +51,24 @@ func shopReady(condition, status string) string {
 
 const fine = healthy + each + ready
 
+// requests are those of a gate that succeed and fail.
+func requests(succeed, fail string) string {
+	return `
+  darkroom_gate_requests_total{namespace="team-a",service="photos",pod="a",code="200",cache="hit"} ` + succeed + `
+  darkroom_gate_requests_total{namespace="team-a",service="photos",pod="a",code="502",cache="miss"} ` + fail + `
+`
+}
+
+// durations are those of 100 requests a minute, of which some take less than a second and
+// the others 10 seconds.
+func durations(fast string) string {
+	return `
+  darkroom_gate_request_duration_seconds_bucket{namespace="team-a",service="photos",pod="a",le="1"} ` + fast + `
+  darkroom_gate_request_duration_seconds_bucket{namespace="team-a",service="photos",pod="a",le="10"} 0+100x10000
+  darkroom_gate_request_duration_seconds_bucket{namespace="team-a",service="photos",pod="a",le="+Inf"} 0+100x10000
+`
+}
+
 // gone are the series of an operator that is not scraped after ten minutes.
 const gone = `
   darkroom_operator_build_info{version="1",chart_version="2"} 1x10 stale
@@ -164,6 +182,30 @@ var alertTests = []struct {
   darkroom_info{namespace="team-b",name="shop",version="v1",source="S3",pod="b"} _x10 1x10000
   darkroom_status_condition{namespace="team-b",name="shop",type="Ready",status="False",pod="b"} _x10 1x10000
 `, at: 17 * time.Minute, want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"}},
+
+	// Requests of clients.
+	{name: "one request of five fails", series: fine + requests("0+48x10000", "0+12x10000"), at: 25 * time.Minute,
+		want: []string{"DarkroomGateErrors name=photos namespace=team-a severity=warning"}},
+	{name: "one request of fifty fails", series: fine + requests("0+98x10000", "0+2x10000"), at: 25 * time.Minute},
+	{name: "requests have failed for a minute", series: fine + requests("0+48x10000", "0x60 48 0x10000"), at: time.Hour},
+	{name: "one request of ten is slow", series: fine + durations("0+90x10000"), at: 30 * time.Minute,
+		want: []string{"DarkroomGateSlow name=photos namespace=team-a severity=warning"}},
+	{name: "one request of a thousand is slow", series: fine + durations("0+99.9x10000"), at: 30 * time.Minute},
+	{name: "requests wait", series: fine + `
+  darkroom_gate_queue_length{namespace="team-a",service="photos",pod="a",queue="transform"} 900x10000
+  darkroom_gate_queue_length{namespace="team-a",service="photos",pod="b",queue="transform"} 100x10000
+  darkroom_gate_queue_length{namespace="team-a",service="photos",pod="b",queue="fetch"} 100x10000
+`, at: 5 * time.Minute, want: []string{"DarkroomGateQueueFull name=photos namespace=team-a queue=transform severity=warning"}},
+	{name: "containers run out of memory", series: fine + `
+  kube_pod_container_status_restarts_total{namespace="team-a",pod="photos-7d9c-x2x",container="darkroom"} 0x30 1x10000
+  kube_pod_container_status_last_terminated_reason{namespace="team-a",pod="photos-7d9c-x2x",container="darkroom",reason="OOMKilled"} _x30 1x10000
+  kube_pod_container_status_restarts_total{namespace="team-c",pod="other-7d9c-x2x",container="gate"} 0x30 1x10000
+  kube_pod_container_status_last_terminated_reason{namespace="team-c",pod="other-7d9c-x2x",container="gate",reason="OOMKilled"} _x30 1x10000
+`, at: 35 * time.Minute, want: []string{"DarkroomOutOfMemory container=darkroom name=photos namespace=team-a severity=warning"}},
+	{name: "a container ran out of memory an hour ago", series: fine + `
+  kube_pod_container_status_restarts_total{namespace="team-a",pod="photos-7d9c-x2x",container="darkroom"} 0x30 1x10000
+  kube_pod_container_status_last_terminated_reason{namespace="team-a",pod="photos-7d9c-x2x",container="darkroom",reason="OOMKilled"} _x30 1x10000
+`, at: 90 * time.Minute},
 
 	// The objective.
 	{name: "all probes fail", series: fine + `
