@@ -111,14 +111,15 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 		return result{state: Miss}, err
 	}
 	failure := problem.Of(err)
-	if failure.Status < http.StatusInternalServerError {
-		p.cache.Remove(key) // the image is gone, or has become one that is refused
-	} else if p.stale(known) {
-		p.failures.Set(key, failure)
+	stale := failure.Status >= http.StatusInternalServerError && p.stale(known)
+	if stale || failure.Status != http.StatusServiceUnavailable {
+		_, _ = p.failures.Set(key, failure)
+	}
+	if stale {
 		return result{known, Stale}, nil
 	}
-	if failure.Status != http.StatusServiceUnavailable {
-		p.failures.Set(key, failure)
+	if failure.Status < http.StatusInternalServerError {
+		p.cache.Remove(key) // the image is gone, or has become one that is refused
 	}
 	return result{state: Miss}, err
 }

@@ -54,7 +54,7 @@ func Install(path string) error {
 	if err != nil {
 		return err
 	}
-	from, err := os.Open(self)
+	from, err := os.Open(self) //nolint:gosec // its own path
 	if err != nil {
 		return err
 	}
