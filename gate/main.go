@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -72,39 +71,22 @@ func run(ctx context.Context, lookup func(string) (string, bool)) error {
 
 	transformer := darkroom.New(c.Darkroom)
 	metrics := serve.NewMetrics(version)
-	handler, err := newHandler(c, transformer, metrics, log)
-	if err != nil {
-		return err
-	}
+	handler := newHandler(c, transformer, metrics, log)
 	health := serve.NewHealth(metrics, transformer.Ping)
-	var faces []serve.Face
-	for _, face := range []struct {
-		name, address string
-		handler       http.Handler
-	}{{"images", c.Address, handler}, {"Darkroom", c.Inner, transformer}, {"metrics", c.Metrics, health}} {
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", face.address)
-		if err != nil {
-			return fmt.Errorf("listen for %s: %w", face.name, err)
-		}
-		faces = append(faces, serve.Face{Name: face.name, Server: serve.NewServer(face.handler, log), Listener: listener})
-	}
-	log.Info("Gate is listening", "version", version, "address", c.Address)
-	return serve.Run(ctx, health.Drain, faces...)
+	log.Info("Gate starts", "version", version, "address", c.Address)
+	return serve.Run(ctx, log, health.Drain,
+		serve.Face{Name: "images", Address: c.Address, Handler: handler},
+		serve.Face{Name: "Darkroom", Address: c.Inner, Handler: transformer},
+		serve.Face{Name: "metrics", Address: c.Metrics, Handler: health})
 }
 
-func newHandler(c config.Config, transformer *darkroom.Darkroom, metrics *serve.Metrics, log *slog.Logger) (http.Handler, error) {
-	results, err := cache.New(cache.Options{
+func newHandler(c config.Config, transformer *darkroom.Darkroom, metrics *serve.Metrics, log *slog.Logger) http.Handler {
+	results := cache.New(cache.Options{
 		Memory: c.Memory / 4, Folder: c.CacheFolder,
 		// The rest is for files that are being written and for the file system itself.
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("open cache: %w", err)
-	}
-	h := &serve.Handler{Pipeline: serve.New(c.Options, transformer, results, metrics), CacheTTL: c.CacheTTL, Log: log}
-	if c.AccessLog {
-		h.AccessLog = log
-	}
-	return h, nil
+	pipeline := serve.New(c.Options, transformer, results, metrics)
+	return &serve.Handler{Pipeline: pipeline, CacheTTL: c.CacheTTL, AccessLog: c.AccessLog, Log: log}
 }

@@ -40,8 +40,8 @@ type Cache struct {
 
 // New opens the cache. A folder that cannot be used is logged and left out: a gate without
 // disk serves images, a gate that does not start serves none.
-func New(options Options) (*Cache, error) {
-	memory, err := otter.New(&otter.Options[string, *Entry]{
+func New(options Options) *Cache {
+	memory := otter.Must(&otter.Options[string, *Entry]{
 		MaximumWeight: uint64(max(options.Memory, 1)),
 		Weigher:       func(key string, e *Entry) uint32 { return uint32(weight(key, e)) }, //nolint:gosec // see put
 		OnDeletion: func(e otter.DeletionEvent[string, *Entry]) {
@@ -50,17 +50,15 @@ func New(options Options) (*Cache, error) {
 			}
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
 	c := &Cache{options: options, memory: memory}
 	if options.Folder != "" {
+		var err error
 		c.disk, err = openDisk(options.Folder, options.Disk, func() { options.Evicted(TierDisk) })
 		if err != nil {
 			c.failed("open", err)
 		}
 	}
-	return c, nil
+	return c
 }
 
 func weight(key string, e *Entry) int64 {

@@ -16,13 +16,10 @@ import (
 func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
 	t.Helper()
 	failures := new(int)
-	c, err := New(Options{
+	c := New(Options{
 		Memory: memory, Folder: folder, Disk: disk, Evicted: func(string) {}, Failed: func() { *failures++ },
 		Log: slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return c, failures
 }
 

@@ -41,7 +41,7 @@ func openDisk(folder string, capacity int64, evicted func()) (*disk, error) {
 		return nil, fmt.Errorf("open disk cache: %w", err)
 	}
 	d := &disk{folder: folder, largest: capacity / 16, writers: make(chan struct{}, maxWriters)}
-	d.index, err = otter.New(&otter.Options[string, int64]{
+	d.index = otter.Must(&otter.Options[string, int64]{
 		MaximumWeight: uint64(max(capacity, 1)),
 		Weigher:       func(_ string, size int64) uint32 { return uint32(size + fileOverhead) }, //nolint:gosec // at most largest
 		Executor:      func(task func()) { task() },                                             // so that the bound holds at once
@@ -54,9 +54,6 @@ func openDisk(folder string, capacity int64, evicted func()) (*disk, error) {
 			}
 		},
 	})
-	if err != nil {
-		return nil, fmt.Errorf("open disk cache: %w", err)
-	}
 	for _, entry := range entries {
 		info, err := entry.Info()
 		switch {
@@ -80,34 +77,25 @@ func (d *disk) path(name string) string { return filepath.Join(d.folder, name) }
 
 // get returns nil without an error if there is no entry. A file that cannot be read or is
 // corrupt is removed.
-func (d *disk) get(key string) (*Entry, error) {
+func (d *disk) get(key string) (entry *Entry, err error) {
 	name := nameOf(key)
 	if _, ok := d.index.GetIfPresent(name); !ok {
 		return nil, nil
 	}
-	entry, err := d.read(key, name)
+	info, err := os.Stat(d.path(name))
+	var file []byte
+	if err == nil {
+		file, err = os.ReadFile(d.path(name))
+	}
+	if err == nil {
+		entry, err = decode(key, file)
+	}
 	if err != nil {
 		d.index.Invalidate(name)
 		if errors.Is(err, fs.ErrNotExist) { // evicted meanwhile
 			return nil, nil
 		}
 		return nil, fmt.Errorf("read cache file: %w", err)
-	}
-	return entry, nil
-}
-
-func (d *disk) read(key, name string) (*Entry, error) {
-	info, err := os.Stat(d.path(name))
-	if err != nil {
-		return nil, err
-	}
-	file, err := os.ReadFile(d.path(name))
-	if err != nil {
-		return nil, err
-	}
-	entry, err := decode(key, file)
-	if err != nil {
-		return nil, err
 	}
 	entry.Validated = info.ModTime()
 	return entry, nil

@@ -97,18 +97,13 @@ func (e *environment) object(name string) map[string]string {
 }
 
 // level parses a log level of Darkroom.
-func (e *environment) level(name string) slog.Level {
-	switch text := strings.ToLower(e.text(name, "info")); text {
-	case "debug":
-		return slog.LevelDebug
-	case "info":
-		return slog.LevelInfo
-	case "warn":
-		return slog.LevelWarn
-	case "error", "dpanic", "panic", "fatal":
-		return slog.LevelError
-	default:
-		e.fail(name, fmt.Sprintf("unknown level %q", text))
-		return slog.LevelInfo
+func (e *environment) level(name string) (level slog.Level) {
+	text := strings.ToLower(e.text(name, "info"))
+	if slices.Contains([]string{"dpanic", "panic", "fatal"}, text) {
+		text = "error"
 	}
+	if err := level.UnmarshalText([]byte(text)); err != nil {
+		e.fail(name, err.Error())
+	}
+	return level
 }

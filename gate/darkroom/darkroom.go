@@ -33,8 +33,8 @@ type Darkroom struct {
 	base   *url.URL
 	client *http.Client
 
-	mu        sync.Mutex
-	published map[string]*publication
+	// published are the originals that are being transformed, by path: *publication.
+	published sync.Map
 }
 
 type publication struct {
@@ -50,19 +50,17 @@ func New(base *url.URL) *Darkroom {
 			Timeout:   timeout,
 			Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, DisableCompression: true},
 		},
-		published: map[string]*publication{},
 	}
 }
 
 // ServeHTTP is the inner face. It serves only what is being transformed.
 func (d *Darkroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d.mu.Lock()
-	p, ok := d.published[r.URL.Path]
-	d.mu.Unlock()
+	found, ok := d.published.Load(r.URL.Path)
 	if !ok || r.Method != http.MethodGet {
 		http.NotFound(w, r)
 		return
 	}
+	p := found.(*publication)
 	p.fetched.Store(true)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(len(p.original)))
@@ -75,14 +73,8 @@ func (d *Darkroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *Darkroom) Transform(ctx context.Context, original []byte, query string) ([]byte, error) {
 	p := &publication{original: original}
 	path := "/" + rand.Text()
-	d.mu.Lock()
-	d.published[path] = p
-	d.mu.Unlock()
-	defer func() {
-		d.mu.Lock()
-		delete(d.published, path)
-		d.mu.Unlock()
-	}()
+	d.published.Store(path, p)
+	defer d.published.Delete(path)
 
 	status, body, err := d.get(context.WithoutCancel(ctx), &url.URL{Path: path, RawQuery: query})
 	switch {

@@ -3,7 +3,6 @@ package flight
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 )
@@ -26,31 +25,30 @@ type call[T any] struct {
 // reports whether it was shared. The context of fn is canceled when all who wait for it
 // have left; it has the values of the first one's context.
 func (g *Group[T]) Do(ctx context.Context, key string, fn func(context.Context) (T, error)) (value T, shared bool, err error) {
-	for {
-		c, shared := g.join(ctx, key, fn)
-		select {
-		case <-c.done:
-		case <-ctx.Done():
-			g.leave(c)
-			return value, shared, ctx.Err()
-		}
-		// A call that was joined while it was being canceled is repeated.
-		if shared && errors.Is(c.err, context.Canceled) && ctx.Err() == nil {
-			continue
-		}
-		return c.value, shared, c.err
+	g.mu.Lock()
+	c, shared := g.calls[key]
+	if !shared {
+		c = g.start(ctx, key, fn)
 	}
-}
-
-func (g *Group[T]) join(ctx context.Context, key string, fn func(context.Context) (T, error)) (*call[T], bool) {
+	c.waiting++
+	g.mu.Unlock()
+	select {
+	case <-c.done:
+		return c.value, shared, c.err
+	case <-ctx.Done():
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if c, ok := g.calls[key]; ok {
-		c.waiting++
-		return c, true
+	if c.waiting--; c.waiting == 0 {
+		c.cancel()
+		g.forget(key, c) // who comes now needs another call
 	}
+	return value, shared, ctx.Err()
+}
+
+func (g *Group[T]) start(ctx context.Context, key string, fn func(context.Context) (T, error)) *call[T] {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &call[T]{done: make(chan struct{}), cancel: cancel, waiting: 1}
+	c := &call[T]{done: make(chan struct{}), cancel: cancel}
 	if g.calls == nil {
 		g.calls = map[string]*call[T]{}
 	}
@@ -61,20 +59,18 @@ func (g *Group[T]) join(ctx context.Context, key string, fn func(context.Context
 				c.err = fmt.Errorf("panic: %v", r)
 			}
 			g.mu.Lock()
-			delete(g.calls, key)
+			g.forget(key, c)
 			g.mu.Unlock()
 			cancel()
 			close(c.done)
 		}()
 		c.value, c.err = fn(ctx)
 	}()
-	return c, false
+	return c
 }
 
-func (g *Group[T]) leave(c *call[T]) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if c.waiting--; c.waiting == 0 {
-		c.cancel()
+func (g *Group[T]) forget(key string, c *call[T]) {
+	if g.calls[key] == c {
+		delete(g.calls, key)
 	}
 }

@@ -58,7 +58,8 @@ func Inspect(body []byte) (Info, error) {
 		}
 		return info, nil
 	}
-	if contentType := sniff(body); contentType != "" {
+	switch contentType := Type(body); contentType {
+	case "image/avif", "image/bmp", "image/x-icon": // there is no decoder of them here
 		return Info{ContentType: contentType}, nil
 	}
 	return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
@@ -81,26 +82,12 @@ func bytesPerPixel(model color.Model) float64 {
 	return 4
 }
 
-// sniff returns the media type of images that have no decoder here. It does not include SVG,
-// which may contain scripts.
-func sniff(body []byte) string {
-	if len(body) >= 12 && string(body[4:8]) == "ftyp" {
-		switch string(body[8:12]) {
-		case "avif", "avis":
-			return "image/avif"
-		}
-		return ""
+// Type returns the media type of an image, derived from its first bytes; empty if it is not an
+// image. SVG is none, because it may contain scripts.
+func Type(body []byte) string {
+	if len(body) >= 12 && (string(body[4:12]) == "ftypavif" || string(body[4:12]) == "ftypavis") {
+		return "image/avif"
 	}
-	switch contentType := http.DetectContentType(body); contentType {
-	case "image/bmp", "image/x-icon":
-		return contentType
-	}
-	return ""
-}
-
-// ResultType returns the media type of a transformed image, or an empty string if it is not
-// an image.
-func ResultType(body []byte) string {
 	if contentType := http.DetectContentType(body); strings.HasPrefix(contentType, "image/") {
 		return contentType
 	}

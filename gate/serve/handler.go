@@ -19,8 +19,8 @@ type Handler struct {
 	Pipeline *Pipeline
 	// CacheTTL is the time for which browsers and CDNs may keep an image.
 	CacheTTL time.Duration
-	// AccessLog receives a record for each request; nil disables it.
-	AccessLog *slog.Logger
+	// AccessLog logs each request.
+	AccessLog bool
 	Log       *slog.Logger
 
 	sending ledger
@@ -39,8 +39,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		code = statusClientClosed
 	}
 	h.Pipeline.metrics.responded(code, state, recorder.sent, took)
-	if h.AccessLog != nil {
-		h.AccessLog.LogAttrs(r.Context(), slog.LevelInfo, "request",
+	if h.AccessLog {
+		h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
 			slog.Int("status", code), slog.Int64("bytes", recorder.sent), slog.String("cache", string(state)),
 			slog.Duration("duration", took), slog.String("client", clientOf(r)))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
@@ -34,19 +35,15 @@ var buckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 
 // NewMetrics registers the metrics.
 func NewMetrics(version string) *Metrics {
 	registry := prometheus.NewRegistry()
+	auto := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
-		registry.MustRegister(c)
-		return c
+		return auto.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
-		registry.MustRegister(h)
-		return h
+		return auto.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	info := counter("build_info", "Always 1, with the version as a label.", "version")
-	info.WithLabelValues(version).Inc()
+	counter("build_info", "Always 1, with the version as a label.", "version").WithLabelValues(version).Inc()
 	return &Metrics{
 		Registry:   registry,
 		requests:   counter("requests_total", "Number of requests by status code and cache state (hit, miss, revalidated, stale, none).", "code", "cache"),
@@ -67,9 +64,8 @@ func (m *Metrics) Evicted(tier string) { m.evictions.WithLabelValues(tier).Inc()
 func (m *Metrics) DiskFailed() { m.diskErrors.Inc() }
 
 func (m *Metrics) gauge(name, help, label, value string, get func() float64) {
-	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: namespace, Name: name, Help: help, ConstLabels: prometheus.Labels{label: value},
-	}, get))
+	options := prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: prometheus.Labels{label: value}}
+	promauto.With(m.Registry).NewGaugeFunc(options, get)
 }
 
 func (m *Metrics) observe(c *cache.Cache) {

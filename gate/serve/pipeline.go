@@ -103,12 +103,9 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 
 // refresh fetches or revalidates an entry.
 func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (result, error) {
-	entry, state, err := p.produce(ctx, client, key, r, known)
-	if err == nil {
-		return result{entry, state}, nil
-	}
-	if errors.Is(err, context.Canceled) {
-		return result{state: Miss}, err
+	made, err := p.produce(ctx, client, key, r, known)
+	if err == nil || errors.Is(err, context.Canceled) {
+		return made, err
 	}
 	failure := problem.Of(err)
 	stale := failure.Status >= http.StatusInternalServerError && p.stale(known)
@@ -121,7 +118,7 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 	if failure.Status < http.StatusInternalServerError {
 		p.cache.Remove(key) // the image is gone, or has become one that is refused
 	}
-	return result{state: Miss}, err
+	return made, err
 }
 
 // stale reports whether an entry may be served while the source fails.

@@ -10,72 +10,62 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/shrink"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
 // produce asks the source and makes an entry of what it returns.
-func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (*cache.Entry, State, error) {
+func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (result, error) {
 	var validators original.Validators
 	if known != nil {
 		validators = known.Source
 	}
-	fetched, err := p.fetch(ctx, client, r.Path, validators)
+	response, body, release, err := p.fetch(ctx, client, r.Path, validators)
 	if err != nil {
-		return nil, Miss, err
+		return result{state: Miss}, err
 	}
-	if fetched.unchanged {
-		return p.cache.Revalidate(key, known, time.Now()), Revalidated, nil
+	if response.Unchanged {
+		return result{p.cache.Revalidate(key, known, time.Now()), Revalidated}, nil
 	}
-	defer fetched.release()
-	made, contentType, err := p.transform(ctx, client, fetched.body, r)
+	defer release()
+	made, contentType, err := p.transform(ctx, client, body, r)
 	if err != nil {
-		return nil, Miss, err
+		return result{state: Miss}, err
 	}
-	entry := cache.NewEntry(made, contentType, fetched.validators, time.Now())
+	entry := cache.NewEntry(made, contentType, response.Validators, time.Now())
 	p.cache.Put(key, entry)
-	return entry, Miss, nil
+	return result{entry, Miss}, nil
 }
 
-type fetched struct {
-	unchanged  bool
-	body       []byte
-	validators original.Validators
-	// release returns the memory of the body.
-	release func()
-}
-
-// fetch reads an original within the limits of the gate's memory.
-func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (fetched, error) {
+// fetch reads an original within the limits of the gate's memory. If it has changed, release
+// returns the memory of its body.
+func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (response *source.Response, body []byte, release func(), err error) {
 	leave, err := p.queues.fetches.acquire(ctx, client, 1)
 	if err != nil {
-		return fetched{}, err
+		return nil, nil, nil, err
 	}
 	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	measure := since(p.metrics.fetches)
-	response, err := p.Source.Open(ctx, path, known)
 	defer func() { measure(err) }()
-	if err != nil {
-		return fetched{}, err
+	response, err = p.Source.Open(ctx, path, known)
+	if err != nil || response.Unchanged {
+		return response, nil, nil, err
 	}
 	defer response.Body.Close()
-	if response.Unchanged {
-		return fetched{unchanged: true}, nil
-	}
 	size := response.Length
 	if size < 0 || size > p.MaxSourceBytes {
 		size = p.MaxSourceBytes
 	}
-	release, err := p.queues.originals.acquire(ctx, client, size)
+	release, err = p.queues.originals.acquire(ctx, client, size)
 	if err != nil {
-		return fetched{}, err
+		return nil, nil, nil, err
 	}
-	body, err := response.Read(ctx, cancel, p.MaxSourceBytes)
+	body, err = response.Read(ctx, cancel, p.MaxSourceBytes)
 	if err != nil {
 		release()
-		return fetched{}, err
 	}
-	return fetched{body: body, validators: response.Validators, release: release}, nil
+	return response, body, release, err
 }
 
 // transform checks an original and applies the transformation of a request.
@@ -142,7 +132,7 @@ func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info ori
 	if err != nil {
 		return nil, "", err
 	}
-	contentType := original.ResultType(made)
+	contentType := original.Type(made)
 	if contentType == "" {
 		return nil, "", problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
 	}

@@ -22,8 +22,8 @@ const (
 	maxHeader    = 16 << 10
 )
 
-// NewServer returns a server with time limits and a bounded number of connections.
-func NewServer(handler http.Handler, log *slog.Logger) *http.Server {
+// newServer returns a server with time limits and a bounded number of connections.
+func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	connections := &connections{idle: map[net.Conn]struct{}{}, max: MaxConnections}
 	return &http.Server{
 		Handler:           handler,
@@ -74,7 +74,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 
 // Health serves /healthz, /readyz and /metrics, on a port that is not public.
 type Health struct {
-	metrics  http.Handler
+	http.ServeMux
 	ping     func(context.Context) error
 	started  atomic.Bool
 	draining atomic.Bool
@@ -83,72 +83,63 @@ type Health struct {
 // NewHealth returns the health of a gate. It is ready once Darkroom has responded to a
 // ping, and stays ready while Darkroom restarts, because cached images are still served.
 func NewHealth(metrics *Metrics, ping func(context.Context) error) *Health {
-	return &Health{metrics: promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}), ping: ping}
+	h := &Health{ping: ping}
+	h.Handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
+	h.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	h.HandleFunc("/readyz", h.ready)
+	return h
 }
 
 // Drain makes the gate not ready.
 func (h *Health) Drain() { h.draining.Store(true) }
 
-func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/healthz":
-		_, _ = w.Write([]byte("ok\n"))
-	case "/readyz":
-		h.ready(w, r)
-	case "/metrics":
-		h.metrics.ServeHTTP(w, r)
-	default:
-		http.NotFound(w, r)
-	}
-}
-
 func (h *Health) ready(w http.ResponseWriter, r *http.Request) {
-	if h.draining.Load() {
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	switch {
+	case h.draining.Load():
 		http.Error(w, "draining", http.StatusServiceUnavailable)
-		return
-	}
-	if !h.started.Load() {
-		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-		defer cancel()
-		if err := h.ping(ctx); err != nil {
-			http.Error(w, "waiting for Darkroom", http.StatusServiceUnavailable)
-			return
-		}
+	case !h.started.Load() && h.ping(ctx) != nil:
+		http.Error(w, "waiting for Darkroom", http.StatusServiceUnavailable)
+	default:
 		h.started.Store(true)
+		_, _ = w.Write([]byte("ok\n"))
 	}
-	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Face is a server with its listener.
+// Face is what the gate serves at an address.
 type Face struct {
-	Name     string
-	Server   *http.Server
-	Listener net.Listener
+	Name, Address string
+	Handler       http.Handler
 }
 
 // Run serves all faces until ctx is done. It then drains the first one, the public face,
 // before it closes the others: requests that are under way need them.
-func Run(ctx context.Context, drain func(), faces ...Face) error {
+func Run(ctx context.Context, log *slog.Logger, drain func(), faces ...Face) (err error) {
 	failed := make(chan error, len(faces))
+	var servers []*http.Server
 	for _, face := range faces {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", face.Address)
+		if err != nil {
+			return fmt.Errorf("listen for %s: %w", face.Name, err)
+		}
+		server := newServer(face.Handler, log)
+		servers = append(servers, server)
 		go func() {
-			if err := face.Server.Serve(face.Listener); !errors.Is(err, http.ErrServerClosed) {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serve %s: %w", face.Name, err)
 			}
 		}()
 	}
-	var result error
 	select {
-	case result = <-failed:
+	case err = <-failed:
 	case <-ctx.Done():
 		drain()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
-	for _, face := range faces {
-		if err := face.Server.Shutdown(ctx); err != nil {
-			result = errors.Join(result, fmt.Errorf("drain %s: %w", face.Name, err))
-		}
+	for _, server := range servers {
+		err = errors.Join(err, server.Shutdown(ctx))
 	}
-	return result
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -54,15 +53,9 @@ func Install(path string) error {
 	if err != nil {
 		return err
 	}
-	from, err := os.Open(self) //nolint:gosec // its own path
+	program, err := os.ReadFile(self) //nolint:gosec // its own path
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) //nolint:gosec // a program
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	return os.WriteFile(path, program, 0o755) //nolint:gosec // a program
 }
