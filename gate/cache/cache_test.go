@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -146,6 +147,33 @@ func TestARevalidatedEntryKeepsItsTimeOnDisk(t *testing.T) {
 	c.Remove("/a?")
 	if got, _ := c.Get("/a?"); got != nil {
 		t.Error("still there after removal")
+	}
+}
+
+// A file is read as it was written, for its key, or not at all.
+func TestRandomDamageIsNotServed(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 50_000 {
+		key := fmt.Sprintf("/%d?w=%d", random.IntN(100), random.IntN(100))
+		want := entry(random.IntN(200))
+		file, err := encode(key, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := bytes.Clone(file)
+		switch i % 4 {
+		case 0:
+			damaged[random.IntN(len(damaged))] ^= 1 << random.IntN(8)
+		case 1:
+			damaged = damaged[:random.IntN(len(damaged))]
+		case 2:
+			damaged = append(damaged, byte(random.IntN(256)))
+		case 3:
+			key = "/other" + key
+		}
+		if got, err := decode(key, damaged); err == nil {
+			t.Fatalf("%s: %+v of a damaged file", key, got)
+		}
 	}
 }
 

@@ -101,16 +101,14 @@ func (d *disk) get(key string) (entry *Entry, err error) {
 	return entry, nil
 }
 
-var errBusy = errors.New("too many cache files are being written")
-
 // put writes an entry, replacing an earlier one. It does not wait for a slow disk: the entry
-// is dropped if too many are being written.
+// is not stored if too many are being written.
 func (d *disk) put(key string, e *Entry) error {
 	select {
 	case d.writers <- struct{}{}:
 		defer func() { <-d.writers }()
 	default:
-		return errBusy
+		return nil
 	}
 	file, err := encode(key, e)
 	if err != nil || int64(len(file)) > d.largest {

@@ -5,6 +5,7 @@
 package darkroom
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -64,7 +65,7 @@ func (d *Darkroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.fetched.Store(true)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(len(p.original)))
-	_, _ = w.Write(p.original)
+	_, _ = bytes.NewReader(p.original).WriteTo(w)
 }
 
 // Transform applies a query string of Darkroom to an original. It does not stop when the

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"math/rand/v2"
 	"net/url"
 	"strings"
 	"testing"
@@ -158,6 +159,46 @@ func TestResultsThatTheOriginalMakesTooLargeAreRefused(t *testing.T) {
 		if err := rules.Check(r.Transform, test.original, 50_000_000); (err != nil) != test.refused {
 			t.Errorf("%s of %v: %v", test.query, test.original, err)
 		}
+	}
+}
+
+// Two requests have the same key only if they are the same.
+func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(from []string) string { return from[random.IntN(len(from))] }
+	parts := []string{"a", "b.jpg", "%3F", "?", "%2F", "..", ".", "//", "%25", "%C3%A9", "é", "%00", "&", "+", "%2B", " ", ";", "#", "=", "w=1", "%ff"}
+	values := []string{"", "0", "1", "-1", "1.005", "300", "1e2", "NaN", "crop", "scale", "top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb"}
+	names := append([]string{"preset", "v", "W"}, Parameters...)
+	limited := rules
+	limited.Presets = map[string]string{"thumb": "w=50&h=50&fit=crop", "1": "auto=format"}
+	requests := map[string]Request{}
+	for range 50_000 {
+		target := "/"
+		for range random.IntN(5) {
+			target += pick(parts) + pick([]string{"", "/"})
+		}
+		target += "?"
+		for range random.IntN(5) {
+			target += pick(names) + "=" + pick(values) + pick([]string{"&", "&", ";", ""})
+		}
+		u, err := url.ParseRequestURI(target)
+		if err != nil {
+			continue
+		}
+		r, err := limited.Parse(u)
+		if err != nil {
+			if p := problem.Of(err); p.Status >= 500 {
+				t.Fatalf("%q: %v", target, err)
+			}
+			continue
+		}
+		if other, ok := requests[r.Key()]; ok && other != r {
+			t.Fatalf("%+v and %+v have the key %s", r, other, r.Key())
+		}
+		requests[r.Key()] = r
+	}
+	if len(requests) < 1000 {
+		t.Errorf("%d different requests", len(requests))
 	}
 }
 

@@ -1,0 +1,209 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// anything is a source that has a different image at each path.
+type anything struct{ image []byte }
+
+func (a anything) Open(_ context.Context, path string, _ original.Validators) (*source.Response, error) {
+	body := append(bytes.Clone(a.image), path...)
+	return &source.Response{Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body))}, nil
+}
+
+func newHandler(t *testing.T, size int, memory int64, folder string, disk int64) *Handler {
+	t.Helper()
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	metrics := NewMetrics("test")
+	log := slog.New(slog.DiscardHandler)
+	return &Handler{Log: log, Pipeline: New(
+		Options{
+			Source: anything{append(file.Bytes(), make([]byte, size)...)}, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100},
+			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
+		}, nil,
+		cache.New(cache.Options{Memory: memory / 4, Folder: folder, Disk: disk, Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log}),
+		metrics)}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
+	const memory, disk = 32 << 20, 8 << 20
+	folder := t.TempDir()
+	h := newHandler(t, 4000, memory, folder, disk)
+	before, goroutines := heap(), runtime.NumGoroutine()
+	for i := range 100_000 {
+		response := httptest.NewRecorder()
+		target := fmt.Sprintf("/%d.png", i)
+		h.ServeHTTP(response, httptest.NewRequest(http.MethodGet, target, nil))
+		if response.Code != http.StatusOK || !strings.HasSuffix(response.Body.String(), target) {
+			t.Fatalf("%s: %d with the image of another path", target, response.Code)
+		}
+	}
+	for range 1000 { // the last files are being written
+		if runtime.NumGoroutine() <= goroutines+2 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if after := heap(); after > before+memory*3/4 {
+		t.Errorf("%d MiB in use, before %d MiB", after>>20, before>>20)
+	}
+	if got := runtime.NumGoroutine(); got > goroutines+2 {
+		t.Errorf("%d goroutines, before %d", got, goroutines)
+	}
+	var total int64
+	err := filepath.WalkDir(folder, func(_ string, file fs.DirEntry, err error) error {
+		if info, statErr := file.Info(); err == nil && statErr == nil && !file.IsDir() {
+			total += info.Size()
+		}
+		return err
+	})
+	if err != nil || total > disk || total < disk/4 {
+		t.Errorf("%d bytes on disk: %v", total, err)
+	}
+	runtime.KeepAlive(h)
+}
+
+// pipes is a listener without a network, so that time can be simulated.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p <- server
+	return client
+}
+
+// closedAfter returns the time until the server closes a connection.
+func closedAfter(t *testing.T, conn net.Conn) time.Duration {
+	t.Helper()
+	start := time.Now()
+	for {
+		if _, err := conn.Write([]byte("x")); err != nil {
+			return time.Since(start)
+		}
+		if time.Since(start) > time.Hour {
+			t.Fatal("not closed within an hour")
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func TestSlowClientsAreDisconnected(t *testing.T) {
+	h := newHandler(t, 1<<20, 512<<20, "", 0)
+	synctest.Test(t, func(t *testing.T) {
+		listener := make(pipes)
+		server := newServer(h, slog.New(slog.DiscardHandler))
+		go func() { _ = server.Serve(listener) }()
+
+		writer := listener.dial()
+		if _, err := writer.Write([]byte("GET /a.png HTTP/1.1\r\nHost: a\r\nX: ")); err != nil {
+			t.Fatal(err)
+		}
+		if took := closedAfter(t, writer); took > 15*time.Second {
+			t.Errorf("a client that does not end its request was disconnected after %s", took)
+		}
+
+		reader := listener.dial()
+		if _, err := reader.Write([]byte("GET /a.png HTTP/1.1\r\nHost: a\r\n\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(reader, make([]byte, 100)); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		for h.sending.count() > 0 && time.Since(start) < time.Hour {
+			time.Sleep(time.Second)
+		}
+		if took := time.Since(start); took < 30*time.Second || took > 2*time.Minute {
+			t.Errorf("a client that does not read its response was disconnected after %s", took)
+		}
+		_ = reader.Close()
+		_ = server.Close()
+	})
+}
+
+func (l *ledger) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.readers)
+}
+
+func TestIdleConnectionsMakePlaceForOthers(t *testing.T) {
+	c := &connections{idle: map[net.Conn]struct{}{}, max: 8}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("image")) }))
+	server.Config.ConnState = c.changed
+	server.Start()
+	defer server.Close()
+	var idle []net.Conn
+	for range 200 {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle = append(idle, conn)
+	}
+	response, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	closed := 0
+	for _, conn := range idle {
+		_ = conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			closed++
+		}
+		_ = conn.Close()
+	}
+	if closed < 200-8 {
+		t.Errorf("%d of 200 idle connections were closed, with a bound of 8", closed)
+	}
+}
