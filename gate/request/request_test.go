@@ -1,6 +1,7 @@
 package request
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"strings"
@@ -178,8 +179,13 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 			target += pick(parts) + pick([]string{"", "/"})
 		}
 		target += "?"
+		if random.IntN(2) == 0 { // one in which every parameter has an effect
+			target += fmt.Sprintf("w=%d&h=%d&fit=%s&crop=%s&mono=%s&blur=%d&flip=%s&rot=%d&auto=%s", 1+random.IntN(3), 1+random.IntN(3),
+				pick([]string{"", "crop", "scale"}), pick([]string{"", "top", "left"}), pick([]string{"", "000000"}), random.IntN(3), pick([]string{"", "h", "v"}), random.IntN(3),
+				pick([]string{"", "format", "compress"}))
+		}
 		for range random.IntN(5) {
-			target += pick(names) + "=" + pick(values) + pick([]string{"&", "&", ";", ""})
+			target += pick([]string{"&", "&", ";", ""}) + pick(names) + "=" + pick(values)
 		}
 		u, err := url.ParseRequestURI(target)
 		if err != nil {
