@@ -52,6 +52,7 @@ start() {
 
   say "Original images: hack/demo/images.yaml"
   load docker.io/darkroom-operator/sources:demo bin/sources
+  load "ghcr.io/darkroom-operator/darkroom-gate:v$(cat gate/VERSION)" bin/gate
   "$kubectl" apply -f hack/demo/images.yaml
   say "Operator and page"
   start_operator
