@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -71,16 +70,6 @@ func run(ctx context.Context, lookup func(string) (string, bool)) error {
 
 	transformer := darkroom.New(c.Darkroom)
 	metrics := serve.NewMetrics(version)
-	handler := newHandler(c, transformer, metrics, log)
-	health := serve.NewHealth(metrics, transformer.Ping)
-	log.Info("Gate starts", "version", version, "address", c.Address)
-	return serve.Run(ctx, log, health.Drain,
-		serve.Face{Name: "images", Address: c.Address, Handler: handler},
-		serve.Face{Name: "Darkroom", Address: c.Inner, Handler: transformer},
-		serve.Face{Name: "metrics", Address: c.Metrics, Handler: health})
-}
-
-func newHandler(c config.Config, transformer *darkroom.Darkroom, metrics *serve.Metrics, log *slog.Logger) http.Handler {
 	results := cache.New(cache.Options{
 		Memory: c.Memory / 4, Folder: c.CacheFolder,
 		// The rest is for files that are being written and for the file system itself.
@@ -88,5 +77,10 @@ func newHandler(c config.Config, transformer *darkroom.Darkroom, metrics *serve.
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
 	})
 	pipeline := serve.New(c.Options, transformer, results, metrics)
-	return &serve.Handler{Pipeline: pipeline, CacheTTL: c.CacheTTL, AccessLog: c.AccessLog, Log: log}
+	handler := &serve.Handler{Pipeline: pipeline, CacheTTL: c.CacheTTL, AccessLog: c.AccessLog, Log: log}
+	log.Info("Gate starts", "version", version, "address", c.Address)
+	return serve.Run(ctx, log,
+		serve.Face{Name: "images", Address: c.Address, Handler: handler},
+		serve.Face{Name: "Darkroom", Address: c.Inner, Handler: transformer},
+		serve.Face{Name: "metrics", Address: c.Metrics, Handler: serve.NewHealth(metrics, transformer.Ping)})
 }

@@ -99,14 +99,15 @@ func (c *Cache) Put(key string, e *Entry) {
 
 // Revalidate stores a new time of validation.
 func (c *Cache) Revalidate(key string, e *Entry, now time.Time) *Entry {
-	e = e.Revalidated(now)
-	c.remember(key, e)
+	validated := *e
+	validated.Validated = now
+	c.remember(key, &validated)
 	if c.disk != nil {
 		if err := c.disk.touch(key, now); err != nil {
 			c.failed("touch", err)
 		}
 	}
-	return e
+	return &validated
 }
 
 // Remove drops an entry.

@@ -31,13 +31,6 @@ func NewEntry(body []byte, contentType string, source original.Validators, now t
 	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Source: source, Validated: now}
 }
 
-// Revalidated returns the entry with a new time of validation.
-func (e *Entry) Revalidated(now time.Time) *Entry {
-	validated := *e
-	validated.Validated = now
-	return &validated
-}
-
 // content is what a file contains after the SHA-256 digest of the rest. The time of validation
 // is the file's modification time.
 type content struct {

@@ -60,7 +60,7 @@ func Of(err error) *Problem {
 }
 
 // Write sends the problem.
-func (p *Problem) Write(w http.ResponseWriter, r *http.Request) int {
+func (p *Problem) Write(w http.ResponseWriter, r *http.Request) {
 	body, err := json.Marshal(struct {
 		Type   string `json:"type"`
 		Title  string `json:"title"`
@@ -79,9 +79,7 @@ func (p *Problem) Write(w http.ResponseWriter, r *http.Request) int {
 		header.Set("Retry-After", strconv.Itoa(int(max(p.RetryAfter, time.Second)/time.Second)))
 	}
 	w.WriteHeader(p.Status)
-	if r.Method == http.MethodHead {
-		return 0
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
 	}
-	n, _ := w.Write(body)
-	return n
 }

@@ -100,7 +100,7 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 	if preset := values.Get("preset"); preset != "" {
 		query, ok := r.Presets[preset]
 		if !ok {
-			return nil, problem.New(http.StatusBadRequest, "preset %q does not exist", abbreviate(preset))
+			return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", preset)
 		}
 		expanded, err := url.ParseQuery(query)
 		if err != nil {
@@ -125,13 +125,4 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 		merge(name, given[0])
 	}
 	return params, nil
-}
-
-// abbreviate shortens text of a client for a message.
-func abbreviate(text string) string {
-	const most = 32
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }

@@ -32,7 +32,10 @@ const statusClientClosed = 499
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	recorder := &recorder{ResponseWriter: w}
-	state := h.serve(recorder, r)
+	state, err := h.serve(recorder, r)
+	if err != nil {
+		h.fail(recorder, r, err)
+	}
 	took := time.Since(start)
 	code := recorder.code
 	if code == 0 {
@@ -47,35 +50,31 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve responds and returns the state of the cache; empty if it was not asked.
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) State {
+// serve responds, or returns a problem or the error of the context.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (State, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported").Write(w, r)
-		return ""
+		return None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
 	}
 	if r.URL.Path == "/ping" {
 		_, _ = w.Write([]byte("pong"))
-		return ""
+		return None, nil
 	}
 	parsed, err := h.Pipeline.Rules.Parse(r.URL)
 	if err != nil {
-		h.fail(w, r, err)
-		return ""
+		return None, err
 	}
 	entry, state, err := h.Pipeline.Get(r.Context(), clientOf(r), parsed)
 	if err != nil {
-		h.fail(w, r, err)
-		return state
+		return state, err
 	}
 	release, err := h.sending.hold(entry, h.Pipeline.Memory/10)
 	if err != nil {
-		h.fail(w, r, err)
-		return state
+		return state, err
 	}
 	defer release()
 	h.send(w, r, entry)
-	return state
+	return state, nil
 }
 
 // minRate is the slowest reader that is waited for, in bytes per second.

@@ -97,11 +97,7 @@ func outcome(err error) string {
 }
 
 func (m *Metrics) responded(code int, state State, sent int64, took time.Duration) {
-	label := string(state)
-	if state == "" {
-		label = "none"
-	}
-	m.requests.WithLabelValues(strconv.Itoa(code), label).Inc()
-	m.duration.WithLabelValues(label).Observe(took.Seconds())
+	m.requests.WithLabelValues(strconv.Itoa(code), string(state)).Inc()
+	m.duration.WithLabelValues(string(state)).Observe(took.Seconds())
 	m.bytes.Add(float64(sent))
 }

@@ -27,6 +27,8 @@ const (
 	Miss        State = "miss"
 	Revalidated State = "revalidated"
 	Stale       State = "stale"
+	// None is the state of requests that the cache is not asked for.
+	None State = "none"
 )
 
 // Options configure a Pipeline.

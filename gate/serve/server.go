@@ -72,39 +72,25 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// Health serves /healthz, /readyz and /metrics, on a port that is not public.
-type Health struct {
-	http.ServeMux
-	ping     func(context.Context) error
-	started  atomic.Bool
-	draining atomic.Bool
-}
-
-// NewHealth returns the health of a gate. It is ready once Darkroom has responded to a
-// ping, and stays ready while Darkroom restarts, because cached images are still served.
-func NewHealth(metrics *Metrics, ping func(context.Context) error) *Health {
-	h := &Health{ping: ping}
-	h.Handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
-	h.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	h.HandleFunc("/readyz", h.ready)
-	return h
-}
-
-// Drain makes the gate not ready.
-func (h *Health) Drain() { h.draining.Store(true) }
-
-func (h *Health) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-	defer cancel()
-	switch {
-	case h.draining.Load():
-		http.Error(w, "draining", http.StatusServiceUnavailable)
-	case !h.started.Load() && h.ping(ctx) != nil:
-		http.Error(w, "waiting for Darkroom", http.StatusServiceUnavailable)
-	default:
-		h.started.Store(true)
+// NewHealth serves /healthz, /readyz and /metrics, on a port that is not public. The gate is
+// ready once Darkroom has responded to a ping, and stays ready while Darkroom restarts, because
+// cached images are still served.
+func NewHealth(metrics *Metrics, ping func(context.Context) error) http.Handler {
+	var started atomic.Bool
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		if !started.Load() && ping(ctx) != nil {
+			http.Error(w, "waiting for Darkroom", http.StatusServiceUnavailable)
+			return
+		}
+		started.Store(true)
 		_, _ = w.Write([]byte("ok\n"))
-	}
+	})
+	return mux
 }
 
 // Face is what the gate serves at an address.
@@ -114,8 +100,9 @@ type Face struct {
 }
 
 // Run serves all faces until ctx is done. It then drains the first one, the public face,
-// before it closes the others: requests that are under way need them.
-func Run(ctx context.Context, log *slog.Logger, drain func(), faces ...Face) (err error) {
+// before it closes the others: requests that are under way need them. Kubernetes has taken
+// the pod out of the Service by then.
+func Run(ctx context.Context, log *slog.Logger, faces ...Face) (err error) {
 	failed := make(chan error, len(faces))
 	var servers []*http.Server
 	for _, face := range faces {
@@ -134,7 +121,6 @@ func Run(ctx context.Context, log *slog.Logger, drain func(), faces ...Face) (er
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		drain()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
