@@ -69,6 +69,12 @@ func TestFailuresAreProblemsThatAreNotStored(t *testing.T) {
 	}
 }
 
+func TestPresetsOfTheEnvironment(t *testing.T) {
+	g := start(t, newOrigin(t).url, map[string]string{"GATE_PRESETS": `{"small":"w=30"}`, "GATE_ONLY_PRESETS": "true", "LOG_LEVEL": "Error"})
+	g.expect("/photo.jpg?preset=small", http.StatusOK)
+	g.expect("/photo.jpg?w=30", http.StatusBadRequest)
+}
+
 func TestConditionalRequestsRangesAndHEAD(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
 	full := g.expect("/photo.jpg?w=100", http.StatusOK)

@@ -47,11 +47,7 @@ func command(ctx context.Context, args []string) error {
 	case args[0] == "install" && len(args) == 2:
 		return supervise.Install(args[1])
 	case args[0] == "supervise" && len(args) > 1:
-		memory, err := config.DarkroomMemory(os.LookupEnv)
-		if err == nil {
-			err = supervise.LimitMemory(memory)
-		}
-		if err != nil {
+		if err := supervise.LimitMemory(os.Getenv("GATE_DARKROOM_MEMORY_LIMIT")); err != nil {
 			return err
 		}
 		return supervise.Run(ctx, slog.New(slog.NewJSONHandler(os.Stdout, nil)), args[1], args[2:]...)

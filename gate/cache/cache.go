@@ -54,9 +54,7 @@ func New(options Options) *Cache {
 	if options.Folder != "" {
 		var err error
 		c.disk, err = openDisk(options.Folder, options.Disk, func() { options.Evicted(TierDisk) })
-		if err != nil {
-			c.failed("open", err)
-		}
+		c.observe("open", err)
 	}
 	return c
 }
@@ -65,36 +63,26 @@ func weight(key string, e *Entry) int64 {
 	return int64(len(key)+len(e.Body)) + entryOverhead
 }
 
-// Get returns an entry and the tier it was found in, or nil.
-func (c *Cache) Get(key string) (entry *Entry, tier string) {
-	if entry, ok := c.memory.GetIfPresent(key); ok {
-		return entry, TierMemory
-	}
-	if c.disk == nil {
-		return nil, ""
+// Get returns an entry, or nil.
+func (c *Cache) Get(key string) *Entry {
+	entry, ok := c.memory.GetIfPresent(key)
+	if ok || c.disk == nil {
+		return entry
 	}
 	entry, err := c.disk.get(key)
-	if err != nil {
-		c.failed("read", err)
+	c.observe("read", err)
+	if entry != nil {
+		c.remember(key, entry)
 	}
-	if entry == nil {
-		return nil, ""
-	}
-	c.remember(key, entry)
-	return entry, TierDisk
+	return entry
 }
 
 // Put stores an entry. The disk is written in the background.
 func (c *Cache) Put(key string, e *Entry) {
 	c.remember(key, e)
-	if c.disk == nil {
-		return
+	if c.disk != nil {
+		go func() { c.observe("write", c.disk.put(key, e)) }()
 	}
-	go func() {
-		if err := c.disk.put(key, e); err != nil {
-			c.failed("write", err)
-		}
-	}()
 }
 
 // Revalidate stores a new time of validation.
@@ -103,9 +91,7 @@ func (c *Cache) Revalidate(key string, e *Entry, now time.Time) *Entry {
 	validated.Validated = now
 	c.remember(key, &validated)
 	if c.disk != nil {
-		if err := c.disk.touch(key, now); err != nil {
-			c.failed("touch", err)
-		}
+		c.observe("touch", c.disk.touch(key, now))
 	}
 	return &validated
 }
@@ -127,9 +113,12 @@ func (c *Cache) remember(key string, e *Entry) {
 	}
 }
 
-func (c *Cache) failed(operation string, err error) {
-	c.options.Failed()
-	c.options.Log.Warn("Disk cache failed", "operation", operation, "error", err)
+// observe reports a failure of the disk.
+func (c *Cache) observe(operation string, err error) {
+	if err != nil {
+		c.options.Failed()
+		c.options.Log.Warn("Disk cache failed", "operation", operation, "error", err)
+	}
 }
 
 // Usage returns the bytes and entries of a tier.

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -40,50 +41,37 @@ func Read(lookup func(string) (string, bool)) (Config, error) {
 		Address:  e.text("GATE_ADDRESS", ":3000"),
 		Inner:    e.text("GATE_INNER_ADDRESS", "127.0.0.1:3002"),
 		Metrics:  e.text("GATE_METRICS_ADDRESS", ":3003"),
-		Darkroom: e.url("GATE_DARKROOM_URL", "http://127.0.0.1:3001"),
+		Darkroom: parse(e, "GATE_DARKROOM_URL", "http://127.0.0.1:3001", url.Parse),
 		Options: serve.Options{
-			Source:          readSource(e),
-			Rules:           rules(e),
+			Source: readSource(e),
+			Rules: request.Rules{
+				MaxWidth:    int(e.integer("GATE_MAX_WIDTH", 4096, 1)),
+				MaxHeight:   int(e.integer("GATE_MAX_HEIGHT", 4096, 1)),
+				Parameters:  e.list("GATE_PARAMETERS", request.Parameters),
+				Defaults:    e.pairs("DEFAULTPARAMS"),
+				Presets:     parse(e, "GATE_PRESETS", "{}", object),
+				OnlyPresets: e.boolean("GATE_ONLY_PRESETS", false),
+				PathPrefix:  e.text("SOURCE_PATHPREFIX", ""),
+			},
 			MaxSourcePixels: e.integer("GATE_MAX_SOURCE_PIXELS", 50_000_000, 1),
 			MaxSourceBytes:  e.integer("GATE_MAX_SOURCE_BYTES", 64<<20, 1),
 			Revalidate:      e.seconds("GATE_REVALIDATE_SECONDS", 300),
 			StaleIfError:    e.seconds("GATE_STALE_IF_ERROR_SECONDS", 86400),
 			ShrinkFirst:     e.boolean("GATE_SHRINK_FIRST", true),
 			Memory:          e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
-			DarkroomMemory:  darkroomMemory(e),
+			DarkroomMemory:  e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
 		},
 		CacheTTL:    e.seconds("CACHE_TIME", 31536000),
 		CacheFolder: e.text("GATE_CACHE_FOLDER", ""),
 		CacheDisk:   e.integer("GATE_CACHE_DISK_BYTES", 1<<30, 1),
 		AccessLog:   e.boolean("GATE_ACCESS_LOG", false),
-		LogLevel:    e.level("LOG_LEVEL"),
+		LogLevel:    parse(e, "LOG_LEVEL", "info", level),
 	}
-	return c, e.err()
-}
-
-func darkroomMemory(e *environment) int64 { return e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1) }
-
-// DarkroomMemory returns the memory limit of Darkroom in bytes, for its supervisor.
-func DarkroomMemory(lookup func(string) (string, bool)) (int64, error) {
-	e := &environment{lookup: lookup}
-	return darkroomMemory(e), e.err()
-}
-
-func rules(e *environment) request.Rules {
-	return request.Rules{
-		MaxWidth:    int(e.integer("GATE_MAX_WIDTH", 4096, 1)),
-		MaxHeight:   int(e.integer("GATE_MAX_HEIGHT", 4096, 1)),
-		Parameters:  e.list("GATE_PARAMETERS", request.Parameters),
-		Defaults:    e.pairs("DEFAULTPARAMS"),
-		Presets:     e.object("GATE_PRESETS"),
-		OnlyPresets: e.boolean("GATE_ONLY_PRESETS", false),
-		PathPrefix:  e.text("SOURCE_PATHPREFIX", ""),
-	}
+	return c, errors.Join(e.errors...)
 }
 
 // readSource knows the names of kinds that Darkroom documents.
-func readSource(e *environment) source.Source {
-	var made source.Source
+func readSource(e *environment) (made source.Source) {
 	var err error
 	kind := e.text("SOURCE_KIND", "webfolder")
 	bucket := e.text("SOURCE_BUCKET_NAME", "")

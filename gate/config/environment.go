@@ -2,11 +2,9 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +16,6 @@ type environment struct {
 	lookup func(string) (string, bool)
 	errors []error
 }
-
-func (e *environment) err() error { return errors.Join(e.errors...) }
 
 func (e *environment) fail(name, reason string) {
 	e.errors = append(e.errors, fmt.Errorf("environment variable %s: %s", name, reason))
@@ -45,20 +41,17 @@ func (e *environment) seconds(name string, unset int64) time.Duration {
 	return time.Duration(min(e.integer(name, unset, 0), math.MaxInt32)) * time.Second
 }
 
-func (e *environment) boolean(name string, unset bool) bool {
-	value, err := strconv.ParseBool(e.text(name, strconv.FormatBool(unset)))
+// parse parses any other type.
+func parse[T any](e *environment, name, unset string, parser func(string) (T, error)) T {
+	value, err := parser(e.text(name, unset))
 	if err != nil {
-		e.fail(name, "must be true or false")
+		e.fail(name, err.Error())
 	}
 	return value
 }
 
-func (e *environment) url(name, unset string) *url.URL {
-	u, err := url.Parse(e.text(name, unset))
-	if err != nil || u.Host == "" {
-		e.fail(name, "must be an absolute URL")
-	}
-	return u
+func (e *environment) boolean(name string, unset bool) bool {
+	return parse(e, name, strconv.FormatBool(unset), strconv.ParseBool)
 }
 
 // list parses names separated by commas, which must be among those known; unset allows all.
@@ -88,22 +81,16 @@ func (e *environment) pairs(name string) map[string]string {
 }
 
 // object parses a JSON object of strings.
-func (e *environment) object(name string) map[string]string {
-	var object map[string]string
-	if err := json.Unmarshal([]byte(e.text(name, "{}")), &object); err != nil {
-		e.fail(name, "must be a JSON object of strings")
-	}
-	return object
+func object(text string) (object map[string]string, err error) {
+	err = json.Unmarshal([]byte(text), &object)
+	return object, err
 }
 
 // level parses a log level of Darkroom.
-func (e *environment) level(name string) (level slog.Level) {
-	text := strings.ToLower(e.text(name, "info"))
-	if slices.Contains([]string{"dpanic", "panic", "fatal"}, text) {
-		text = "error"
+func level(text string) (level slog.Level, err error) {
+	if slices.Contains([]string{"dpanic", "panic", "fatal"}, strings.ToLower(text)) {
+		return slog.LevelError, nil
 	}
-	if err := level.UnmarshalText([]byte(text)); err != nil {
-		e.fail(name, err.Error())
-	}
-	return level
+	err = level.UnmarshalText([]byte(text))
+	return level, err
 }

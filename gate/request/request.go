@@ -55,9 +55,6 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	if len(u.RawQuery) > MaxURL {
-		return Request{}, problem.New(http.StatusRequestURITooLong, "the query string exceeds %d bytes", MaxURL)
-	}
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return Request{}, problem.New(http.StatusBadRequest, "the query string is malformed").Because(err)
@@ -71,8 +68,8 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 }
 
 func (r Rules) cleanPath(u *url.URL) (string, error) {
-	if len(u.Path) > MaxURL {
-		return "", problem.New(http.StatusRequestURITooLong, "the path exceeds %d bytes", MaxURL)
+	if len(u.Path) > MaxURL || len(u.RawQuery) > MaxURL {
+		return "", problem.New(http.StatusRequestURITooLong, "path or query string exceeds %d bytes", MaxURL)
 	}
 	if !utf8.ValidString(u.Path) || strings.ContainsFunc(u.Path, unicode.IsControl) {
 		return "", problem.New(http.StatusBadRequest, "the path contains control characters or is not valid UTF-8")

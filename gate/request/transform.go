@@ -104,15 +104,12 @@ func (r Rules) parseTransform(params map[string]string) (Transform, error) {
 
 // simplify removes what has no effect and refuses combinations without a result.
 func (t Transform) simplify() (Transform, error) {
-	switch t.Fit {
-	case FitScale:
-		if t.Width == 0 || t.Height == 0 {
-			return Transform{}, problem.New(http.StatusBadRequest, "parameter fit=scale requires w and h")
-		}
-	case FitCrop:
-		if t.Width == 0 || t.Height == 0 {
-			t.Fit = "" // Darkroom resizes if there is nothing to crop
-		}
+	partial := t.Width == 0 || t.Height == 0
+	if t.Fit == FitScale && partial {
+		return Transform{}, problem.New(http.StatusBadRequest, "parameter fit=scale requires w and h")
+	}
+	if partial {
+		t.Fit = "" // Darkroom resizes if there is nothing to crop
 	}
 	if t.Fit != FitCrop {
 		t.Crop = ""

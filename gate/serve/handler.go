@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -108,21 +107,17 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 // address to X-Forwarded-For. An IPv6 client counts by its network, of which it has all
 // addresses.
 func clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	peer, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
+	peer := address.Addr().Unmap()
 	if forwarded := r.Header.Values("X-Forwarded-For"); len(forwarded) > 0 && (peer.IsPrivate() || peer.IsLoopback()) {
 		list := strings.Split(forwarded[len(forwarded)-1], ",")
 		if client, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
-			peer = client
+			peer = client.Unmap()
 		}
 	}
-	peer = peer.Unmap()
 	if peer.Is6() {
 		if network, err := peer.WithZone("").Prefix(64); err == nil {
 			return network.String()

@@ -84,7 +84,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 // context.
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
-	known, _ := p.cache.Get(key)
+	known := p.cache.Get(key)
 	if known != nil && time.Since(known.Validated) < p.Revalidate {
 		return known, Hit, nil
 	}

@@ -24,7 +24,7 @@ const (
 
 // newServer returns a server with time limits and a bounded number of connections.
 func newServer(handler http.Handler, log *slog.Logger) *http.Server {
-	connections := &connections{idle: map[net.Conn]struct{}{}, max: MaxConnections}
+	connections := &connections{idle: map[net.Conn]time.Time{}, max: MaxConnections}
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -38,37 +38,37 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// connections closes idle connections when there are too many, and new ones if none is idle.
+// connections closes the connection that is idle for longest when there are too many, and the
+// new one if none is idle. A connection that has not sent a request is idle too.
 type connections struct {
 	max int
 
 	mu   sync.Mutex
 	open int
-	idle map[net.Conn]struct{}
+	idle map[net.Conn]time.Time
 }
 
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.idle, conn)
 	switch state {
 	case http.StateNew:
-		c.open++
-		// A connection that has not sent a request is idle too.
-		c.idle[conn] = struct{}{}
-		if c.open > c.max {
-			for other := range c.idle {
-				delete(c.idle, other)
-				_ = other.Close()
-				break
+		if c.open++; c.open > c.max {
+			oldest := conn
+			for other, since := range c.idle {
+				if oldest == conn || since.Before(c.idle[oldest]) {
+					oldest = other
+				}
 			}
+			delete(c.idle, oldest)
+			_ = oldest.Close()
 		}
-	case http.StateActive:
-		delete(c.idle, conn)
+		c.idle[conn] = time.Now()
 	case http.StateIdle:
-		c.idle[conn] = struct{}{}
+		c.idle[conn] = time.Now()
 	case http.StateClosed, http.StateHijacked:
 		c.open--
-		delete(c.idle, conn)
 	}
 }
 

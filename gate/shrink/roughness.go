@@ -26,8 +26,5 @@ func (p plane) roughness(result request.Size) float64 {
 			n++
 		}
 	}
-	if n == 0 {
-		return 0
-	}
-	return math.Sqrt(sum / n)
+	return math.Sqrt(sum / max(n, 1))
 }

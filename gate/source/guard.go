@@ -30,8 +30,6 @@ var forbidden = parsePrefixes(
 	"fd00:42::/32",       // metadata of Scaleway
 )
 
-var loopback = parsePrefixes("127.0.0.0/8", "::1/128")
-
 // embedding are networks whose addresses contain an IPv4 address, with its position.
 var embedding = []struct {
 	network netip.Prefix
@@ -63,9 +61,6 @@ type guard struct {
 }
 
 func newGuard(trusted *url.URL) guard {
-	if trusted == nil {
-		return guard{}
-	}
 	address, err := netip.ParseAddr(trusted.Hostname())
 	return guard{loopback: err == nil && address.IsLoopback()}
 }
@@ -83,11 +78,10 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 
 func (g guard) refuses(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
-	contains := func(network netip.Prefix) bool { return network.Contains(address) }
-	if slices.ContainsFunc(forbidden, contains) {
+	if slices.ContainsFunc(forbidden, func(network netip.Prefix) bool { return network.Contains(address) }) {
 		return true
 	}
-	if slices.ContainsFunc(loopback, contains) {
+	if address.IsLoopback() {
 		return !g.loopback
 	}
 	for _, e := range embedding {

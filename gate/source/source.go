@@ -2,6 +2,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -68,39 +69,22 @@ func Failure(err error) error {
 // Read reads the body of a response, at most maxBytes. If that takes longer than ReadTimeout,
 // it cancels ctx, which must be the context of the request.
 func (r *Response) Read(ctx context.Context, cancel context.CancelCauseFunc, maxBytes int64) ([]byte, error) {
+	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
 	if r.Length > maxBytes {
-		return nil, tooLarge(maxBytes)
+		return nil, tooLarge
 	}
 	timer := time.AfterFunc(ReadTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer timer.Stop()
-	body, err := r.readAll(maxBytes)
-	if err != nil {
-		var p *problem.Problem
-		if errors.As(err, &p) {
-			return nil, err
-		}
-		if context.Cause(ctx) == context.DeadlineExceeded { //nolint:errorlint // the value that was passed above
-			err = context.DeadlineExceeded
-		}
+	var body bytes.Buffer
+	body.Grow(int(max(r.Length, 0)) + bytes.MinRead)
+	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBytes+1))
+	switch {
+	case err != nil && context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // the value that was passed above
+		return nil, Failure(context.DeadlineExceeded)
+	case err != nil:
 		return nil, Failure(err)
+	case int64(body.Len()) > maxBytes:
+		return nil, tooLarge
 	}
-	return body, nil
-}
-
-// readAll allocates once if the source told the length.
-func (r *Response) readAll(maxBytes int64) ([]byte, error) {
-	if r.Length >= 0 {
-		body := make([]byte, r.Length)
-		_, err := io.ReadFull(r.Body, body)
-		return body, err
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBytes+1))
-	if err == nil && int64(len(body)) > maxBytes {
-		return nil, tooLarge(maxBytes)
-	}
-	return body, err
-}
-
-func tooLarge(maxBytes int64) error {
-	return problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
+	return body.Bytes(), nil
 }

@@ -35,10 +35,7 @@ func NewWebFolder(baseURL string) (Source, error) { return newWeb(baseURL, "") }
 // newWeb returns a source below an absolute URL and a bucket, which may be empty.
 func newWeb(baseURL, bucket string) (*web, error) {
 	base, err := url.Parse(baseURL)
-	if err != nil {
-		return nil, fmt.Errorf("parse URL of the source: %w", err)
-	}
-	if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return nil, fmt.Errorf("URL of the source: %q is not an absolute http or https URL", baseURL)
 	}
 	// It never connects to forbidden addresses. Responses are not decompressed, because the
@@ -76,13 +73,12 @@ func (w *web) Open(ctx context.Context, path string, known original.Validators) 
 	if err != nil {
 		return nil, problem.New(http.StatusBadRequest, "the path cannot be requested from the source").Because(err)
 	}
-	request.Header.Set("User-Agent", "darkroom-gate")
-	request.Header.Set("Accept", "image/*")
-	if known.ETag != "" {
-		request.Header.Set("If-None-Match", known.ETag)
-	}
-	if known.LastModified != "" {
-		request.Header.Set("If-Modified-Since", known.LastModified)
+	for name, value := range map[string]string{
+		"User-Agent": "darkroom-gate", "Accept": "image/*", "If-None-Match": known.ETag, "If-Modified-Since": known.LastModified,
+	} {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
 	}
 	if w.authorize != nil {
 		if err := w.authorize(request); err != nil {

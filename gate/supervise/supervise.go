@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -37,14 +38,15 @@ func Run(ctx context.Context, log *slog.Logger, program string, args ...string) 
 }
 
 // LimitMemory bounds the memory of this process and its children, each, to less than the limit
-// of the container. Beyond the limit of the container, the kernel kills the container.
-func LimitMemory(container int64) error {
-	const rest = 32 << 20                             // for this process, and for what is not counted as its data
-	limit := uint64(max(container-rest, container/2)) //nolint:gosec // positive
-	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
-		return fmt.Errorf("limit memory: %w", err)
+// of the container in bytes. Beyond the limit of the container, the kernel kills the container.
+func LimitMemory(container string) error {
+	limit, err := strconv.ParseUint(container, 10, 64)
+	if err != nil {
+		return fmt.Errorf("memory limit of the container: %w", err)
 	}
-	return nil
+	const rest = 32 << 20 // for this process, and for what is not counted as its data
+	limit = max(limit-min(rest, limit), limit/2)
+	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit})
 }
 
 // Install copies this program to a path, for a container whose image does not have it.

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("SUPERVISE_TEST") {
 	case "limited":
-		if err := LimitMemory(256 << 20); err != nil {
+		if err := LimitMemory("268435456"); err != nil {
 			panic(err)
 		}
 		command := exec.Command(os.Args[0])
