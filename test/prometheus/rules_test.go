@@ -184,12 +184,16 @@ var alertTests = []struct {
 `, at: 17 * time.Minute, want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"}},
 
 	// Requests of clients.
-	{name: "one request of five fails", series: fine + requests("0+48x10000", "0+12x10000"), at: 25 * time.Minute,
-		want: []string{"DarkroomGateErrors name=photos namespace=team-a severity=warning"}},
+	{
+		name: "one request of five fails", series: fine + requests("0+48x10000", "0+12x10000"), at: 25 * time.Minute,
+		want: []string{"DarkroomGateErrors name=photos namespace=team-a severity=warning"},
+	},
 	{name: "one request of fifty fails", series: fine + requests("0+98x10000", "0+2x10000"), at: 25 * time.Minute},
 	{name: "requests have failed for a minute", series: fine + requests("0+48x10000", "0x60 48 0x10000"), at: time.Hour},
-	{name: "one request of ten is slow", series: fine + durations("0+90x10000"), at: 30 * time.Minute,
-		want: []string{"DarkroomGateSlow name=photos namespace=team-a severity=warning"}},
+	{
+		name: "one request of ten is slow", series: fine + durations("0+90x10000"), at: 30 * time.Minute,
+		want: []string{"DarkroomGateSlow name=photos namespace=team-a severity=warning"},
+	},
 	{name: "one request of a thousand is slow", series: fine + durations("0+99.9x10000"), at: 30 * time.Minute},
 	{name: "requests wait", series: fine + `
   darkroom_gate_queue_length{namespace="team-a",service="photos",pod="a",queue="transform"} 900x10000
