@@ -64,7 +64,7 @@ func run(ctx context.Context, lookup func(string) (string, bool)) error {
 	debug.SetMemoryLimit(c.Memory / 10 * 9)
 	log := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: c.LogLevel}))
 
-	transformer := darkroom.New(c.Darkroom)
+	transformer := darkroom.New(c.Darkroom, c.Memory/16)
 	metrics := serve.NewMetrics(version)
 	results := cache.New(cache.Options{
 		Memory: c.Memory / 4, Folder: c.CacheFolder,

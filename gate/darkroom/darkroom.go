@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,16 +22,15 @@ import (
 
 const (
 	// timeout bounds a transformation. The limits of requests keep it far below.
-	timeout = 2 * time.Minute
-	// maxResult bounds a result, in bytes.
-	maxResult  = 256 << 20
+	timeout    = 2 * time.Minute
 	retryAfter = 2 * time.Second
 )
 
 // Darkroom is a Darkroom with its inner face. Its methods are safe for concurrent use.
 type Darkroom struct {
-	base   *url.URL
-	client *http.Client
+	base      *url.URL
+	maxResult int64
+	client    *http.Client
 
 	// published are the originals that are being transformed, by path: *publication.
 	published sync.Map
@@ -43,10 +41,10 @@ type publication struct {
 	fetched  atomic.Bool
 }
 
-// New returns the Darkroom at a base URL.
-func New(base *url.URL) *Darkroom {
+// New returns the Darkroom at a base URL. Results are refused beyond maxResult bytes.
+func New(base *url.URL, maxResult int64) *Darkroom {
 	return &Darkroom{
-		base: base,
+		base: base, maxResult: maxResult,
 		client: &http.Client{
 			Timeout:   timeout,
 			Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, DisableCompression: true},
@@ -81,6 +79,8 @@ func (d *Darkroom) Transform(ctx context.Context, original []byte, query string)
 	switch {
 	case err != nil:
 		return nil, problem.New(http.StatusServiceUnavailable, "Darkroom is not available; retry later").Because(err).Retry(retryAfter)
+	case status == http.StatusOK && int64(len(body)) > d.maxResult:
+		return nil, problem.New(http.StatusRequestEntityTooLarge, "the result exceeds %d bytes", d.maxResult)
 	case status == http.StatusOK:
 		return body, nil
 	case status == http.StatusUnprocessableEntity && p.fetched.Load():
@@ -108,12 +108,9 @@ func (d *Darkroom) get(ctx context.Context, target *url.URL) (int, []byte, error
 		return 0, nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxResult+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, d.maxResult+1))
 	if err != nil {
 		return 0, nil, fmt.Errorf("read response of Darkroom: %w", err)
-	}
-	if len(body) > maxResult {
-		return 0, nil, errors.New("response of Darkroom is too large")
 	}
 	return response.StatusCode, body, nil
 }

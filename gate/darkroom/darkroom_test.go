@@ -1,0 +1,28 @@
+package darkroom
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+func TestResultsThatAreTooLargeAreRefused(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(make([]byte, len(r.URL.RawQuery)))
+	}))
+	defer server.Close()
+	base, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := New(base, 10)
+	if body, err := d.Transform(t.Context(), nil, "0123456789"); err != nil || len(body) != 10 {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	if _, err := d.Transform(t.Context(), nil, "0123456789a"); err == nil || problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a result of more than 10 bytes: %v", err)
+	}
+}
