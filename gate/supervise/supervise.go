@@ -39,13 +39,17 @@ func Run(ctx context.Context, log *slog.Logger, program string, args ...string) 
 
 // LimitMemory bounds the memory of this process and its children, each, to less than the limit
 // of the container in bytes. Beyond the limit of the container, the kernel kills the container.
+// A container with less than 256 MiB is left to the kernel.
 func LimitMemory(container string) error {
 	limit, err := strconv.ParseUint(container, 10, 64)
 	if err != nil {
 		return fmt.Errorf("memory limit of the container: %w", err)
 	}
-	const rest = 32 << 20 // for this process, and for what is not counted as its data
-	limit = max(limit-min(rest, limit), limit/2)
+	// Programs of older Go releases map 64 MiB at a time, of which a small container has not enough.
+	if limit < 256<<20 {
+		return nil
+	}
+	limit -= 32 << 20 // for this process, and for what is not counted as its data
 	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit})
 }
 
