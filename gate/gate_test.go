@@ -139,6 +139,7 @@ func TestAnOutageOfTheSourceServesWhatIsKnown(t *testing.T) {
 		t.Error("another image")
 	}
 	asked := o.asked("/photo.jpg")
+	time.Sleep(4 * time.Second) // longer than other failures are remembered
 	g.expect("/photo.jpg?w=10", http.StatusOK)
 	if got := o.asked("/photo.jpg"); got != asked {
 		t.Error("the source that has just failed was asked again")

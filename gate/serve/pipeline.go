@@ -27,8 +27,7 @@ const (
 	Miss        State = "miss"
 	Revalidated State = "revalidated"
 	Stale       State = "stale"
-	// None is the state of requests that the cache is not asked for.
-	None State = "none"
+	None        State = "none" // the cache is not asked
 )
 
 // Options configure a Pipeline.
@@ -65,8 +64,8 @@ type result struct {
 	state State
 }
 
-// failureLifetime is how long failures are remembered.
-const failureLifetime = 3 * time.Second
+// staleHold is how long a stale entry is served without asking a source that failed.
+const failureLifetime, staleHold = 3 * time.Second, 10 * time.Second
 
 // New returns a pipeline.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
@@ -115,6 +114,7 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 		_, _ = p.failures.Set(key, failure)
 	}
 	if stale {
+		p.failures.SetExpiresAfter(key, staleHold)
 		return result{known, Stale}, nil
 	}
 	if failure.Status < http.StatusInternalServerError {
