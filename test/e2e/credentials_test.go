@@ -16,13 +16,24 @@ import (
 
 func TestAChangedSecretIsUsedAndAMissingKeyIsNamed(t *testing.T) {
 	t.Parallel()
+	for name, gate := range map[string]*v1alpha1.Gate{"without a gate": nil, "with a gate": {Resources: small}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rotateCredentials(t, gate)
+		})
+	}
+}
+
+func rotateCredentials(t *testing.T, gate *v1alpha1.Gate) {
+	t.Helper()
 	namespace := newNamespace(t)
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "rotated"},
 		StringData: map[string]string{"accessKey": accessKey, "secretKey": "old"},
 	}
 	create(t, secret)
-	darkroom := newDarkroom(namespace, "rotating").Source(theSources.s3Reference("rotated")).Obj()
+	darkroom := newDarkroom(namespace, "rotating").Source(theSources.s3Reference("rotated")).
+		Spec(func(s *v1alpha1.DarkroomSpec) { s.Gate = gate }).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	waitStatus(t, hostOf(darkroom), http.StatusForbidden)
