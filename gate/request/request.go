@@ -94,18 +94,12 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 	for name, value := range r.Defaults {
 		merge(name, value)
 	}
-	if preset := values.Get("preset"); preset != "" {
-		query, ok := r.Presets[preset]
-		if !ok {
-			return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", preset)
-		}
-		expanded, err := url.ParseQuery(query)
-		if err != nil {
-			return nil, problem.New(http.StatusInternalServerError, "preset %q is malformed", preset).Because(err)
-		}
-		for name := range expanded {
-			merge(name, expanded.Get(name))
-		}
+	preset, err := r.preset(values.Get("preset"))
+	if err != nil {
+		return nil, err
+	}
+	for name := range preset {
+		merge(name, preset.Get(name))
 	}
 	for name, given := range values {
 		if name == "preset" || !slices.Contains(Parameters, name) || given[0] == "" {
@@ -120,6 +114,19 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
 		}
 		merge(name, given[0])
+	}
+	return params, nil
+}
+
+// preset returns the parameters of a preset; none for an empty name.
+func (r Rules) preset(name string) (url.Values, error) {
+	query, found := r.Presets[name]
+	if name != "" && !found {
+		return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", name)
+	}
+	params, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, problem.New(http.StatusInternalServerError, "preset %q is malformed", name).Because(err)
 	}
 	return params, nil
 }
