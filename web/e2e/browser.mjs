@@ -104,11 +104,13 @@ const looks = /** @type {const} */ ([
  * Looks at a view light and wide, dark and narrow.
  * @param {Page} page
  * @param {string} name
+ * @param {() => Promise<void>} [arrange] is called once the view has a width
  */
-async function inspect(page, name) {
+async function inspect(page, name, arrange) {
   for (const { scheme, width } of looks) {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 800 });
+    await arrange?.();
     await page.mouse.move(0, 0);
     // Colors that are on their way from light to dark have no contrast.
     await page.evaluate(() =>
@@ -676,7 +678,8 @@ const steps = [
       await table.getByRole("link", { name: "right", exact: true }).waitFor();
       await editor.getByRole("button", { name: "Label", exact: true }).click();
       await editor.getByRole("checkbox", { name: "team=many 2" }).click();
-      await inspect(editor, "list-filter");
+      // On a phone one scrolls to the menu before it is opened.
+      await inspect(editor, "list-filter", () => editor.getByRole("button", { name: /^Label/ }).first().scrollIntoViewIfNeeded());
       await editor.keyboard.press("Escape");
       await table.getByRole("link", { name: "album", exact: true }).waitFor({ state: "detached" });
       await editor.getByRole("button", { name: "Actions" }).click();

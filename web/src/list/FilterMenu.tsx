@@ -28,7 +28,7 @@ export function FilterMenu({
       role="menu"
       isOpen={open}
       isScrollable
-      popperProps={{ appendTo: () => document.body }}
+      popperProps={{ appendTo: () => document.body, preventOverflow: true }}
       onOpenChange={setOpen}
       selected={chosen}
       onSelect={(_, value) => {
