@@ -184,6 +184,25 @@ async function assertArrived(page, heading) {
   await page.waitForFunction(() => document.activeElement?.matches("h1, #main"), undefined, { timeout: 5_000 });
 }
 
+/**
+ * Waits until an element is in its place.
+ * @param {import("playwright-core").Locator} element
+ * @param {(box: { x: number, y: number, width: number, height: number }) => boolean} isThere
+ * @param {string} what
+ */
+async function settles(element, isThere, what) {
+  await element.waitFor();
+  const deadline = Date.now() + 5_000;
+  for (;;) {
+    const box = await element.boundingBox();
+    if (box && isThere(box)) {
+      return;
+    }
+    assert(Date.now() < deadline, `${what} at ${JSON.stringify(box)}`);
+    await element.page().waitForTimeout(100);
+  }
+}
+
 /** @param {Page} page @param {string} phase */
 const waitPhase = (page, phase) =>
   page.getByRole("status", { name: "Phase" }).getByText(phase, { exact: true }).waitFor({ timeout: patience });
@@ -483,8 +502,8 @@ const steps = [
       await inspect(editor, "history");
       await editor.setViewportSize({ width: 360, height: 800 });
       await editor.reload();
-      const tab = await editor.getByRole("tab", { name: "History", selected: true }).boundingBox();
-      assert(tab && tab.x >= 0 && tab.x + tab.width <= 360, `on a phone the selected tab is at ${tab?.x} px`);
+      const tab = editor.getByRole("tab", { name: "History", selected: true });
+      await settles(tab, (box) => box.x >= 0 && box.x + box.width <= 360, "on a phone the selected tab is");
       await editor.setViewportSize({ width: 1280, height: 800 });
       await editor.getByRole("button", { name: "Roll back to revision 1" }).click();
       const dialog = editor.getByRole("dialog");
@@ -569,8 +588,7 @@ const steps = [
       await table.getByRole("img", { name: image }).waitFor();
       await inspect(editor, "list");
       await editor.setViewportSize({ width: 360, height: 800 });
-      const row = await table.getByRole("link", { name: "album", exact: true }).boundingBox();
-      assert(row && row.y < 480, `on a phone the first row is at ${row?.y} px`);
+      await settles(table.getByRole("link", { name: "album", exact: true }), (box) => box.y < 480, "on a phone the first row is");
       // 200 % zoom of a small screen.
       await editor.setViewportSize({ width: 640, height: 400 });
       await editor.getByRole("button", { name: "Actions" }).click({ trial: true });

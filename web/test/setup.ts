@@ -12,6 +12,9 @@ if (typeof Element !== "undefined") {
   // Browsers return a promise, which an effect must not.
   Element.prototype.scrollIntoView = () => Promise.resolve();
 }
+// Nothing has a size in jsdom, so nothing changes it.
+const none = () => undefined;
+Object.assign(globalThis, { ResizeObserver: class { observe = none; unobserve = none; disconnect = none } });
 // Nor does it lay out text, which CodeMirror measures.
 if (typeof Range !== "undefined") {
   Range.prototype.getClientRects = () => [] as unknown as DOMRectList;

@@ -71,9 +71,17 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = Object.hasOwn(tabs, wanted) ? (wanted as TabName) : "overview";
   const gone = Boolean(darkroom.deletedAt);
-  // On a phone, the tab that an address names may be beyond the edge.
+  // On a phone, the tab that an address names may be beyond the edge, at first or once the buttons
+  // that scroll the tabs have taken their place.
   useEffect(() => {
-    document.querySelector(".dr-detail-tabs [aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    const list = document.querySelector(".dr-detail-tabs .pf-v6-c-tabs__list");
+    const show = () => list?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    show();
+    const observer = new ResizeObserver(show);
+    if (list) {
+      observer.observe(list);
+    }
+    return () => observer.disconnect();
   }, [tab]);
   return (
     <>
