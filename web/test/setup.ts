@@ -10,7 +10,7 @@ if (typeof navigator !== "undefined") {
 }
 if (typeof Element !== "undefined") {
   // Browsers return a promise, which an effect must not.
-  Element.prototype.scrollIntoView = () => Promise.resolve();
+  Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
 }
 // Nothing has a size in jsdom, so nothing changes it.
 const none = () => undefined;
