@@ -66,6 +66,7 @@ export const reasonWords: Record<string, string> = {
   Adopted: "Release adopted",
   OtherInstallation: "Managed by another installation",
   Recovered: "Interrupted release retried",
+  Orphaned: "Objects kept",
   Uninstalled: "Uninstalled",
   Refused: "Invalid settings",
   DomainLost: "Host lost to another Darkroom",
