@@ -697,7 +697,13 @@ const steps = [
       await editor.getByRole("button", { name: "Label", exact: true }).click();
       await editor.getByRole("checkbox", { name: "team=many 2" }).click();
       // On a phone one scrolls to the menu before it is opened.
-      await inspect(editor, "list-filter", () => editor.getByRole("button", { name: /^Label/ }).first().scrollIntoViewIfNeeded());
+      const toggle = editor.getByRole("button", { name: /^Label/ }).first();
+      await inspect(editor, "list-filter", async () => {
+        await editor.keyboard.press("Escape");
+        await toggle.scrollIntoViewIfNeeded();
+        await toggle.click();
+        await editor.getByRole("checkbox", { name: "team=many 2" }).waitFor();
+      });
       await editor.keyboard.press("Escape");
       await table.getByRole("link", { name: "album", exact: true }).waitFor({ state: "detached" });
       await editor.getByRole("button", { name: "Actions" }).click();
