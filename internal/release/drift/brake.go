@@ -131,7 +131,7 @@ func (m *Memory) Contests(now time.Time) []Contest {
 	defer m.mu.Unlock()
 	var contests []Contest
 	for object, b := range m.brakes {
-		if now.Before(b.until) && b.repairs >= ContestedAfter {
+		if now.Before(b.until) && b.quiet == 0 {
 			contests = append(contests, Contest{object, b.writer, b.repairs, b.until})
 		}
 	}

@@ -84,6 +84,23 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 	}
 }
 
+// A contest is over for those who read the status once applies change nothing.
+func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
+	memory := &Memory{}
+	fight(memory, clock, time.Minute)
+	for range 1000 {
+		clock.SetTime(clock.Now().Add(time.Second / 2))
+		if !memory.Held(brakeObject, clock.Now()) {
+			memory.Confirmed(brakeObject, clock.Now())
+		}
+	}
+	memory.Confirmed(brakeObject, clock.Now())
+	if contests := memory.Contests(clock.Now()); len(contests) != 0 || !memory.Held(brakeObject, clock.Now()) {
+		t.Errorf("the contests are %+v", contests)
+	}
+}
+
 func TestOccasionalRepairsAreNotHeld(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	memory := &Memory{}
