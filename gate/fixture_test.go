@@ -56,6 +56,7 @@ type origin struct {
 func newOrigin(t *testing.T) *origin {
 	t.Helper()
 	o := &origin{requests: map[string]int{}, etag: `"1"`}
+	images() // drawing them takes longer than the gate waits for a source
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
 		o.requests[r.URL.Path]++
