@@ -23,6 +23,7 @@ require (
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
+	github.com/yuin/gopher-lua v1.1.2
 	github.com/zitadel/oidc/v3 v3.48.0
 	go.uber.org/zap v1.27.1
 	golang.org/x/image v0.45.0

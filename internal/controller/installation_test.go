@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +19,8 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/documents"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -146,5 +152,50 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 	})
 	if again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(2*time.Hour)); again != 0 || err != nil {
 		t.Errorf("one that is handled is looked at again in %s: %v", again, err)
+	}
+}
+
+// TestTheRunbookMovesAllDarkroomsOfAnInstallation types the command of docs/runbooks.md.
+func TestTheRunbookMovesAllDarkroomsOfAnInstallation(t *testing.T) {
+	t.Parallel()
+	blocks, err := documents.Blocks(filepath.Join("..", "..", "docs", "runbooks.md"), "sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(blocks, func(block string) bool { return strings.HasPrefix(block, "OLD=operators NEW=darkroom-system\n") })
+	if at < 0 {
+		t.Fatal("docs/runbooks.md has no command that moves the Darkrooms of an installation")
+	}
+	namespaces := []string{newNamespace(t), newNamespace(t)}
+	lost, moved, other := namespaces[0]+"-lost", namespaces[0]+"-new", namespaces[0]+"-other"
+	claim := func(namespace, name, installation string) {
+		darkroom := webFolder(namespace, name)
+		if installation != "" {
+			darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation}
+		}
+		create(t, darkroom)
+	}
+	claim(namespaces[0], "photos", lost)
+	claim(namespaces[0], "unclaimed", "")
+	claim(namespaces[1], "cats", lost)
+	claim(namespaces[1], "dogs", other)
+
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := access.WriteKubeconfig(cluster, "", kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	command := strings.NewReplacer("OLD=operators", "OLD="+lost, "NEW=darkroom-system", "NEW="+moved).Replace(blocks[at])
+	shell := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", command)
+	shell.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+os.Getenv("KUBEBUILDER_ASSETS")+":"+os.Getenv("PATH"))
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, want := range map[client.ObjectKey]string{
+		{Namespace: namespaces[0], Name: "photos"}: moved, {Namespace: namespaces[0], Name: "unclaimed"}: "",
+		{Namespace: namespaces[1], Name: "cats"}: moved, {Namespace: namespaces[1], Name: "dogs"}: other,
+	} {
+		if got := mustGet(t, &v1alpha1.Darkroom{}, name.Namespace, name.Name).Annotations[v1alpha1.AnnotationInstallation]; got != want {
+			t.Errorf("%s belongs to %q, want %q", name, got, want)
+		}
 	}
 }

@@ -2,14 +2,18 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // TestAnAutoscalerOfTheScaleSubresourceSetsThePods plays KEDA and the HorizontalPodAutoscaler
@@ -65,5 +69,53 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 	eventually(t, "the upgrade", installed(namespace, "photos"))
 	if got := *mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Replicas; got != 3 {
 		t.Errorf("after another change there are %d replicas", got)
+	}
+}
+
+// TestAGitOpsToolAndAScalerShareADarkroom plays Argo CD and Flux, which apply Darkrooms on the
+// server again and again: neither they nor the operator undo what the other wrote.
+func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	operator := startOperator(t, namespace)
+	apply := func(spec string) *unstructured.Unstructured {
+		t.Helper()
+		objects, err := manifests.Decode([]byte("apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: photos, namespace: " + namespace + "}\nspec: " + spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = kube.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(objects[0]), client.FieldOwner("argocd-controller"), client.ForceOwnership)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return objects[0]
+	}
+	const inGit = "{source: {type: WebFolder, baseUrl: 'https://images.example.com'}, subDomains: [photos]}"
+	darkroom := apply(inGit)
+	eventually(t, "the release", installed(namespace, "photos"))
+	desired := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
+	if err := kube.SubResource("scale").Update(t.Context(), darkroom, client.WithSubResourceBody(desired), client.FieldOwner("keda")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the replicas of the scaler", func(ctx context.Context) error {
+		return errors.Join(installed(namespace, "photos")(ctx), quiet(operator)(ctx))
+	})
+
+	before := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
+	apply(inGit)
+	after := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
+	if after.ResourceVersion != before.ResourceVersion || *after.Spec.Replicas != 4 {
+		t.Errorf("applying the same again changes it: %d replicas, %+v", *after.Spec.Replicas, after.ManagedFields)
+	}
+	for _, entry := range after.ManagedFields {
+		if strings.Contains(string(entry.FieldsV1.Raw), `"f:spec"`) && entry.Manager != "argocd-controller" && entry.Manager != "keda" {
+			t.Errorf("%s writes the spec: %s", entry.Manager, entry.FieldsV1.Raw)
+		}
+	}
+
+	// Git takes the number of pods over when it names one.
+	apply(strings.Replace(inGit, "{", "{replicas: 2, ", 1))
+	if got := *mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Spec.Replicas; got != 2 {
+		t.Errorf("Git asks for 2 replicas, and there are %d", got)
 	}
 }

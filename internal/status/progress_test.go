@@ -17,7 +17,7 @@ import (
 )
 
 // TestToolsThatWaitUnderstandTheStatus uses the library of Flux, Helm 4 and other tools that
-// wait for objects.
+// wait for objects, and the health check for Argo CD.
 func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 	late := deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded", "timed out")
 	rolledOut := deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, reasonRolledOut, "")
@@ -27,6 +27,7 @@ func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 		failed.LastTransitionTime = metav1.NewTime(noon.Add(-since))
 		return photos().Condition(failed)
 	}
+	ask := argoCDCheck(t)
 	problem := func(reason string) *Problem { return &Problem{reason, "a pod has trouble"} }
 	taken := refusedBy(host, "team-b", "theirs")
 	leaving := claims.Refusal{Host: host, Owner: taken.Owner, Leaving: true}
@@ -94,6 +95,9 @@ func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 			if result.Status != test.want {
 				t.Errorf("kstatus takes it for %s (%s), want %s", result.Status, result.Message, test.want)
 			}
+			if health, message := ask(&unstructured.Unstructured{Object: fields}); health != argoCDHealth[test.want] || message != report.Message {
+				t.Errorf("Argo CD shows %s with the message %q, want %s with %q", health, message, argoCDHealth[test.want], report.Message)
+			}
 			ready := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
 			for _, conditionType := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
 				got := v1alpha1.FindCondition(report.Conditions, conditionType)
@@ -116,9 +120,13 @@ func TestADarkroomWithoutStatusIsNotDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	fields["status"] = map[string]any{"observedGeneration": int64(-1)}
-	result, err := kstatus.Compute(&unstructured.Unstructured{Object: fields})
+	object := &unstructured.Unstructured{Object: fields}
+	result, err := kstatus.Compute(object)
 	if err != nil || result.Status != kstatus.InProgressStatus {
 		t.Errorf("kstatus takes it for %+v (%v)", result, err)
+	}
+	if health, _ := argoCDCheck(t)(object); health != "Progressing" {
+		t.Errorf("Argo CD shows %s", health)
 	}
 }
 

@@ -1,0 +1,26 @@
+// Package documents reads what the documents tell users to type, so that tests can type it.
+package documents
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+)
+
+// Blocks returns the fenced blocks of a Markdown document in a language, such as yaml. A
+// document without any is an error.
+func Blocks(path, language string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	fenced := regexp.MustCompile("(?ms)^```" + regexp.QuoteMeta(language) + "\n(.*?)^```$")
+	var blocks []string
+	for _, match := range fenced.FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, match[1])
+	}
+	if len(blocks) == 0 {
+		return nil, fmt.Errorf("%s has no block of %s", path, language)
+	}
+	return blocks, nil
+}

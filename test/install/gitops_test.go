@@ -1,0 +1,88 @@
+package install
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/documents"
+)
+
+// gitOpsObject returns an object of the first block of a document.
+func gitOpsObject(t *testing.T, page, kind, name string) *unstructured.Unstructured {
+	t.Helper()
+	blocks, err := documents.Blocks(filepath.Join(repository, "docs", page), "yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range decode(t, []byte(blocks[0])) {
+		if object.GetKind() == kind && object.GetName() == name {
+			return object
+		}
+	}
+	t.Fatalf("docs/%s has no %s %s", page, kind, name)
+	return nil
+}
+
+// TestGitOpsPagesInstallTheOperator renders the chart with the values that the documents give
+// to Flux, which embeds Helm 4, and to Argo CD, which runs Helm 3.
+func TestGitOpsPagesInstallTheOperator(t *testing.T) {
+	for page, values := range map[string]struct {
+		kind string
+		path []string
+	}{
+		"flux.md":    {"HelmRelease", []string{"spec", "values"}},
+		"argo-cd.md": {"Application", []string{"spec", "source", "helm", "valuesObject"}},
+	} {
+		t.Run(page, func(t *testing.T) {
+			given, found, err := unstructured.NestedMap(gitOpsObject(t, page, values.kind, "darkroom-operator").Object, values.path...)
+			if err != nil || !found {
+				t.Fatalf("no values at %s: %v", strings.Join(values.path, "."), err)
+			}
+			text, err := yaml.Marshal(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			manager := mustRender(t, string(text))["Deployment darkroom-system/darkroom-operator-controller-manager"]
+			if manager == nil {
+				t.Fatal("the manager is not rendered")
+			}
+			if args := convert[appsv1.Deployment](t, manager).Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--base-domain=images.example.com") {
+				t.Errorf("the arguments of the manager are %q", args)
+			}
+		})
+	}
+}
+
+// TestGitOpsPagesNameWhatTheCRDHas is about the health check of Flux and the differences that
+// Argo CD ignores.
+func TestGitOpsPagesNameWhatTheCRDHas(t *testing.T) {
+	crd := convert[apiextensionsv1.CustomResourceDefinition](t, kustomizeBuild(t, "crd")[0])
+	version := crd.Spec.Versions[0]
+
+	checks, _, _ := unstructured.NestedSlice(gitOpsObject(t, "flux.md", "Kustomization", "darkrooms").Object, "spec", "healthChecks")
+	if len(checks) != 1 {
+		t.Fatalf("health checks: %v", checks)
+	}
+	check, _ := checks[0].(map[string]any)
+	if check["apiVersion"] != crd.Spec.Group+"/"+version.Name || check["kind"] != crd.Spec.Names.Kind {
+		t.Errorf("Flux is told to check %v", check)
+	}
+
+	ignored, _, _ := unstructured.NestedSlice(gitOpsObject(t, "argo-cd.md", "Application", "darkrooms").Object, "spec", "ignoreDifferences")
+	if len(ignored) != 1 {
+		t.Fatalf("ignored differences: %v", ignored)
+	}
+	difference, _ := ignored[0].(map[string]any)
+	pointers, _, _ := unstructured.NestedStringSlice(difference, "jsonPointers")
+	replicas := strings.ReplaceAll(version.Subresources.Scale.SpecReplicasPath, ".", "/")
+	if difference["group"] != crd.Spec.Group || difference["kind"] != crd.Spec.Names.Kind || !slices.Equal(pointers, []string{replicas}) {
+		t.Errorf("Argo CD is told to ignore %v, want %s", difference, replicas)
+	}
+}
