@@ -8,10 +8,11 @@ cd "$(dirname "$0")/.."
 
 next=$1 ref=${2:-}
 folder=bin/previous
-# It works, and installs in every way. Its pods have the template of today: those of earlier
-# commits lack the node selector, so that an upgrade replaces them. So has its CRD the
-# descriptions of today: OLM v1 refuses an upgrade that changes them.
-unreleased=ace091382cde35880db0ec62c8c5c39d0fb51b0d
+# It works, installs in every way, and reads the settings of today. Its pods have the
+# template of today: those of earlier commits lack the startup probe, so that an upgrade
+# replaces them. So has its CRD the descriptions of today: OLM v1 refuses an upgrade that
+# changes them.
+unreleased=defcd41a66e34077639050ad7c2b5e3ecde68796
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }
