@@ -61,7 +61,6 @@ type managerOptions struct {
 
 	concurrency     int
 	reconcilePeriod time.Duration
-	verifyPeriod    time.Duration
 	maxHistory      int
 
 	published status.Published
@@ -105,7 +104,6 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	o.translation.addFlags(flags)
 	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "maximum number of concurrent reconciles")
 	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
-	flags.DurationVar(&o.verifyPeriod, "verify-period", time.Hour, "interval at which releases are verified against the Kubernetes API server instead of the caches; 0 disables it")
 	flags.IntVar(&o.maxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
 	flags.StringVar(&o.published.Scheme, "url-scheme", "",
 		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load balancers that terminate TLS")
@@ -186,8 +184,6 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
 	case o.reconcilePeriod < 0:
 		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.reconcilePeriod)
-	case o.verifyPeriod < 0:
-		return fmt.Errorf("--verify-period=%s: must not be negative; 0 means never", o.verifyPeriod)
 	case o.maxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
 	}
@@ -236,7 +232,6 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		Namespaces:              o.watchNamespaces,
 		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
 		ReconcilePeriod:         o.reconcilePeriod,
-		VerifyPeriod:            o.verifyPeriod,
 		MaxHistory:              o.maxHistory,
 		Published:               o.published,
 		ProbeConcurrency:        probeConcurrency,

@@ -29,7 +29,6 @@ func TestTheManagerRefusesBadFlags(t *testing.T) {
 		"--selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
 		"--url-scheme=ftp":                   `--url-scheme and --url-port: scheme "ftp": must be http or https`,
 		"--url-port=70000":                   "--url-scheme and --url-port: port 70000: must be between 1 and 65535",
-		"--verify-period=-1h":                "--verify-period=-1h0m0s: must not be negative; 0 means never",
 		"--watch-namespaces=cats,Dogs":       `--watch-namespaces: invalid namespace "Dogs"`,
 		"--watches-file=none.yaml":           "--watches-file=none.yaml: could not open",
 		"--watches-file=README.md":           "read README.md:",

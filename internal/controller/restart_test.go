@@ -4,18 +4,15 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
 // applied is the key of a revision's Secret under which what was applied is recorded.
@@ -166,47 +163,6 @@ func logLevelIs(want string) func(context.Context, string) error {
 			err = fmt.Errorf("LOG_LEVEL is %q, want %q", configMap.Data["LOG_LEVEL"], want)
 		}
 		return err
-	}
-}
-
-// A release that has no record, or one that a repair has overtaken, gets one when it
-// is verified, and the next operator needs no write.
-func TestAVerificationRecordsWhatIsThere(t *testing.T) {
-	t.Parallel()
-	first, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	becomeReady(t, namespace, "photos")
-	eventually(t, "rest", quiet(first))
-	first.kill()
-	change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { delete(s.Data, applied) })
-
-	second := startOperator(t, namespace, withPeriod(300*time.Millisecond), func(o *controller.Options, _ *rest.Config) {
-		o.VerifyPeriod = 2 * time.Second
-	})
-	eventually(t, "a record", func(ctx context.Context) error {
-		secret, err := revision(ctx, namespace, "photos")
-		if err == nil && len(secret.Data[applied]) == 0 {
-			err = fmt.Errorf("revision %s has none", secret.Name)
-		}
-		return err
-	})
-	recorded := mustRevision(t, namespace, "photos").ResourceVersion
-	written := second.requests.writes.Load()
-	eventually(t, "another verification", func(context.Context) error {
-		if writes := second.requests.writes.Load() - written; writes < 6 {
-			return fmt.Errorf("%d writes", writes)
-		}
-		return nil
-	})
-	eventually(t, "rest after it", quiet(second))
-	if now := mustRevision(t, namespace, "photos").ResourceVersion; now != recorded {
-		t.Error("a verification that found nothing new wrote a record")
-	}
-	second.kill()
-
-	third := restingOperator(t, namespace)
-	if writes := third.requests.writes.Load(); writes > 0 {
-		t.Errorf("%d writes, want none", writes)
 	}
 }
 

@@ -58,9 +58,6 @@ type Options struct {
 	MaxConcurrentReconciles int
 	// ReconcilePeriod is the resync period; 0 disables the resync.
 	ReconcilePeriod time.Duration
-	// VerifyPeriod is the interval at which releases are verified against the API server
-	// instead of the caches; 0 means never.
-	VerifyPeriod time.Duration
 	// MaxHistory is the maximum number of revisions stored for each release; 0 means no
 	// limit.
 	MaxHistory int
@@ -176,18 +173,17 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, err
 	}
 	releases := release.New(release.Config{
-		Chart:        options.Chart,
-		Client:       mgr.GetClient(),
-		Reader:       mgr.GetAPIReader(),
-		Live:         caches.Live(mgr.GetClient(), cluster.kinds()),
-		Owned:        caches.Owned(mgr.GetClient(), cluster.kinds()),
-		Store:        storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
-		Renderer:     renderer,
-		Kinds:        cluster.managed(),
-		Recorder:     countedEvents{recorder, counters},
-		Clock:        clock.RealClock{},
-		MaxHistory:   options.MaxHistory,
-		VerifyPeriod: options.VerifyPeriod,
+		Chart:      options.Chart,
+		Client:     mgr.GetClient(),
+		Reader:     mgr.GetAPIReader(),
+		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
+		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
+		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
+		Renderer:   renderer,
+		Kinds:      cluster.managed(),
+		Recorder:   countedEvents{recorder, counters},
+		Clock:      clock.RealClock{},
+		MaxHistory: options.MaxHistory,
 	})
 	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
 	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}

@@ -100,9 +100,6 @@ type Config struct {
 	Clock clock.PassiveClock
 	// MaxHistory is the number of revisions kept of each release; 0 keeps all.
 	MaxHistory int
-	// VerifyPeriod is the time between two uncached verifications of a release;
-	// 0 means never.
-	VerifyPeriod time.Duration
 }
 
 // Releases are the Helm releases of all Darkrooms. It renders them, makes the action clients
@@ -334,5 +331,5 @@ func (c *actionClient) recallRecord() {
 	if err != nil {
 		return
 	}
-	c.memory.objects.Recall(recorded, c.Clock.Now(), c.VerifyPeriod)
+	c.memory.objects.Recall(recorded)
 }

@@ -20,7 +20,6 @@ import (
 // removes surplus ones. The objects are those that were rendered in this reconcile: the stored
 // manifest is never applied. While nothing differs it costs no request.
 func (c *actionClient) Reconcile(release *helmrelease.Release) error {
-	verifying := c.memory.objects.Expire(c.Clock.Now(), c.VerifyPeriod)
 	desired, inSync, err := c.inSync(release.Manifest)
 	if err != nil {
 		return err
@@ -49,9 +48,6 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 		desired = manifest.Keys(objects)
 		c.memory.objects.MarkInSync(release.Manifest, desired)
 		errs = append(errs, c.removeSurplus(desired))
-		if verifying {
-			errs = append(errs, c.refreshRecord())
-		}
 	}
 	if len(repaired) > 0 {
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Restored after a change by another client: "+strings.Join(repaired, ", "))
@@ -70,15 +66,6 @@ func (c *actionClient) objects(identity string) ([]*unstructured.Unstructured, e
 		return nil, ErrBusy
 	}
 	return manifest.Parse(desired.Manifest, c.key.Namespace)
-}
-
-// refreshRecord stores the record of a release that was verified, unless it is stored
-// already.
-func (c *actionClient) refreshRecord() error {
-	if err := c.revisions.Record(c.ctx, c.record(), drift.Same); err != nil {
-		return fmt.Errorf("release %s: record what was applied: %w", c.key, err)
-	}
-	return nil
 }
 
 // inSync reports whether no object of a manifest has to be restored now, and returns the

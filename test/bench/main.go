@@ -197,8 +197,6 @@ func (s *settings) operatorSubject(more ...string) subject {
 		args := []string{
 			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
 			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(), "--watches-file=" + s.watches,
-			// A release is verified once an hour, at random, which would distort a resync.
-			"--verify-period=0",
 			// The benchmark reads the metrics ten times a second.
 			"--metrics-per-darkroom=false",
 		}

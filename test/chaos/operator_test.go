@@ -62,7 +62,7 @@ func launchAs(t *testing.T, kubeconfig, name string, flags ...string) *operator 
 	command := func() *exec.Cmd {
 		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), append([]string{
 			"manager", "--log-format", "console", "--metrics-bind-address", "0",
-			"--health-probe-bind-address", health, "--reconcile-period", "10s", "--verify-period", "20s",
+			"--health-probe-bind-address", health, "--reconcile-period", "10s",
 		}, flags...)...)
 		process.Dir = repository
 		process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}

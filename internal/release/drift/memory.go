@@ -1,10 +1,8 @@
 package drift
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 	"unique"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,8 +23,6 @@ type Memory struct {
 	// objects are their keys.
 	inSync  string
 	objects []manifest.Key
-	// verifyAt is when all this expires.
-	verifyAt time.Time
 	// brakes are those of recently restored objects.
 	brakes map[manifest.Key]*brake
 }
@@ -173,23 +169,4 @@ func (t Trace) Differs(now metav1.Object) bool {
 // Differ reports whether two objects differ in more than their status.
 func Differ(before, after metav1.Object) bool {
 	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
-}
-
-// Expire forgets what is remembered once in a period, give or take a tenth, so that the release
-// is verified against the API server instead of the caches. It reports whether it did.
-func (m *Memory) Expire(now time.Time, period time.Duration) bool {
-	if period <= 0 {
-		return false
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if now.Before(m.verifyAt) {
-		return false
-	}
-	expired := !m.verifyAt.IsZero()
-	if expired {
-		m.traces, m.inSync, m.objects = nil, "", nil
-	}
-	m.verifyAt = now.Add(period - period/10 + rand.N(period/5+1)) //nolint:gosec // spreads load, keeps no secret
-	return expired
 }

@@ -3,11 +3,8 @@ package drift
 import (
 	"cmp"
 	"encoding/json"
-	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,22 +54,6 @@ func Decode(raw []byte) (Record, error) {
 	return read, err
 }
 
-// Same reports whether two stored records are equal. Resource versions change with the
-// status of an object and do not count.
-func Same(a, b []byte) bool {
-	var read [2]Record
-	for i, raw := range [][]byte{a, b} {
-		var err error
-		if read[i], err = Decode(raw); err != nil {
-			return false
-		}
-		for j := range read[i].Objects {
-			read[i].Objects[j].ResourceVersion = ""
-		}
-	}
-	return reflect.DeepEqual(read[0], read[1])
-}
-
 // Record returns the record of a release that is in sync.
 func (m *Memory) Record() (_ Record, inSync bool) {
 	m.mu.Lock()
@@ -94,14 +75,11 @@ func (m *Memory) Record() (_ Record, inSync bool) {
 	return out, true
 }
 
-// Recall remembers what was recorded of a release, unless something is remembered
-// already. The release will be verified past the caches at some time within a period, so
-// that neither all releases are verified at once, nor is one left out because the operator
-// restarts too often.
-func (m *Memory) Recall(recorded Record, now time.Time, period time.Duration) {
+// Recall remembers what was recorded of a release, unless something is remembered already.
+func (m *Memory) Recall(recorded Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.traces) > 0 || !m.verifyAt.IsZero() {
+	if len(m.traces) > 0 {
 		return
 	}
 	m.inSync = recorded.Manifest
@@ -119,8 +97,5 @@ func (m *Memory) Recall(recorded Record, now time.Time, period time.Duration) {
 	}
 	for _, traced := range m.traces {
 		m.objects = append(m.objects, traced.object)
-	}
-	if period > 0 {
-		m.verifyAt = now.Add(rand.N(period)) //nolint:gosec // spreads load, keeps no secret
 	}
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -180,39 +179,6 @@ func (r *Revisions) TakeRecord() []byte {
 	taken := last.record
 	last.record = nil
 	return taken
-}
-
-// Record stores a record beside the last revision, unless same reports that the stored
-// one is equal. If another client writes the revision meanwhile, its version is kept.
-func (r *Revisions) Record(ctx context.Context, record []byte, same func(a, b []byte) bool) error {
-	last := r.memory.last
-	if last == nil || record == nil {
-		return nil
-	}
-	secrets := r.secrets.Secrets(r.darkroom.GetNamespace())
-	secret, err := secrets.Get(ctx, last.secretName, metav1.GetOptions{})
-	if err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if secret.ResourceVersion != last.resourceVersion || same(secret.Data[dataRecord], record) {
-		return nil
-	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": secret.UID, "resourceVersion": secret.ResourceVersion},
-		"data":     map[string]any{dataRecord: record},
-	})
-	if err != nil {
-		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
-	}
-	written, err := secrets.Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	r.memory.remember(known{release: last.release, secretName: last.secretName, resourceVersion: written.ResourceVersion, uids: last.uids}, r.clock.Now())
-	return nil
 }
 
 // Prune deletes the oldest revisions so that at most keep remain; 0 keeps all.
