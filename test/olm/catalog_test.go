@@ -24,8 +24,10 @@ import (
 )
 
 const (
-	packageName   = "darkroom-operator"
-	catalogSource = "darkroom-catalog"
+	packageName = "darkroom-operator"
+	// catalogSource is not that of the documents: OLM remembers for a while what a CatalogSource
+	// of a name had.
+	catalogSource = "tested-catalog"
 )
 
 // csv is the name of a release's ClusterServiceVersion.
