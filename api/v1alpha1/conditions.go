@@ -241,3 +241,9 @@ func IsConditionTrue(conditions []Condition, conditionType string) bool {
 	c := FindCondition(conditions, conditionType)
 	return c != nil && c.Status == metav1.ConditionTrue
 }
+
+// IsPaused reports whether a Darkroom must not be changed, by the annotation AnnotationPaused.
+// Its deletion is not paused: it would block that of its namespace.
+func IsPaused(darkroom metav1.Object) bool {
+	return darkroom.GetAnnotations()[AnnotationPaused] == "true" && darkroom.GetDeletionTimestamp() == nil
+}

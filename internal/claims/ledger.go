@@ -90,7 +90,7 @@ func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]R
 	for i := range refusals {
 		owner := &v1alpha1.Darkroom{}
 		if refusals[i].Leaving && l.Reader.Get(ctx, refusals[i].Owner, owner, client.UnsafeDisableDeepCopy) == nil {
-			refusals[i].Paused = owner.Annotations[v1alpha1.AnnotationPaused] == "true"
+			refusals[i].Paused = v1alpha1.IsPaused(owner)
 		}
 	}
 	return refusals, nil

@@ -14,7 +14,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -79,7 +78,7 @@ func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translato
 			reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
 			reconciler.WithMaxReleaseHistory(releases.MaxHistory),
 			reconciler.WithPauseReconcileHandler(func(_ context.Context, darkroom *unstructured.Unstructured) (bool, error) {
-				return isPaused(darkroom), nil
+				return v1alpha1.IsPaused(darkroom), nil
 			}),
 			reconciler.SkipPrimaryGVKSchemeRegistration(true),
 			reconciler.WithLog(logger),
@@ -250,12 +249,6 @@ type redactedError struct {
 
 func (e redactedError) Error() string { return e.message }
 func (e redactedError) Unwrap() error { return e.err }
-
-// isPaused reports whether a Darkroom must not be changed. Its deletion is not paused: it
-// would block that of its namespace.
-func isPaused(darkroom metav1.Object) bool {
-	return darkroom.GetAnnotations()[v1alpha1.AnnotationPaused] == "true" && darkroom.GetDeletionTimestamp() == nil
-}
 
 // reconcilePeriod returns the resync period of a Darkroom: that of its annotation if it is
 // valid, else the operator's.

@@ -159,7 +159,7 @@ func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...cli
 // cluster: the hosts that belong to others, and the version of the referenced Secret. A
 // Darkroom that is paused or being deleted has no plan.
 func (s *session) plan(ctx context.Context) error {
-	if s.darkroom.DeletionTimestamp != nil || isPaused(s.darkroom) {
+	if s.darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(s.darkroom) {
 		return nil
 	}
 	vals, judgement, err := s.parts.translator.translate(ctx, s.darkroom)

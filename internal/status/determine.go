@@ -121,7 +121,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 	if darkroom.DeletionTimestamp != nil {
 		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
 	}
-	if isPaused(darkroom) {
+	if v1alpha1.IsPaused(darkroom) {
 		return verdict{
 			v1alpha1.PhasePaused, metav1.ConditionUnknown, v1alpha1.ReasonPaused,
 			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied.",
@@ -157,10 +157,6 @@ func notRouted(domains v1alpha1.Condition) verdict {
 		phase = v1alpha1.PhaseDegraded
 	}
 	return verdict{phase, domains.Status, domains.Reason, domains.Message}
-}
-
-func isPaused(darkroom *v1alpha1.Darkroom) bool {
-	return darkroom.Annotations[v1alpha1.AnnotationPaused] == "true"
 }
 
 // reported returns a condition of the Helm reconciler if it is of the current generation,

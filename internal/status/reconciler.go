@@ -189,7 +189,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // generation of a Darkroom.
 func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	key := client.ObjectKeyFromObject(darkroom)
-	if darkroom.DeletionTimestamp != nil || isPaused(darkroom) || reported(darkroom, v1alpha1.ConditionInitialized) != nil {
+	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) || reported(darkroom, v1alpha1.ConditionInitialized) != nil {
 		r.behind.Delete(key)
 		return 0
 	}
