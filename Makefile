@@ -57,7 +57,6 @@ MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
-DESCRIPTORS := config/manifests/descriptors.yaml
 
 # The clone may belong to another user.
 git = git -c safe.directory=$(CURDIR)
@@ -99,7 +98,6 @@ generate: $(CONTROLLER_GEN) ## Regenerate CRD, roles, deepcopy functions, docs/a
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
-	go run ./hack/descriptors $(CRD) > $(DESCRIPTORS).new && mv $(DESCRIPTORS).new $(DESCRIPTORS)
 
 fmt: $(GOLANGCI_LINT) ## Format the Go code.
 	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
