@@ -141,7 +141,7 @@ test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit t
 ifeq ($(NPM),)
 	@echo "page: not tested, npm is not installed"
 else
-	@echo "page: types" && cd web && npm run --silent check
+	@echo "page: types" && cd web && CGO_ENABLED=0 GOFLAGS="$(compiler-flags)" npm run --silent check
 	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
 	@cd web && npm run --silent test
 endif

@@ -35,6 +35,21 @@ func (s *Server) newHandler() (http.Handler, error) {
 	return middleware.Observe(s.log, s.metrics.requests, middleware.Routes{Stream: streamRoute, Ready: readyRoute}, handler), nil
 }
 
+// Document returns the OpenAPI document of servers of a version, which serve it at /openapi.json.
+func Document(version string) ([]byte, error) {
+	api := newAPI(http.NewServeMux(), version)
+	(&Server{}).register(api)
+	return encode(api)
+}
+
+func encode(api huma.API) ([]byte, error) {
+	document, err := json.MarshalIndent(api.OpenAPI(), "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode OpenAPI document: %w", err)
+	}
+	return document, nil
+}
+
 // isPiecewise reports whether the response to a request is sent piece by piece: live events
 // and the log of a pod.
 func isPiecewise(r *http.Request) bool {
@@ -43,9 +58,9 @@ func isPiecewise(r *http.Request) bool {
 
 // registerPlain adds the routes that are not part of the API.
 func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
-	document, err := json.MarshalIndent(api.OpenAPI(), "", "  ")
+	document, err := encode(api)
 	if err != nil {
-		return fmt.Errorf("encode OpenAPI document: %w", err)
+		return err
 	}
 	version, err := json.Marshal(map[string]string{"version": s.options.Version})
 	if err != nil {

@@ -77,12 +77,14 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 	}
 }
 
+const testVersion = "v0.0.0-test"
+
 // options are those of most tests: permissions are not cached, and callers are not
 // limited.
 func options(t *testing.T) apiserver.Options {
 	t.Helper()
 	return apiserver.Options{
-		Cluster: serverConfig, Preview: preview(t), Version: "v0.0.0-test",
+		Cluster: serverConfig, Preview: preview(t), Version: testVersion,
 		TokenTTL: time.Second, AccessTTL: 50 * time.Millisecond, RequestsPerSecond: 1e6, Burst: 1e6, SignInBurst: 1e6,
 		QuestionsPerSecond: 1e6, QuestionBurst: 1e6,
 	}
