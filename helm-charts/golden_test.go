@@ -4,10 +4,12 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pmezard/go-difflib/difflib"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,35 +36,67 @@ func cases(t *testing.T) map[string]string {
 	return found
 }
 
+// Golden manifests: that of the base case, and of all others their difference from it.
+const (
+	goldenDir  = "testdata/golden"
+	goldenBase = "minimal"
+)
+
+// hunk matches line numbers in a diff, which change with each line above them.
+var hunk = regexp.MustCompile(`(?m)^@@ .* @@$`)
+
+func goldenFile(name string) string {
+	if name == goldenBase {
+		return filepath.Join(goldenDir, name+".yaml")
+	}
+	return filepath.Join(goldenDir, name+".diff")
+}
+
+// golden is what the golden file of a case contains.
+func golden(t *testing.T, name, rendered, base string) string {
+	t.Helper()
+	if name == goldenBase {
+		return rendered
+	}
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(base), B: difflib.SplitLines(rendered), FromFile: goldenBase, ToFile: name, Context: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hunk.ReplaceAllString(diff, "@@")
+}
+
 func TestGoldenManifests(t *testing.T) {
-	dir := filepath.Join("testdata", "golden")
 	values := cases(t)
+	base := manifest(render(t, values[goldenBase]))
 	for name, values := range values {
 		t.Run(name, func(t *testing.T) {
 			rendered := render(t, values)
 			decode(t, rendered)
-			golden := filepath.Join(dir, name+".yaml")
+			file, got := goldenFile(name), golden(t, name, manifest(rendered), base)
 			if *update {
-				if err := os.WriteFile(golden, []byte(manifest(rendered)), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(golden)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatalf("%v (go test ./helm-charts -update writes it)", err)
 			}
-			if diff := cmp.Diff(string(want), manifest(rendered)); diff != "" {
-				t.Errorf("differs from %s; if intended, go test ./helm-charts -update (-want +got):\n%s", golden, diff)
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("differs from %s; if intended, go test ./helm-charts -update (-want +got):\n%s", file, diff)
 			}
 		})
 	}
 	t.Run("no golden file is left over", func(t *testing.T) {
-		files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+		files, err := filepath.Glob(filepath.Join(goldenDir, "*"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			if _, ok := values[strings.TrimSuffix(filepath.Base(file), ".yaml")]; !ok {
+			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+			if _, ok := values[name]; !ok || file != goldenFile(name) {
 				t.Errorf("%s has no value file in the chart's ci directory", file)
 			}
 		}
