@@ -196,7 +196,7 @@ func (g *gate) run() {
 	g.stop, g.stopped = stop, make(chan error, 1)
 	stopped := g.stopped
 	go func() {
-		stopped <- run(ctx, func(name string) (string, bool) { v, ok := g.environ[name]; return v, ok })
+		stopped <- run(ctx, func(name string) string { return g.environ[name] })
 		close(stopped)
 	}()
 	g.waitUntil("the gate is ready", func() bool {

@@ -1,9 +1,6 @@
 // Gate is a reverse proxy for one Darkroom. It checks requests, fetches and checks originals,
 // lets Darkroom transform them within its memory, and caches the results.
-//
-// A request passes request (canonical form and limits), cache, flight (one fetch for all who
-// ask), source, original (size and type), admission, shrink and darkroom; serve puts these
-// packages together.
+// README.md follows a request through the packages.
 package main
 
 import (
@@ -40,7 +37,7 @@ func main() {
 func command(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 0:
-		return run(ctx, os.LookupEnv)
+		return run(ctx, os.Getenv)
 	case args[0] == "version":
 		fmt.Println(version)
 		return nil
@@ -55,8 +52,8 @@ func command(ctx context.Context, args []string) error {
 	return errors.New("usage: gate [version | install PATH | supervise PROGRAM [ARGUMENT …]]")
 }
 
-func run(ctx context.Context, lookup func(string) (string, bool)) error {
-	c, err := config.Read(lookup)
+func run(ctx context.Context, getenv func(string) string) error {
+	c, err := config.Read(getenv)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -35,8 +34,8 @@ type Config struct {
 }
 
 // Read returns the configuration, or an error that names every invalid variable.
-func Read(lookup func(string) (string, bool)) (Config, error) {
-	e := &environment{lookup: lookup}
+func Read(getenv func(string) string) (Config, error) {
+	e := &environment{getenv: getenv}
 	c := Config{
 		Address:  e.text("GATE_ADDRESS", ":3000"),
 		Inner:    e.text("GATE_INNER_ADDRESS", "127.0.0.1:3002"),
@@ -49,7 +48,7 @@ func Read(lookup func(string) (string, bool)) (Config, error) {
 				MaxHeight:   int(e.integer("GATE_MAX_HEIGHT", 4096, 1)),
 				Parameters:  e.list("GATE_PARAMETERS", request.Parameters),
 				Defaults:    e.pairs("DEFAULTPARAMS"),
-				Presets:     parse(e, "GATE_PRESETS", "{}", object),
+				Presets:     parse(e, "GATE_PRESETS", "{}", presets),
 				OnlyPresets: e.boolean("GATE_ONLY_PRESETS", false),
 				PathPrefix:  e.text("SOURCE_PATHPREFIX", ""),
 			},
@@ -70,33 +69,24 @@ func Read(lookup func(string) (string, bool)) (Config, error) {
 	return c, errors.Join(e.errors...)
 }
 
-// readSource knows the names of kinds that Darkroom documents.
-func readSource(e *environment) (made source.Source) {
-	var err error
-	kind := e.text("SOURCE_KIND", "webfolder")
-	bucket := e.text("SOURCE_BUCKET_NAME", "")
-	endpoint := e.text("SOURCE_BUCKET_ENDPOINT", "")
-	switch strings.ToLower(kind) {
-	case "webfolder":
-		made, err = source.NewWebFolder(e.text("SOURCE_BASEURL", ""))
-	case "cloudfront":
-		scheme := "http://"
-		if e.boolean("SOURCE_SECUREPROTOCOL", false) {
-			scheme = "https://"
-		}
-		made, err = source.NewWebFolder(scheme + e.text("SOURCE_HOST", ""))
-	case "s3":
-		made, err = source.NewS3(source.S3{
-			Bucket: bucket, Region: e.text("SOURCE_BUCKET_REGION", ""), Endpoint: endpoint,
-			AccessKey: e.text("SOURCE_BUCKET_ACCESSKEY", ""), SecretKey: e.text("SOURCE_BUCKET_SECRETKEY", ""),
-		})
-	case "gcs", "googlecloudstorage":
-		made, err = source.NewGCS(source.GCS{
-			Bucket: bucket, Endpoint: endpoint, CredentialsJSON: e.text("SOURCE_BUCKET_CREDENTIALSJSON", ""),
-		})
-	default:
-		err = fmt.Errorf("unknown kind %q", kind)
+func readSource(e *environment) source.Source {
+	c := source.Config{
+		Kind:            strings.ToLower(e.text("SOURCE_KIND", "webfolder")),
+		BaseURL:         e.text("SOURCE_BASEURL", ""),
+		Bucket:          e.text("SOURCE_BUCKET_NAME", ""),
+		Region:          e.text("SOURCE_BUCKET_REGION", ""),
+		Endpoint:        e.text("SOURCE_BUCKET_ENDPOINT", ""),
+		AccessKey:       e.text("SOURCE_BUCKET_ACCESSKEY", ""),
+		SecretKey:       e.text("SOURCE_BUCKET_SECRETKEY", ""),
+		CredentialsJSON: e.text("SOURCE_BUCKET_CREDENTIALSJSON", ""),
 	}
+	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" {
+		c.BaseURL = "http://" + host
+		if e.boolean("SOURCE_SECUREPROTOCOL", false) {
+			c.BaseURL = "https://" + host
+		}
+	}
+	made, err := source.New(c)
 	if err != nil {
 		e.fail("SOURCE_KIND", err.Error())
 	}

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +15,7 @@ import (
 
 // environment parses variables and collects errors. An empty variable counts as unset.
 type environment struct {
-	lookup func(string) (string, bool)
+	getenv func(string) string
 	errors []error
 }
 
@@ -21,12 +23,7 @@ func (e *environment) fail(name, reason string) {
 	e.errors = append(e.errors, fmt.Errorf("environment variable %s: %s", name, reason))
 }
 
-func (e *environment) text(name, unset string) string {
-	if value, ok := e.lookup(name); ok && value != "" {
-		return value
-	}
-	return unset
-}
+func (e *environment) text(name, unset string) string { return cmp.Or(e.getenv(name), unset) }
 
 // integer parses a number that must be at least least.
 func (e *environment) integer(name string, unset, least int64) int64 {
@@ -80,10 +77,21 @@ func (e *environment) pairs(name string) map[string]string {
 	return pairs
 }
 
-// object parses a JSON object of strings.
-func object(text string) (object map[string]string, err error) {
-	err = json.Unmarshal([]byte(text), &object)
-	return object, err
+// presets parses a JSON object of query strings.
+func presets(text string) (map[string]url.Values, error) {
+	var queries map[string]string
+	if err := json.Unmarshal([]byte(text), &queries); err != nil {
+		return nil, err
+	}
+	parsed := map[string]url.Values{}
+	for name, query := range queries {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			return nil, fmt.Errorf("preset %q: %w", name, err)
+		}
+		parsed[name] = values
+	}
+	return parsed, nil
 }
 
 // level parses a log level of Darkroom.

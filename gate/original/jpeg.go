@@ -16,8 +16,7 @@ type JPEG struct {
 }
 
 const (
-	markerSOF0 = 0xc0 // baseline
-	markerSOF2 = 0xc2 // progressive
+	markerSOF2 = 0xc2 // start of a progressive frame
 	markerSOS  = 0xda
 	markerAPP1 = 0xe1
 )
@@ -27,8 +26,7 @@ const (
 func scanJPEG(body []byte) JPEG {
 	var found JPEG
 	for rest := body[2:]; len(rest) >= 4 && rest[0] == 0xff; {
-		marker := rest[1]
-		if marker == 0xff { // fill byte
+		if rest[1] == 0xff { // fill byte
 			rest = rest[1:]
 			continue
 		}
@@ -36,12 +34,11 @@ func scanJPEG(body []byte) JPEG {
 		if length < 2 || len(rest) < 2+length {
 			break
 		}
-		switch marker {
+		switch rest[1] {
+		case markerSOS:
+			return found
 		case markerSOF2:
 			found.Progressive = true
-			return found
-		case markerSOF0, markerSOF0 + 1, markerSOS:
-			return found
 		case markerAPP1:
 			if found.Orientation == 0 {
 				found.Orientation = orientation(rest[4 : 2+length])

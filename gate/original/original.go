@@ -19,8 +19,7 @@ import (
 
 // Validators identify a version of an original for its source, as the source returned them.
 type Validators struct {
-	ETag         string `json:"etag,omitempty"`
-	LastModified string `json:"lastModified,omitempty"`
+	ETag, LastModified string
 }
 
 // Info describes an image by its header.

@@ -26,8 +26,8 @@ type Rules struct {
 	// Defaults are parameters of every request. A parameter of the request replaces the
 	// default of the same name, except for auto, whose values are combined.
 	Defaults map[string]string
-	// Presets are named sets of parameters in the form of a query string.
-	Presets map[string]string
+	// Presets are named sets of parameters.
+	Presets map[string]url.Values
 	// OnlyPresets refuses all parameters except preset.
 	OnlyPresets bool
 	// PathPrefix restricts paths; others are not found. It is not stripped.
@@ -94,9 +94,10 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 	for name, value := range r.Defaults {
 		merge(name, value)
 	}
-	preset, err := r.preset(values.Get("preset"))
-	if err != nil {
-		return nil, err
+	chosen := values.Get("preset")
+	preset, found := r.Presets[chosen]
+	if chosen != "" && !found {
+		return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", chosen)
 	}
 	for name := range preset {
 		merge(name, preset.Get(name))
@@ -114,19 +115,6 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
 		}
 		merge(name, given[0])
-	}
-	return params, nil
-}
-
-// preset returns the parameters of a preset; none for an empty name.
-func (r Rules) preset(name string) (url.Values, error) {
-	query, found := r.Presets[name]
-	if name != "" && !found {
-		return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", name)
-	}
-	params, err := url.ParseQuery(query)
-	if err != nil {
-		return nil, problem.New(http.StatusInternalServerError, "preset %q is malformed", name).Because(err)
 	}
 	return params, nil
 }

@@ -56,7 +56,7 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 
 func TestRefusalsNameParameterAndBound(t *testing.T) {
 	limited := Rules{MaxWidth: 100, MaxHeight: 200, Parameters: []string{"w", "h", "fit"}}
-	presets := Rules{MaxWidth: 100, MaxHeight: 100, Presets: map[string]string{"thumb": "w=50"}, OnlyPresets: true}
+	presets := Rules{MaxWidth: 100, MaxHeight: 100, Presets: map[string]url.Values{"thumb": {"w": {"50"}}}, OnlyPresets: true}
 	for _, test := range []struct {
 		rules  Rules
 		target string
@@ -100,7 +100,7 @@ func TestRefusalsNameParameterAndBound(t *testing.T) {
 func TestDefaultsAndPresetsAreReplacedByTheRequest(t *testing.T) {
 	r := Rules{
 		MaxWidth: 100, MaxHeight: 100, Defaults: map[string]string{"auto": "compress", "w": "10"},
-		Presets: map[string]string{"thumb": "w=50&h=50&fit=crop"},
+		Presets: map[string]url.Values{"thumb": {"w": {"50"}, "h": {"50"}, "fit": {"crop"}}},
 	}
 	for target, want := range map[string]string{
 		"/a":                   "/a?auto=compress&w=10",
@@ -171,7 +171,7 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 	values := []string{"", "0", "1", "-1", "1.005", "300", "1e2", "NaN", "crop", "scale", "top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb"}
 	names := append([]string{"preset", "v", "W"}, Parameters...)
 	limited := rules
-	limited.Presets = map[string]string{"thumb": "w=50&h=50&fit=crop", "1": "auto=format"}
+	limited.Presets = map[string]url.Values{"thumb": {"w": {"50"}, "h": {"50"}, "fit": {"crop"}}, "1": {"auto": {"format"}}}
 	requests := map[string]Request{}
 	for range 50_000 {
 		target := "/"

@@ -22,21 +22,17 @@ func average(img image.Image, factor int) image.Image {
 	return out
 }
 
-// planes returns the components of an image, luma first.
+// planes returns the components of an image that starts at zero, as decoded ones do, luma first.
 func planes(img image.Image) []plane {
-	low, high := img.Bounds().Min, img.Bounds().Max.Sub(image.Pt(1, 1))
 	size := img.Bounds().Size()
 	switch img := img.(type) {
 	case *image.Gray:
-		return []plane{{img.Pix[img.PixOffset(low.X, low.Y):], img.Stride, size.X, size.Y}}
+		return []plane{{img.Pix, img.Stride, size.X, size.Y}}
 	case *image.YCbCr:
-		start := img.COffset(low.X, low.Y)
-		last := img.COffset(high.X, high.Y) - start
+		last := img.COffset(size.X-1, size.Y-1)
 		width, height := last%img.CStride+1, last/img.CStride+1
 		return []plane{
-			{img.Y[img.YOffset(low.X, low.Y):], img.YStride, size.X, size.Y},
-			{img.Cb[start:], img.CStride, width, height},
-			{img.Cr[start:], img.CStride, width, height},
+			{img.Y, img.YStride, size.X, size.Y}, {img.Cb, img.CStride, width, height}, {img.Cr, img.CStride, width, height},
 		}
 	}
 	return nil

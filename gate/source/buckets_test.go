@@ -29,7 +29,7 @@ func TestS3(t *testing.T) {
 			_, _ = w.Write([]byte("image"))
 		}
 	})
-	s, err := NewS3(S3{Bucket: "my_photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret", Endpoint: server.URL})
+	s, err := New(Config{Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret", Endpoint: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestS3(t *testing.T) {
 	if _, _, err := read(t, s, "/none.jpg", original.Validators{}, 100); problem.Of(err).Status != 404 {
 		t.Errorf("missing: %v", err)
 	}
-	denied, _ := NewS3(S3{Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other", SecretKey: "secret", Endpoint: server.URL})
+	denied, _ := New(Config{Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other", SecretKey: "secret", Endpoint: server.URL})
 	if _, _, err := read(t, denied, "/dir/é+(1).jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
 		t.Errorf("wrong key: %v", err)
 	}
@@ -78,7 +78,7 @@ func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 		"type": "service_account", "client_email": "a@example.com", "token_uri": server.URL + "/token",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 	})
-	s, err := NewGCS(GCS{Bucket: "photos", CredentialsJSON: string(account), Endpoint: server.URL})
+	s, err := New(Config{Kind: "gcs", Bucket: "photos", CredentialsJSON: string(account), Endpoint: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 	if tokens != 1 {
 		t.Errorf("%d tokens for two requests", tokens)
 	}
-	public, _ := NewGCS(GCS{Bucket: "photos", Endpoint: server.URL})
+	public, _ := New(Config{Kind: "gcs", Bucket: "photos", Endpoint: server.URL})
 	if _, _, err := read(t, public, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
 		t.Errorf("without credentials: %v", err)
 	}
@@ -98,14 +98,14 @@ func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 
 func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
 	for name, make := range map[string]func() (Source, error){
-		"no scheme": func() (Source, error) { return NewWebFolder("example.com/images") },
-		"no URL":    func() (Source, error) { return NewWebFolder("") },
-		"no host":   func() (Source, error) { return NewWebFolder("https://") },
-		"no bucket": func() (Source, error) { return NewS3(S3{Region: "x"}) },
-		"no region": func() (Source, error) { return NewS3(S3{Bucket: "x"}) },
-		"no GCS":    func() (Source, error) { return NewGCS(GCS{}) },
-		"not JSON":  func() (Source, error) { return NewGCS(GCS{Bucket: "x", CredentialsJSON: "{"}) },
-		"not a key": func() (Source, error) { return NewGCS(GCS{Bucket: "x", CredentialsJSON: "{}"}) },
+		"no scheme": func() (Source, error) { return New(Config{Kind: "webfolder", BaseURL: "example.com/images"}) },
+		"no URL":    func() (Source, error) { return New(Config{Kind: "webfolder", BaseURL: ""}) },
+		"no host":   func() (Source, error) { return New(Config{Kind: "webfolder", BaseURL: "https://"}) },
+		"no bucket": func() (Source, error) { return New(Config{Kind: "s3", Region: "x"}) },
+		"no region": func() (Source, error) { return New(Config{Kind: "s3", Bucket: "x"}) },
+		"no GCS":    func() (Source, error) { return New(Config{Kind: "gcs"}) },
+		"not JSON":  func() (Source, error) { return New(Config{Kind: "gcs", Bucket: "x", CredentialsJSON: "{"}) },
+		"not a key": func() (Source, error) { return New(Config{Kind: "gcs", Bucket: "x", CredentialsJSON: "{}"}) },
 	} {
 		if _, err := make(); err == nil {
 			t.Errorf("%s: no error", name)

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,33 +11,19 @@ import (
 	"golang.org/x/oauth2/google"
 )
 
-const (
-	gcsEndpoint = "https://storage.googleapis.com"
-	gcsScope    = "https://www.googleapis.com/auth/devstorage.read_only"
-)
+const gcsScope = "https://www.googleapis.com/auth/devstorage.read_only"
 
-// GCS configures a bucket of Google Cloud Storage.
-type GCS struct {
-	Bucket string
-	// CredentialsJSON is the key of a service account; empty means a public bucket.
-	CredentialsJSON string
-	// Endpoint replaces that of Google, for compatible services.
-	Endpoint string
-}
-
-// NewGCS returns a source of a bucket.
-func NewGCS(config GCS) (Source, error) {
-	if config.Bucket == "" {
+// newGCS returns a source of a bucket of Google Cloud Storage, which is public if there are no
+// credentials.
+func newGCS(c Config) (Source, error) {
+	if c.Bucket == "" {
 		return nil, errors.New("GoogleCloudStorage source requires a bucket")
 	}
-	if config.Endpoint == "" {
-		config.Endpoint = gcsEndpoint
-	}
-	w, err := newWeb(config.Endpoint, config.Bucket)
-	if err != nil || config.CredentialsJSON == "" {
+	w, err := newWeb(cmp.Or(c.Endpoint, "https://storage.googleapis.com"), c)
+	if err != nil || c.CredentialsJSON == "" {
 		return w, err
 	}
-	account, err := google.JWTConfigFromJSON([]byte(config.CredentialsJSON), gcsScope)
+	account, err := google.JWTConfigFromJSON([]byte(c.CredentialsJSON), gcsScope)
 	if err != nil || account.Email == "" || len(account.PrivateKey) == 0 {
 		// The error may contain a part of the key.
 		return nil, errors.New("credentials of the GoogleCloudStorage source are not the key of a service account")

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -8,25 +9,15 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// S3 configures a bucket of AWS S3 or a compatible service.
-type S3 struct {
-	Bucket, Region, AccessKey, SecretKey string
-	// Endpoint is the URL of a compatible service; empty means AWS.
-	Endpoint string
-}
-
 // emptyDigest is the SHA-256 digest of a request without a body.
 const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// NewS3 returns a source of a bucket, which is addressed by path.
-func NewS3(config S3) (Source, error) {
-	if config.Bucket == "" || config.Region == "" {
+// newS3 returns a source of a bucket of AWS S3 or a compatible service, addressed by path.
+func newS3(c Config) (Source, error) {
+	if c.Bucket == "" || c.Region == "" {
 		return nil, errors.New("S3 source requires a bucket and a region")
 	}
-	if config.Endpoint == "" {
-		config.Endpoint = "https://s3." + config.Region + ".amazonaws.com"
-	}
-	w, err := newWeb(config.Endpoint, config.Bucket)
+	w, err := newWeb(cmp.Or(c.Endpoint, "https://s3."+c.Region+".amazonaws.com"), c)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +25,7 @@ func NewS3(config S3) (Source, error) {
 		// S3 takes a plus sign for a space.
 		r.URL.RawPath = s3utils.EncodePath(r.URL.Path)
 		r.Header.Set("X-Amz-Content-Sha256", emptyDigest)
-		*r = *signer.SignV4(*r, config.AccessKey, config.SecretKey, "", config.Region)
+		*r = *signer.SignV4(*r, c.AccessKey, c.SecretKey, "", c.Region)
 		return nil
 	}
 	return w, nil

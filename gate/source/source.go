@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,6 +20,35 @@ type Source interface {
 	// Open requests the original of a path. If it is unchanged since known, the response
 	// has no body. All errors are problems, except those of the context.
 	Open(ctx context.Context, path string, known original.Validators) (*Response, error)
+}
+
+// Config selects a source.
+type Config struct {
+	// Kind is one of those that Darkroom documents, in lower case.
+	Kind string
+	// BaseURL is the folder of a webfolder, or the URL of a cloudfront distribution.
+	BaseURL string
+	// Bucket and Region are those of a bucket.
+	Bucket, Region string
+	// Endpoint is the URL of a service that is compatible with that of the kind.
+	Endpoint string
+	// AccessKey and SecretKey are the credentials of s3.
+	AccessKey, SecretKey string
+	// CredentialsJSON is the key of a service account of gcs.
+	CredentialsJSON string
+}
+
+// New returns a source.
+func New(c Config) (Source, error) {
+	switch c.Kind {
+	case "webfolder", "cloudfront":
+		return newWeb(c.BaseURL, c)
+	case "s3":
+		return newS3(c)
+	case "gcs", "googlecloudstorage":
+		return newGCS(c)
+	}
+	return nil, fmt.Errorf("unknown kind %q", c.Kind)
 }
 
 // Response is the answer of a source. Its body must be closed.

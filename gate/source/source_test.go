@@ -24,7 +24,7 @@ func serveFolder(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 
 func folder(t *testing.T, handler http.HandlerFunc) Source {
 	t.Helper()
-	s, err := NewWebFolder(serveFolder(t, handler).URL + "/base/")
+	s, err := New(Config{Kind: "webfolder", BaseURL: serveFolder(t, handler).URL + "/base/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestFailuresOfTheSourceHaveAStatus(t *testing.T) {
 func TestASourceWithoutAListenerIs502(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
-	s, _ := NewWebFolder(server.URL)
+	s, _ := New(Config{Kind: "webfolder", BaseURL: server.URL})
 	if _, _, err := read(t, s, "/a", original.Validators{}, 1); problem.Of(err).Status != 502 || problem.Of(err).RetryAfter == 0 {
 		t.Errorf("%v", err)
 	}

@@ -29,11 +29,8 @@ type web struct {
 	authorize func(*http.Request) error
 }
 
-// NewWebFolder returns a source below an absolute URL.
-func NewWebFolder(baseURL string) (Source, error) { return newWeb(baseURL, "") }
-
-// newWeb returns a source below an absolute URL and a bucket, which may be empty.
-func newWeb(baseURL, bucket string) (*web, error) {
+// newWeb returns a source below an absolute URL and the bucket, which may be empty.
+func newWeb(baseURL string, c Config) (*web, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return nil, fmt.Errorf("URL of the source: %q is not an absolute http or https URL", baseURL)
@@ -51,7 +48,7 @@ func newWeb(baseURL, bucket string) (*web, error) {
 		IdleConnTimeout:        time.Minute,
 		DisableCompression:     true,
 	}
-	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+bucket, ""
+	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+c.Bucket, ""
 	return &web{base: base, client: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}, nil
 }
 
