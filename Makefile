@@ -230,7 +230,7 @@ endif
 # DARKROOM_BINARY is a real Darkroom to measure in place of its test double.
 DARKROOM_BINARY ?= $(BIN)/darkroom
 
-bench-gate: ## Compare Darkroom alone, behind nginx if installed, and behind the gate (docs/performance.md). ARGS='-run 40'
+bench-gate: ## Compare Darkroom alone, behind nginx if installed, and behind the gate. ARGS='-run 40' or ARGS='-soak 1h'
 	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
 	$(call go-build,gate) -ldflags '-s -w' -o $(BIN)/gate .
 	go run ./test/benchgate -darkroom $(DARKROOM_BINARY) -gate $(BIN)/gate $(ARGS)

@@ -3,7 +3,7 @@
 //
 // Each row starts new processes, since it reports peaks of memory. All traffic stays on
 // loopback. stack.go starts and measures processes, source.go serves originals, and
-// rows.go has the loads.
+// rows.go has the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
 import (
@@ -26,11 +26,15 @@ func run() error {
 	var programs programs
 	flag.StringVar(&programs.darkroom, "darkroom", "bin/darkroom", "Darkroom or its test double")
 	flag.StringVar(&programs.gate, "gate", "bin/gate", "the gate")
+	span := flag.Duration("soak", 0, "run a mixed load for this time instead, and report memory, file descriptors and disk")
 	only := flag.String("run", ".", "regular expression of the rows to run")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
 	if err != nil {
 		return err
+	}
+	if *span > 0 {
+		return soak(programs, *span)
 	}
 	contenders := []contender{{"Darkroom alone", alone}}
 	if path, err := exec.LookPath("nginx"); err == nil {

@@ -26,6 +26,7 @@ type stack struct {
 	url       string
 	folder    string
 	darkroom  *exec.Cmd
+	gate      *exec.Cmd // nil if there is none
 	processes []*exec.Cmd
 }
 
@@ -33,6 +34,8 @@ func newStack() (*stack, error) {
 	folder, err := os.MkdirTemp("", "benchgate")
 	return &stack{folder: folder}, err
 }
+
+func (s *stack) cacheFolder() string { return filepath.Join(s.folder, "cache") }
 
 func (s *stack) stop() {
 	for _, p := range s.processes {
@@ -139,7 +142,10 @@ func behindNginx(p programs, source string) (*stack, error) {
 	return s, ready(s.url + "/ping")
 }
 
-func behindGate(p programs, source string) (*stack, error) {
+func behindGate(p programs, source string) (*stack, error) { return startGate(p, source) }
+
+// startGate starts the gate with the settings of the chart, except those in environ.
+func startGate(p programs, source string, environ ...string) (*stack, error) {
 	s, err := newStack()
 	if err != nil {
 		return nil, err
@@ -149,19 +155,20 @@ func behindGate(p programs, source string) (*stack, error) {
 		return nil, err
 	}
 	dark, public, inner, metrics := freePort(), freePort(), freePort(), freePort()
-	cache := filepath.Join(s.folder, "cache")
+	cache := s.cacheFolder()
 	if err := os.Mkdir(cache, 0o700); err != nil {
 		return nil, err
 	}
 	if err := s.startDarkroom(p.darkroom, local(inner), dark, "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=1000"); err != nil {
 		return nil, err
 	}
-	if _, err := s.launch(gate, []string{
+	s.gate, err = s.launch(gate, append([]string{
 		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=" + source, "LOG_LEVEL=fatal", "GATE_CACHE_FOLDER=" + cache,
 		"GATE_ADDRESS=127.0.0.1:" + strconv.Itoa(public), "GATE_INNER_ADDRESS=127.0.0.1:" + strconv.Itoa(inner),
 		"GATE_METRICS_ADDRESS=127.0.0.1:" + strconv.Itoa(metrics), "GATE_DARKROOM_URL=" + local(dark),
 		"GATE_DARKROOM_MEMORY_LIMIT=" + strconv.Itoa(1<<30), "GATE_SHRINK_FIRST=" + strconv.FormatBool(os.Getenv("SHRINK") != "false"),
-	}); err != nil {
+	}, environ...))
+	if err != nil {
 		return nil, err
 	}
 	s.url = local(public)

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// soakSettings are small, so that the caches are full after a few minutes.
+var soakSettings = []string{"GATE_MEMORY_LIMIT=134217728", "GATE_CACHE_DISK_BYTES=33554432", "GATE_REVALIDATE_SECONDS=60"}
+
+// soak sends a mixed load for a time, at a rate that a quarter of a processor can serve. It
+// compares the first sixth of the time with the last one.
+func soak(p programs, span time.Duration) error {
+	o, err := newOrigin()
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	s, err := startGate(p, o.url, soakSettings...)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	var (
+		mu      sync.Mutex
+		codes   = map[int]int{}
+		wait    sync.WaitGroup
+		samples []sample
+	)
+	start := time.Now()
+	ticker := time.NewTicker(80 * time.Millisecond)
+	defer ticker.Stop()
+	for n := 0; time.Since(start) < span; n++ {
+		<-ticker.C
+		wait.Go(func() {
+			code := mixed(s, n)
+			mu.Lock()
+			defer mu.Unlock()
+			codes[code]++
+		})
+		if n%100 == 99 {
+			samples = append(samples, s.sample())
+		}
+	}
+	wait.Wait()
+	fmt.Printf("%s, %.0f %% of a processor; responses by status (0: the client left):", span, 100*s.cpu().Seconds()/span.Seconds())
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		fmt.Printf(" %d × %d", codes[code], code)
+	}
+	part := (len(samples) + 5) / 6
+	fmt.Printf("\n\n| mean · maximum | first %[1]s | last %[1]s |\n|---|---|---|\n", span/6)
+	for i, name := range sampleNames {
+		fmt.Printf("| %s | %s | %s |\n", name, summary(samples[:part], i), summary(samples[len(samples)-part:], i))
+	}
+	return nil
+}
+
+// mixed sends the nth request of the load, and returns its status.
+func mixed(s *stack, n int) int {
+	switch {
+	case n%100 == 0:
+		return get(s, fmt.Sprintf("/large%d.jpg?w=300", n)).code
+	case n%7 == 3:
+		return get(s, fmt.Sprintf("/small%d.jpg?w=300", n)).code
+	case n%20 == 5:
+		return get(s, fmt.Sprintf("/small%d.jpg", n)).code
+	case n%20 == 9:
+		return get(s, fmt.Sprintf("/none%d.jpg?w=300", n)).code
+	case n%20 == 11:
+		return get(s, fmt.Sprintf("/bad%d.jpg?w=300", n)).code
+	case n%20 == 13:
+		return get(s, "/small.jpg?w=9999").code
+	case n%20 == 15:
+		return do(s, http.MethodGet, "/small.jpg?w=300", http.Header{"Range": {"bytes=0-9"}}).code
+	case n%20 == 17:
+		return leave(s, fmt.Sprintf("/small%d.jpg?w=200", n))
+	}
+	return get(s, fmt.Sprintf("/small%d.jpg?w=100", n%50)).code
+}
+
+// leave ends a request before its response.
+func leave(s *stack, path string) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		return 0
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode
+}
+
+// sample has a value for each of sampleNames.
+type sample [5]int
+
+var sampleNames = [len(sample{})]string{
+	"memory of the gate, MiB", "memory of Darkroom, MiB", "file descriptors of the gate", "file descriptors of Darkroom", "disk, KiB",
+}
+
+func (s *stack) sample() sample {
+	return sample{field(s.gate, "VmRSS"), field(s.darkroom, "VmRSS"), descriptors(s.gate), descriptors(s.darkroom), s.disk()}
+}
+
+func descriptors(cmd *exec.Cmd) int {
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", cmd.Process.Pid)) // none if the process has ended
+	return len(entries)
+}
+
+// disk is the size of the disk cache in KiB.
+func (s *stack) disk() int {
+	var total int64
+	_ = filepath.WalkDir(s.cacheFolder(), func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	return int(total >> 10)
+}
+
+// summary is the mean and the maximum of one value.
+func summary(samples []sample, i int) string {
+	total, most := 0, 0
+	for _, each := range samples {
+		total, most = total+each[i], max(most, each[i])
+	}
+	return fmt.Sprintf("%d · %d", total/max(1, len(samples)), most)
+}
