@@ -164,8 +164,8 @@ FUZZTIME_DECODERS ?= 15s
 
 fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and gate (FUZZTIME_DECODERS).
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
-	@for target in Decode MergePatch NewSecret ImagePath Continue; do \
-		go test ./internal/apiserver -run '^$$' -fuzz "^Fuzz$$target$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
+	@for target in wire.Decode wire.MergePatch .NewSecret .ImagePath .Continue; do \
+		go test ./internal/apiserver/$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
 	@for target in request.Parse cache.Decode original.Inspect; do \
 		go -C gate test ./$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \

@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // right is a permission that is checked.
@@ -213,5 +214,5 @@ func (a *answers) of(who *caller) *cache.LRUExpireCache {
 // isFromCluster reports whether an error is a failure of the review rather than its result.
 func isFromCluster(err error) bool {
 	var status apierrors.APIStatus
-	return errors.As(err, &status) || isUnreachable(err) || errors.Is(err, context.Canceled)
+	return errors.As(err, &status) || wire.IsUnreachable(err) || errors.Is(err, context.Canceled)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // The page performs actions by merge patches of this form.
@@ -46,7 +46,7 @@ func TestActionsArePatches(t *testing.T) {
 	if now := patch(`{"replicas":3}`); *now.Spec.Replicas != 3 {
 		t.Errorf("replicas are %d", *now.Spec.Replicas)
 	}
-	if got := into[apiserver.Darkroom](t, s.want(http.StatusOK, token, "GET", one, "")); got.Source.Credentials != "inline" {
+	if got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, "")); got.Source.Credentials != "inline" {
 		t.Errorf("credentials are %q", got.Source.Credentials)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // webFolder is the body of a Darkroom that is valid.
@@ -44,7 +45,7 @@ func TestLifeOfADarkroom(t *testing.T) {
 	if tag == "" || tag != created.header.Get("ETag") {
 		t.Errorf("ETag is %q after %q: what was written is not read at once", tag, created.header.Get("ETag"))
 	}
-	body := into[apiserver.Darkroom](t, got)
+	body := into[wire.Darkroom](t, got)
 	if body.Source.BaseURL != "https://example.com/images" || body.Status.Domains == nil || body.CreatedAt == nil {
 		t.Errorf("body is %s", got)
 	}
@@ -87,7 +88,7 @@ func TestDarkroomGoesWhenTheOperatorIsDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.want(http.StatusAccepted, token, "DELETE", path(namespace, "photos"), "")
-	got := into[apiserver.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), ""))
+	got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), ""))
 	if got.DeletedAt == nil {
 		t.Errorf("deletedAt is missing: %+v", got)
 	}
@@ -227,7 +228,7 @@ func TestDryRunStoresNothing(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	token := newEditor(t, namespace).token
 	got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
-	if into[apiserver.Darkroom](t, got).Replicas == nil {
+	if into[wire.Darkroom](t, got).Replicas == nil {
 		t.Errorf("the answer lacks the cluster's defaults: %s", got)
 	}
 	s.want(http.StatusNotFound, token, "GET", path(namespace, "photos"), "")
@@ -237,7 +238,7 @@ func TestDryRunStoresNothing(t *testing.T) {
 	one := path(namespace, "photos") + "?dryRun=All"
 	changed := strings.Replace(webFolder(namespace, "photos"), "/images", "/other", 1)
 	got = s.want(http.StatusOK, token, "PUT", one, changed, "If-Match", tag)
-	if into[apiserver.Darkroom](t, got).Source.BaseURL != "https://example.com/other" {
+	if into[wire.Darkroom](t, got).Source.BaseURL != "https://example.com/other" {
 		t.Errorf("the answer does not show the change: %s", got)
 	}
 	s.want(http.StatusOK, token, "PATCH", one, `{"replicas":5}`, "If-Match", tag, "Content-Type", "application/merge-patch+json")
@@ -254,7 +255,7 @@ func TestNamespaceIsDefaultWhenLeftOut(t *testing.T) {
 	token.may("default", canEdit)
 	body := `{"name":"in-default","source":{"baseUrl":"https://example.com"},"subDomains":["x"]}`
 	got := s.want(http.StatusCreated, token.token, "POST", "/darkrooms?dryRun=All", body)
-	if darkroom := into[apiserver.Darkroom](t, got); darkroom.Namespace != "default" || darkroom.Source.Type != "WebFolder" {
+	if darkroom := into[wire.Darkroom](t, got); darkroom.Namespace != "default" || darkroom.Source.Type != "WebFolder" {
 		t.Errorf("answer is %s", got)
 	}
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // maxSpec is the largest spec that is rendered, in bytes of JSON. The CRD does not bound
@@ -100,5 +101,5 @@ func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 		return nil
 	}
 	invalid := apierrors.NewInvalid(v1alpha1.GroupVersionKind.GroupKind(), darkroom.Name, errs)
-	return fromKubernetes(invalid, redactor(darkroom))
+	return wire.FromKubernetes(invalid, wire.Redactor(darkroom))
 }

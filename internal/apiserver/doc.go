@@ -17,12 +17,12 @@
 // Credentials are stored in new Secrets (secretcreate.go) with the caller's own token.
 //
 // Credentials are write-only. The informer's transform (feed.go) removes them before a
-// Darkroom is cached, and the response types (darkroom.go) have no fields for them. A write
-// that omits them keeps the existing ones (expand.go).
+// Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A
+// write that omits them keeps the existing ones.
 //
 // Limits apply per caller (package limit): sign-in attempts (signin.go), requests and
 // concurrent requests (authenticate.go, shared.go), requests to the cluster (access.go),
-// bodies (decode.go), rendering (definition.go, render.go). docs/security.md lists the
+// bodies (wire/decode.go), rendering (definition.go, render.go). docs/security.md lists the
 // threats, with the test of each.
 //
 // Errors are problem details by RFC 9457 (package problem), with one entry for each invalid

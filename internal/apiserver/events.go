@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // Event is an event of a Darkroom or of one of its pods.
@@ -68,7 +69,7 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 		Limit: maxRelated,
 	})
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
 	out := &eventsOutput{Body: EventList{Items: []Event{}}}
 	for i := range events.Items {
@@ -87,18 +88,18 @@ func describeEvent(event *corev1.Event) Event {
 		Message:   event.Message,
 		Count:     max(event.Count, 1),
 		Reporter:  cmp.Or(event.ReportingController, event.Source.Component),
-		FirstSeen: timeOf(&event.FirstTimestamp),
-		LastSeen:  timeOf(&event.LastTimestamp),
+		FirstSeen: wire.Time(&event.FirstTimestamp),
+		LastSeen:  wire.Time(&event.LastTimestamp),
 	}
 	if out.FirstSeen == nil {
-		out.FirstSeen = timeOf(&metav1.Time{Time: event.EventTime.Time})
+		out.FirstSeen = wire.Time(&metav1.Time{Time: event.EventTime.Time})
 	}
 	if out.FirstSeen == nil {
-		out.FirstSeen = timeOf(&event.CreationTimestamp)
+		out.FirstSeen = wire.Time(&event.CreationTimestamp)
 	}
 	if series := event.Series; series != nil {
 		out.Count = series.Count
-		out.LastSeen = timeOf(&metav1.Time{Time: series.LastObservedTime.Time})
+		out.LastSeen = wire.Time(&metav1.Time{Time: series.LastObservedTime.Time})
 	}
 	if out.LastSeen == nil {
 		out.LastSeen = out.FirstSeen

@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // newCache returns a cache of Darkrooms only. Write-only fields are removed before a
@@ -50,7 +51,7 @@ func newCache(cluster *rest.Config, httpClient *http.Client, namespaces []string
 func concealCached(object any) (any, error) {
 	if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 		darkroom.ManagedFields = nil
-		conceal(darkroom)
+		wire.Conceal(darkroom)
 	}
 	return object, nil
 }

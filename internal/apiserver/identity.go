@@ -21,6 +21,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // caller is the user who sent a request.
@@ -111,7 +112,7 @@ func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*caller, erro
 	}
 	review, err := k.kube.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
 	who := review.Status.UserInfo
 	k.owner = newCaller(&user.DefaultInfo{Name: who.Username, UID: who.UID, Groups: who.Groups}, "")

@@ -23,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
@@ -156,7 +157,7 @@ func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) 
 	request.Header.Set("Accept", "image/*")
 	answer, err := s.callers.http.Do(request)
 	if err != nil {
-		return nil, "", fromKubernetes(err, asIs)
+		return nil, "", wire.FromKubernetes(err, wire.AsIs)
 	}
 	defer answer.Body.Close()
 	// With a known length the buffer does not have to grow.
@@ -201,7 +202,7 @@ func fromProxy(status int, body []byte) error {
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Kind != "Status" {
 		return nil
 	}
-	err := fromKubernetes(&apierrors.StatusError{ErrStatus: answer}, asIs)
+	err := wire.FromKubernetes(&apierrors.StatusError{ErrStatus: answer}, wire.AsIs)
 	var refusal *problem.Details
 	if !errors.As(err, &refusal) {
 		return err

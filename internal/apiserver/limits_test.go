@@ -18,7 +18,7 @@ func TestEachLimitHasItsTest(t *testing.T) {
 	_, section, _ := strings.Cut(string(document), "### Limits of the API server")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var tests strings.Builder
-	for _, folder := range []string{".", "journal", "limit", "middleware", "oidc"} {
+	for _, folder := range []string{".", "journal", "limit", "middleware", "oidc", "wire"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

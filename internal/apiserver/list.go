@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // maxQuestions bounds the access reviews of one list, for callers that may list only some
@@ -30,6 +31,12 @@ const (
 	// maxPage bounds the Darkrooms of one page, in bytes of JSON; one always fits.
 	maxPage = 2 << 20
 )
+
+// DarkroomList is a page of Darkrooms, sorted by namespace and name.
+type DarkroomList struct {
+	Items    []wire.Darkroom `json:"items"`
+	Continue string          `json:"continue,omitempty" doc:"Set if there may be more items: the parameter continue of the next request"`
+}
 
 type listInput struct {
 	Namespace     string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; empty means all namespaces that you may list"`
@@ -79,7 +86,7 @@ func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.
 func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector labels.Selector, limit int,
 	bytes func(types.NamespacedName) int,
 ) (DarkroomList, error) {
-	page := DarkroomList{Items: []Darkroom{}}
+	page := DarkroomList{Items: []wire.Darkroom{}}
 	var last types.NamespacedName
 	size := 0
 	for _, darkroom := range all {
@@ -103,7 +110,7 @@ func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector lab
 		}
 		last = journal.KeyOf(darkroom)
 		if visible {
-			page.Items = append(page.Items, flatten(darkroom))
+			page.Items = append(page.Items, wire.Flatten(darkroom))
 			size += bytes(last)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
@@ -101,7 +102,7 @@ func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, erro
 	}
 	answer, err := s.callers.streams.Do(request)
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusNoContent: // no content: the pod is on no node yet
@@ -124,7 +125,7 @@ func refusedLog(code int, body io.Reader) error {
 		// The container has not started yet.
 		return problem.Unavailable(status.Message)
 	}
-	return fromKubernetes(&apierrors.StatusError{ErrStatus: status}, asIs)
+	return wire.FromKubernetes(&apierrors.StatusError{ErrStatus: status}, wire.AsIs)
 }
 
 // guardLog ends a log that is followed when the server stops, and when the caller's token or

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // maxRelated bounds the pods or events of one answer.
@@ -66,7 +67,7 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
 	})
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
 	for i := range pods.Items {
 		out.Body.Items = append(out.Body.Items, describePod(&pods.Items[i]))
@@ -107,7 +108,7 @@ func (s *Server) podOf(ctx context.Context, in *PodInput, needed right) (*corev1
 	case apierrors.IsNotFound(err):
 		return nil, missing
 	case err != nil:
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	case !selector.Matches(labels.Set(pod.Labels)):
 		return nil, missing
 	}
@@ -133,7 +134,7 @@ func describePod(pod *corev1.Pod) Pod {
 		Message:   pod.Status.Message,
 		Node:      pod.Spec.NodeName,
 		IP:        pod.Status.PodIP,
-		StartedAt: timeOf(pod.Status.StartTime),
+		StartedAt: wire.Time(pod.Status.StartTime),
 	}
 	if len(pod.Spec.Containers) > 0 {
 		out.Image = pod.Spec.Containers[0].Image

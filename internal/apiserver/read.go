@@ -10,6 +10,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // PathInput names a Darkroom in the path. (It is exported for huma, which passes over
@@ -30,7 +31,7 @@ type getInput struct {
 
 type darkroomOutput struct {
 	ETag string `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
-	Body Darkroom
+	Body wire.Darkroom
 }
 
 func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error) {
@@ -38,11 +39,11 @@ func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	tag := etag(darkroom.ResourceVersion)
-	if in.IfNoneMatch != "" && matches(in.IfNoneMatch, darkroom.ResourceVersion) {
+	tag := wire.ETag(darkroom.ResourceVersion)
+	if in.IfNoneMatch != "" && wire.Matches(in.IfNoneMatch, darkroom.ResourceVersion) {
 		return nil, problem.New(http.StatusNotModified, "").WithHeader("ETag", tag)
 	}
-	return &darkroomOutput{ETag: tag, Body: flatten(darkroom)}, nil
+	return &darkroomOutput{ETag: tag, Body: wire.Flatten(darkroom)}, nil
 }
 
 // readable returns a Darkroom from the journal to a caller who may get it. Whether it
@@ -71,7 +72,7 @@ type manifestOutput struct {
 }
 
 // concealedInSecret is the mark as the data of a Secret holds it.
-var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(redacted))
+var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
 
 // manifest renders what the operator would install. The journal knows no secrets, so
 // the manifest has the mark in their place.

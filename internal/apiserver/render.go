@@ -9,6 +9,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
@@ -47,7 +48,7 @@ func (s *Server) propose(ctx context.Context, in *renderInput) (*proposal, error
 	case err != nil:
 		return nil, err
 	}
-	input, err := s.decoder.decode(in.RawBody, nil)
+	input, err := s.decoder.Decode(in.RawBody, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -58,19 +59,9 @@ func (s *Server) propose(ctx context.Context, in *renderInput) (*proposal, error
 	if before == nil {
 		before = &v1alpha1.Darkroom{}
 	}
-	out.wanted, out.newSecrets = expand(input, before), sendsSecrets(input)
-	conceal(out.wanted)
+	out.wanted, out.newSecrets = wire.Expand(input, before), input.SendsSecrets()
+	wire.Conceal(out.wanted)
 	return out, nil
-}
-
-// sendsSecrets reports whether an input has write-only values.
-func sendsSecrets(in *DarkroomInput) bool {
-	for _, variable := range in.ExtraEnv {
-		if variable.Value != nil {
-			return true
-		}
-	}
-	return in.Source.AccessKey != "" || in.Source.SecretKey != ""
 }
 
 // renderManifest renders a Darkroom before it is saved.
@@ -141,9 +132,9 @@ func (s *Server) preview(ctx context.Context, darkroom *v1alpha1.Darkroom) (stri
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fromTranslator(err)
+		return "", wire.FromTranslator(err)
 	}
-	return strings.ReplaceAll(rendered, concealedInSecret, redacted), nil
+	return strings.ReplaceAll(rendered, concealedInSecret, wire.Redacted), nil
 }
 
 // notInTime makes the end of a context a problem.

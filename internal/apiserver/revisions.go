@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // maxHistory is the largest list of revisions that is read, in bytes: ten or more times what
@@ -34,20 +34,13 @@ const (
 
 // Revision is a state that a Darkroom was deployed in, or should have been.
 type Revision struct {
-	Revision  int               `json:"revision" doc:"Number of the revision of the Helm release"`
-	Status    string            `json:"status" doc:"Helm's status: deployed, superseded, failed, pending-install, pending-upgrade and others"`
-	CreatedAt *time.Time        `json:"createdAt,omitempty"`
-	Settings  *RevisionSettings `json:"settings,omitempty" doc:"The Darkroom's settings at that time; absent if the revision has none, as those of other Helm clients"`
-	ChangedBy string            `json:"changedBy,omitempty" doc:"The client that last wrote the spec between the revision before and this one, by its field manager, such as kubectl-edit; absent if Kubernetes no longer has it"`
+	Revision  int                    `json:"revision" doc:"Number of the revision of the Helm release"`
+	Status    string                 `json:"status" doc:"Helm's status: deployed, superseded, failed, pending-install, pending-upgrade and others"`
+	CreatedAt *time.Time             `json:"createdAt,omitempty"`
+	Settings  *wire.RevisionSettings `json:"settings,omitempty" doc:"The Darkroom's settings at that time; absent if the revision has none, as those of other Helm clients"`
+	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that last wrote the spec between the revision before and this one, by its field manager, such as kubectl-edit; absent if Kubernetes no longer has it"`
 	// SecretsDiffer is about what the settings do not show.
 	SecretsDiffer bool `json:"secretsDiffer" doc:"Whether inline keys or literal values of variables differ from the present ones, which a roll-back changes too"`
-}
-
-// RevisionSettings are the settings of a Darkroom at some time, without what is write-only.
-type RevisionSettings struct {
-	Settings
-	Source   Source   `json:"source"`
-	ExtraEnv []EnvVar `json:"extraEnv,omitempty"`
 }
 
 // RevisionList is the revisions of a Darkroom, the newest first.
@@ -118,12 +111,12 @@ func (s *Server) releaseSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom
 	body, err := s.callers.core.Get().Namespace(darkroom.Namespace).Resource("secrets").
 		VersionedParams(&metav1.ListOptions{LabelSelector: selector.String()}, s.callers.parameters).MaxRetries(0).Stream(ctx)
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
 	defer body.Close()
 	raw, err := io.ReadAll(io.LimitReader(body, maxHistory+1))
 	if err != nil {
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
 	if len(raw) > maxHistory {
 		return nil, problem.New(http.StatusUnprocessableEntity,
@@ -139,13 +132,13 @@ func (s *Server) releaseSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom
 // describeRevision describes a revision beside the Darkroom as it is now.
 func describeRevision(secret *corev1.Secret, now *v1alpha1.Darkroom) Revision {
 	number, _ := strconv.Atoi(secret.Labels[helmVersion]) // 0 if it is not a number
-	out := Revision{Revision: number, Status: secret.Labels[helmStatus], CreatedAt: timeOf(&secret.CreationTimestamp)}
+	out := Revision{Revision: number, Status: secret.Labels[helmStatus], CreatedAt: wire.Time(&secret.CreationTimestamp)}
 	spec, err := revisionSpec(secret)
 	if err != nil {
 		return out
 	}
-	out.Settings = &RevisionSettings{Settings: settingsOf(spec), Source: flattenSource(&spec.Source), ExtraEnv: flattenEnv(spec.ExtraEnv)}
-	out.SecretsDiffer = !maps.Equal(writeOnly(spec), writeOnly(&now.Spec))
+	out.Settings = wire.FlattenRevision(spec)
+	out.SecretsDiffer = !wire.SameSecrets(spec, &now.Spec)
 	return out
 }
 
@@ -161,15 +154,6 @@ func revisionSpec(secret *corev1.Secret) (*v1alpha1.DarkroomSpec, error) {
 		return nil, problem.New(http.StatusUnprocessableEntity, "the settings of the revision are not valid")
 	}
 	return spec, nil
-}
-
-// writeOnly returns the values in a spec that are never shown, by their fields.
-func writeOnly(spec *v1alpha1.DarkroomSpec) map[string]string {
-	out := map[string]string{"source.accessKey": spec.Source.AccessKey, "source.secretKey": spec.Source.SecretKey}
-	for i := range spec.ExtraEnv {
-		out["extraEnv."+spec.ExtraEnv[i].Name] = spec.ExtraEnv[i].Value
-	}
-	return out
 }
 
 // Rollback names a revision.
@@ -213,7 +197,7 @@ func (s *Server) releaseSecret(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	case apierrors.IsNotFound(err):
 		return nil, missing
 	case err != nil:
-		return nil, fromKubernetes(err, asIs)
+		return nil, wire.FromKubernetes(err, wire.AsIs)
 	case secret.Labels[v1alpha1.LabelDarkroomUID] != string(darkroom.UID):
 		return nil, missing
 	}

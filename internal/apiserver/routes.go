@@ -2,18 +2,25 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	kuberesource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+)
+
+// Media types of bodies.
+const (
+	typeJSON       = "application/json"
+	typeMergePatch = "application/merge-patch+json"
 )
 
 // Patterns of routes that are counted or logged otherwise than the rest.
@@ -33,6 +40,18 @@ func init() {
 	huma.DefaultArrayNullable = false
 }
 
+// fromHuma converts errors of huma itself, such as invalid parameters, to problems. Values
+// are not repeated, because they may be secrets. Internal errors are only logged.
+func fromHuma(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+	if status >= http.StatusInternalServerError {
+		if ctx != nil {
+			middleware.SetError(ctx.Context(), errors.Join(errs...))
+		}
+		return problem.Internal(status)
+	}
+	return wire.BadInput(status, message, errs...)
+}
+
 const description = `Creates, reads, updates, deletes and watches Darkrooms.
 
 Callers are known by a bearer token that the cluster accepts, in the header
@@ -41,7 +60,7 @@ lets them do. Errors are problems after RFC 9457. Credentials and the literal va
 of extraEnv are write-only: they are never shown, and stay as they are when a PUT or
 PATCH leaves them out.`
 
-// newAPI returns huma's API on a mux, with additional schemas.
+// newAPI returns huma's API on a mux.
 func newAPI(mux *http.ServeMux, version string) huma.API {
 	config := huma.DefaultConfig("Darkrooms", version)
 	config.Info.Description = description
@@ -55,21 +74,8 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 		"cookie": {Type: "apiKey", In: "cookie", Name: oidc.SessionCookie, Description: "Set by POST /session and by the sign-in at an OIDC issuer"},
 	}
 	config.Security = []map[string][]string{{"token": {}}, {"cookie": {}}}
-	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
-	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[kuberesource.Quantity](), reflect.TypeFor[quantity]())
+	config.Components.Schemas = wire.NewRegistry()
 	return humago.New(mux, config)
-}
-
-// schemaName returns the name of a type in the OpenAPI document, for types whose name needs
-// that of their package.
-func schemaName(t reflect.Type, hint string) string {
-	switch t {
-	case reflect.TypeFor[problem.Details]():
-		return "Problem"
-	case reflect.TypeFor[problem.Field]():
-		return "FieldProblem"
-	}
-	return huma.DefaultSchemaNamer(t, hint)
 }
 
 // Errors of all routes, of those that name a Darkroom, and of writes.
@@ -106,8 +112,8 @@ func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operati
 // register adds all operations to the API.
 func (s *Server) register(api huma.API) {
 	api.UseMiddleware(s.authenticate)
-	s.decoder = newDecoder(api.OpenAPI().Components.Schemas)
-	darkroom := s.decoder.schema
+	s.decoder = wire.NewDecoder(api.OpenAPI().Components.Schemas)
+	darkroom := s.decoder.Schema
 
 	huma.Register(api, huma.Operation{
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
@@ -173,19 +179,19 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Get the manifest of a Darkroom, without secrets", Errors: ofOne,
-		Responses: content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
+		Responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
 	}, s.manifest)
 	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "renderManifest", Method: http.MethodPost, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Render the manifest of a Darkroom, without secrets", Errors: ofWrites,
 		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too.",
-		Responses:   content("application/yaml", "Kubernetes manifests; "+redacted+" stands for secrets"),
-	}, typeJSON, s.decoder.schema, s.renderManifest)
+		Responses:   content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
+	}, typeJSON, s.decoder.Schema, s.renderManifest)
 	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
 		Description: "Stores nothing. Secrets are looked for with your own token; what you may not read is unknown.",
-	}, typeJSON, s.decoder.schema, s.review)
+	}, typeJSON, s.decoder.Schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),

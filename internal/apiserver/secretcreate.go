@@ -16,6 +16,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -174,7 +175,7 @@ func (n *NewSecret) refusal(err error) error {
 	if apierrors.IsInvalid(err) {
 		return problem.New(http.StatusUnprocessableEntity, redact(err.Error()))
 	}
-	return fromKubernetes(err, redact)
+	return wire.FromKubernetes(err, redact)
 }
 
 // redactor returns a function that takes the credentials out of messages.
@@ -185,5 +186,5 @@ func (n *NewSecret) redactor() func(string) string {
 	of := func(access, secret string) *v1alpha1.Darkroom {
 		return &v1alpha1.Darkroom{Spec: v1alpha1.DarkroomSpec{Source: v1alpha1.Source{AccessKey: access, SecretKey: secret}}}
 	}
-	return redactor(of(n.AccessKey, n.SecretKey), of(n.CredentialsJSON, key.PrivateKey))
+	return wire.Redactor(of(n.AccessKey, n.SecretKey), of(n.CredentialsJSON, key.PrivateKey))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -71,7 +72,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 		}
 		return nil
 	})
-	looked := into[apiserver.Darkroom](t, s.want(http.StatusOK, viewer.token, "GET", path(namespace, "kubectl"), ""))
+	looked := into[wire.Darkroom](t, s.want(http.StatusOK, viewer.token, "GET", path(namespace, "kubectl"), ""))
 	if looked.Source.Credentials != "inline" || looked.Annotations["other"] != "stays" {
 		t.Errorf("shown is %+v", looked)
 	}
@@ -152,7 +153,7 @@ func TestCredentialsThatAreReplaced(t *testing.T) {
 	if spec := patch(`{"source":{"credentialsSecretRef":{"name":"keys"}}}`); spec.Source.AccessKey != "" || spec.Source.CredentialsSecretRef.Name != "keys" {
 		t.Errorf("a reference does not replace keys: %+v", spec.Source)
 	}
-	got := into[apiserver.Darkroom](t, s.want(http.StatusOK, token, "GET", one, ""))
+	got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, ""))
 	if got.Source.Credentials != "secretRef" || got.Source.CredentialsSecretRef.Name != "keys" {
 		t.Errorf("shown is %+v", got.Source)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
@@ -53,7 +54,7 @@ type Server struct {
 	cache    crcache.Cache
 	journal  *journal.Journal
 	metrics  *metrics
-	decoder  *decoder
+	decoder  *wire.Decoder
 	handler  http.Handler
 
 	signIns *signIns
@@ -94,7 +95,7 @@ func New(options Options) (*Server, error) {
 		options:     options,
 		log:         options.Log,
 		kube:        kube,
-		journal:     journal.New(options.Backlog, sizeOf),
+		journal:     journal.New(options.Backlog, wire.Size),
 		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
 		requests:    limit.NewShares(128, 16, 64, shareTimeout),
 		writes:      limit.NewShares(8, 2, 16, shareTimeout),

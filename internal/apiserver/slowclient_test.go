@@ -18,6 +18,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // pipes is a listener whose connections have no buffer: the server waits for each
@@ -131,7 +132,7 @@ func TestSlowClientLosesTheConnectionAndNoEvent(t *testing.T) {
 			break
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			body := apiserver.Darkroom{}
+			body := wire.Darkroom{}
 			if err := json.Unmarshal([]byte(data), &body); err != nil {
 				t.Fatal(err)
 			}

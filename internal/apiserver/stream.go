@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
@@ -174,7 +175,7 @@ func (r *streamReader) everything(ctx context.Context) error {
 			continue
 		}
 		sent++
-		if err := r.out.event(journal.Added, "", flatten(darkroom)); err != nil {
+		if err := r.out.event(journal.Added, "", wire.Flatten(darkroom)); err != nil {
 			return err
 		}
 	}
@@ -188,7 +189,7 @@ func (r *streamReader) send(ctx context.Context, c journal.Change, after uint64)
 	if err != nil || !visible {
 		return err
 	}
-	return r.out.event(c.Kind, r.id(after), flatten(c.Darkroom))
+	return r.out.event(c.Kind, r.id(after), wire.Flatten(c.Darkroom))
 }
 
 // beat authenticates and authorizes the caller again, and sends a heartbeat. If the

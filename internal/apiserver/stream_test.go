@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // message is one server-sent event, or a comment.
@@ -154,7 +155,7 @@ func (f *follower) kinds(t *testing.T, n int) []string {
 	var out []string
 	for range n {
 		m := f.next(t)
-		body := apiserver.Darkroom{}
+		body := wire.Darkroom{}
 		if err := json.Unmarshal([]byte(m.data), &body); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
@@ -49,11 +50,11 @@ type createInput struct {
 type createOutput struct {
 	Location string `header:"Location" doc:"Where the Darkroom is"`
 	ETag     string `header:"ETag" doc:"Version of the Darkroom"`
-	Body     Darkroom
+	Body     wire.Darkroom
 }
 
 func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, error) {
-	input, err := s.decoder.decode(in.RawBody, nil)
+	input, err := s.decoder.Decode(in.RawBody, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -70,19 +71,19 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	if err := s.requireServed(input.Namespace); err != nil {
 		return nil, err
 	}
-	wanted := expand(input, &v1alpha1.Darkroom{})
+	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
 	stored := &v1alpha1.Darkroom{}
 	err = s.callers.darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
 		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil {
-		return nil, fromKubernetes(err, redactor(wanted))
+		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
 	}
 	s.awaitRead(ctx, stored, in.DryRun != "")
 	return &createOutput{
 		Location: "/darkrooms/" + url.PathEscape(stored.Namespace) + "/" + url.PathEscape(stored.Name),
-		ETag:     etag(stored.ResourceVersion),
-		Body:     flatten(stored),
+		ETag:     wire.ETag(stored.ResourceVersion),
+		Body:     wire.Flatten(stored),
 	}, nil
 }
 
@@ -96,7 +97,7 @@ type replaceInput struct {
 func (s *Server) replace(ctx context.Context, in *replaceInput) (*darkroomOutput, error) {
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
-		input, err := s.decoder.decode(in.RawBody, nil)
+		input, err := s.decoder.Decode(in.RawBody, nil)
 		return expanded(input, err, before, key)
 	})
 }
@@ -111,21 +112,21 @@ type patchInput struct {
 func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, error) {
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
-		input, err := s.decoder.decode(in.RawBody, flatten(before))
+		input, err := s.decoder.Decode(in.RawBody, wire.Flatten(before))
 		return expanded(input, err, before, key)
 	})
 }
 
 // expanded is expand for a body that was decoded with an error or without, and that must be
 // of the Darkroom that the path names.
-func expanded(input *DarkroomInput, err error, before *v1alpha1.Darkroom, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+func expanded(input *wire.DarkroomInput, err error, before *v1alpha1.Darkroom, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
 	if err != nil {
 		return nil, err
 	}
 	if err := checkIdentity(input, key); err != nil {
 		return nil, err
 	}
-	return expand(input, before), nil
+	return wire.Expand(input, before), nil
 }
 
 // conflictBackoff is the back-off of writes with If-Match: * on conflicts. It is random, so
@@ -145,12 +146,12 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 		switch {
 		case err == nil:
 			s.awaitRead(ctx, stored, dryRun.DryRun != "")
-			return &darkroomOutput{ETag: etag(stored.ResourceVersion), Body: flatten(stored)}, nil
+			return &darkroomOutput{ETag: wire.ETag(stored.ResourceVersion), Body: wire.Flatten(stored)}, nil
 		case !apierrors.IsConflict(err):
 			return nil, err
-		case ifMatch != anyVersion:
+		case ifMatch != wire.AnyVersion:
 			// Written by another client after it was read here.
-			return nil, stale()
+			return nil, wire.Stale()
 		case backoff.Steps == 0:
 			return nil, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
 		}
@@ -170,7 +171,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	if err != nil {
 		return nil, err
 	}
-	if err := checkIfMatch(ifMatch, before.ResourceVersion); err != nil {
+	if err := wire.CheckIfMatch(ifMatch, before.ResourceVersion); err != nil {
 		return nil, err
 	}
 	wanted, err := change(before)
@@ -182,7 +183,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil && !apierrors.IsConflict(err) {
-		err = darkroomError(err, key, redactor(before, wanted))
+		err = darkroomError(err, key, wire.Redactor(before, wanted))
 	}
 	return stored, err
 }
@@ -194,7 +195,7 @@ func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.
 	}
 	out := &v1alpha1.Darkroom{}
 	if err := s.callers.darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).Do(ctx).Into(out); err != nil {
-		return nil, darkroomError(err, key, asIs)
+		return nil, darkroomError(err, key, wire.AsIs)
 	}
 	return out, nil
 }
@@ -209,7 +210,7 @@ func checkNamespace(namespace string) error {
 }
 
 // checkIdentity refuses a body that is of another Darkroom than the path.
-func checkIdentity(input *DarkroomInput, key types.NamespacedName) error {
+func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
 		bad = append(bad, problem.Field{Location: "body.name", Message: "must be that of the path, or be left out: a Darkroom cannot be renamed"})
@@ -234,14 +235,14 @@ type deleteInput struct {
 // Kubernetes to compare, so that the right to delete is enough. Of several the one that
 // there is counts.
 func (s *Server) versionIn(ctx context.Context, ifMatch string, key types.NamespacedName) (string, error) {
-	if version, ok := versionOf(ifMatch); ok {
+	if version, ok := wire.VersionOf(ifMatch); ok {
 		return version, nil
 	}
 	before, err := s.live(ctx, key)
 	if err != nil {
 		return "", err
 	}
-	return before.ResourceVersion, checkIfMatch(ifMatch, before.ResourceVersion)
+	return before.ResourceVersion, wire.CheckIfMatch(ifMatch, before.ResourceVersion)
 }
 
 type deleteOutput struct {
@@ -255,7 +256,7 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		return nil, err
 	}
 	options := &metav1.DeleteOptions{DryRun: in.list()}
-	if in.IfMatch != "" && in.IfMatch != anyVersion {
+	if in.IfMatch != "" && in.IfMatch != wire.AnyVersion {
 		version, err := s.versionIn(ctx, in.IfMatch, key)
 		if err != nil {
 			return nil, err
@@ -267,10 +268,10 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	// Error, unlike Raw, reads what Kubernetes says in the body.
 	err := answer.Error()
 	if apierrors.IsConflict(err) {
-		return nil, stale()
+		return nil, wire.Stale()
 	}
 	if err != nil {
-		return nil, darkroomError(err, key, asIs)
+		return nil, darkroomError(err, key, wire.AsIs)
 	}
 	raw, err := answer.Raw()
 	if err != nil {
@@ -310,5 +311,5 @@ func darkroomError(err error, key types.NamespacedName, redact func(string) stri
 	if apierrors.IsNotFound(err) {
 		return notFound(key)
 	}
-	return fromKubernetes(err, redact)
+	return wire.FromKubernetes(err, redact)
 }

@@ -10,8 +10,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 func TestAnyVersionIsNeverStale(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAnyVersionIsNeverStale(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Error(err)
 	}
-	labels := into[apiserver.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "")).Labels
+	labels := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "")).Labels
 	if labels["writer-0"] != "14" || labels["writer-1"] != "14" {
 		t.Errorf("a write is lost: %v", labels)
 	}

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
@@ -44,7 +45,7 @@ func TestAProgramCreatesADarkroomOverRESTAndGetsAnImageThroughIt(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		darkroom := apiserver.Darkroom{}
+		darkroom := wire.Darkroom{}
 		if err := json.Unmarshal(answer, &darkroom); err != nil {
 			return err
 		}

@@ -1,32 +1,18 @@
-package apiserver
+package wire
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// fromHuma converts errors of huma itself, such as invalid parameters, to problems. Values
-// are not repeated, because they may be secrets. Internal errors are only logged.
-func fromHuma(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
-	if status >= http.StatusInternalServerError {
-		if ctx != nil {
-			middleware.SetError(ctx.Context(), errors.Join(errs...))
-		}
-		return problem.Internal(status)
-	}
-	return badInput(status, message, errs...)
-}
-
-// badInput is the problem of fields that huma refuses.
-func badInput(status int, message string, errs ...error) *problem.Details {
+// BadInput is the problem of fields that huma refuses.
+func BadInput(status int, message string, errs ...error) *problem.Details {
 	out := problem.New(status, message)
 	for _, err := range errs {
 		var detailer huma.ErrorDetailer

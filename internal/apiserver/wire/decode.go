@@ -1,4 +1,4 @@
-package apiserver
+package wire
 
 import (
 	"bytes"
@@ -17,29 +17,25 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Media types of bodies.
-const (
-	typeJSON       = "application/json"
-	typeMergePatch = "application/merge-patch+json"
-)
-
 // readOnly are the fields of a response that are ignored in requests.
 var readOnly = []string{"uid", "resourceVersion", "generation", "createdAt", "deletedAt", "status"}
 
-// decoder reads the bodies of POST, PUT and PATCH.
-type decoder struct {
+// Decoder reads the bodies of POST, PUT and PATCH.
+type Decoder struct {
+	// Schema is that of a body.
+	Schema   *huma.Schema
 	registry huma.Registry
-	schema   *huma.Schema
 }
 
-func newDecoder(registry huma.Registry) *decoder {
-	return &decoder{registry: registry, schema: registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")}
+// NewDecoder returns a decoder, and adds the schema of a body to a registry.
+func NewDecoder(registry huma.Registry) *Decoder {
+	return &Decoder{registry: registry, Schema: registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")}
 }
 
-// decode merges a body into the previous object, by the rules of JSON merge patch (RFC
+// Decode merges a body into the previous object, by the rules of JSON merge patch (RFC
 // 7396), and returns the validated result. A complete body is a patch of an empty object:
 // null means omitted.
-func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
+func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	if err := checkShape(body); err != nil {
 		return nil, err
 	}
@@ -67,9 +63,9 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 	result := &huma.ValidateResult{}
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	path.Push("body")
-	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
+	huma.Validate(d.registry, d.Schema, path, huma.ModeWriteToServer, merged, result)
 	if len(result.Errors) > 0 {
-		refusal := badInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
+		refusal := BadInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
 		if errs := refusal.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
 			refusal.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
 		}
@@ -88,9 +84,9 @@ func (d *decoder) decode(body []byte, before any) (*DarkroomInput, error) {
 
 // isField reports whether a location is a field of a Darkroom. Other names from the body
 // are not repeated in the detail, which may be logged.
-func (d *decoder) isField(location string) bool {
+func (d *Decoder) isField(location string) bool {
 	name, inBody := strings.CutPrefix(location, "body.")
-	schema := d.schema
+	schema := d.Schema
 	if schema.Ref != "" {
 		schema = d.registry.SchemaFromRef(schema.Ref)
 	}
@@ -197,15 +193,4 @@ func mergePatch(base, patch map[string]any) map[string]any {
 		}
 	}
 	return base
-}
-
-// quantity describes a Kubernetes quantity, which is a string or a number.
-type quantity struct{}
-
-// Schema implements huma.SchemaProvider.
-func (quantity) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{
-		Description: "A quantity such as 500m, 2 or 256Mi",
-		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}},
-	}
 }

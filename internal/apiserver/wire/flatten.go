@@ -1,4 +1,4 @@
-package apiserver
+package wire
 
 import (
 	"encoding/json"
@@ -11,22 +11,22 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// flatten returns the response for a Darkroom. It shares maps and slices with the resource,
+// Flatten returns the response for a Darkroom. It shares maps and slices with the resource,
 // so neither may be changed.
-func flatten(in *v1alpha1.Darkroom) Darkroom {
+func Flatten(in *v1alpha1.Darkroom) Darkroom {
 	return Darkroom{
 		Name:            in.Name,
 		Namespace:       in.Namespace,
 		Labels:          in.Labels,
 		Annotations:     shownAnnotations(in.Annotations),
-		Settings:        settingsOf(&in.Spec),
+		Settings:        flattenSettings(&in.Spec),
 		Source:          flattenSource(&in.Spec.Source),
 		ExtraEnv:        flattenEnv(in.Spec.ExtraEnv),
 		UID:             string(in.UID),
 		ResourceVersion: in.ResourceVersion,
 		Generation:      in.Generation,
-		CreatedAt:       timeOf(&in.CreationTimestamp),
-		DeletedAt:       timeOf(in.DeletionTimestamp),
+		CreatedAt:       Time(&in.CreationTimestamp),
+		DeletedAt:       Time(in.DeletionTimestamp),
 		Status:          flattenStatus(&in.Status),
 	}
 }
@@ -42,7 +42,13 @@ func shownAnnotations(in map[string]string) map[string]string {
 	return out
 }
 
-func settingsOf(spec *v1alpha1.DarkroomSpec) Settings {
+// FlattenRevision returns the settings of a revision that was made from a spec. It shares maps and
+// slices with the spec.
+func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
+	return &RevisionSettings{flattenSettings(spec), flattenSource(&spec.Source), flattenEnv(spec.ExtraEnv)}
+}
+
+func flattenSettings(spec *v1alpha1.DarkroomSpec) Settings {
 	return Settings{
 		Version:         spec.Version,
 		Image:           spec.Image,
@@ -121,13 +127,14 @@ func flattenStatus(in *v1alpha1.DarkroomStatus) Status {
 			Reason:             condition.Reason,
 			Message:            condition.Message,
 			ObservedGeneration: condition.ObservedGeneration,
-			LastTransitionTime: timeOf(&condition.LastTransitionTime),
+			LastTransitionTime: Time(&condition.LastTransitionTime),
 		})
 	}
 	return out
 }
 
-func timeOf(in *metav1.Time) *time.Time {
+// Time returns a time in responses; nil if it is not set.
+func Time(in *metav1.Time) *time.Time {
 	if in.IsZero() {
 		return nil
 	}
@@ -135,9 +142,9 @@ func timeOf(in *metav1.Time) *time.Time {
 	return &utc
 }
 
-// sizeOf returns the size of the response for a Darkroom, in bytes of JSON.
-func sizeOf(darkroom *v1alpha1.Darkroom) int {
-	raw, err := json.Marshal(flatten(darkroom))
+// Size returns the size of the response for a Darkroom, in bytes of JSON.
+func Size(darkroom *v1alpha1.Darkroom) int {
+	raw, err := json.Marshal(Flatten(darkroom))
 	if err != nil {
 		// It cannot be sent either.
 		return 0

@@ -1,4 +1,4 @@
-package apiserver
+package wire
 
 import (
 	"maps"
@@ -36,10 +36,20 @@ type EnvVarInput struct {
 	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
 }
 
-// expand returns the resource after the input replaces before, which is empty for a new
+// SendsSecrets reports whether the input has write-only values.
+func (in *DarkroomInput) SendsSecrets() bool {
+	for _, variable := range in.ExtraEnv {
+		if variable.Value != nil {
+			return true
+		}
+	}
+	return in.Source.AccessKey != "" || in.Source.SecretKey != ""
+}
+
+// Expand returns the resource after the input replaces before, which is empty for a new
 // Darkroom. Omitted write-only fields keep their values, and so does metadata that the API
 // does not show.
-func expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
+func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	out := before.DeepCopy()
 	out.Name, out.Namespace = in.Name, in.Namespace
 	if in.Labels != nil {

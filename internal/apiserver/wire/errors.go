@@ -1,4 +1,4 @@
-package apiserver
+package wire
 
 import (
 	"context"
@@ -18,13 +18,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// fromKubernetes converts an error of the Kubernetes API to a problem with the same status.
+// FromKubernetes converts an error of the Kubernetes API to a problem with the same status.
 // redact removes secrets from messages. A request without a response becomes a 503; errors
 // of this server are returned unchanged.
-func fromKubernetes(err error, redact func(string) string) error {
+func FromKubernetes(err error, redact func(string) string) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		if isUnreachable(err) {
+		if IsUnreachable(err) {
 			return problem.Unavailable("the Kubernetes API is unavailable; try again later")
 		}
 		return err
@@ -48,7 +48,8 @@ func fromKubernetes(err error, redact func(string) string) error {
 	}
 }
 
-func isUnreachable(err error) bool {
+// IsUnreachable reports whether an error means that there was no response.
+func IsUnreachable(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -104,8 +105,8 @@ func withoutValue(message string) string {
 	return fieldInBody.ReplaceAllString(message, "$1")
 }
 
-// fromTranslator converts errors of the translator to a problem.
-func fromTranslator(err error) error {
+// FromTranslator converts errors of the translator to a problem.
+func FromTranslator(err error) error {
 	var invalid *values.InvalidError
 	if !errors.As(err, &invalid) {
 		return fmt.Errorf("render preview: %w", err)
@@ -124,5 +125,5 @@ func fieldMessage(bad *field.Error) string {
 	return fmt.Sprintf("%s: %s", bad.Type, bad.Detail)
 }
 
-// asIs redacts nothing. It is for messages about objects without secrets.
-func asIs(message string) string { return message }
+// AsIs redacts nothing. It is for messages about objects without secrets.
+func AsIs(message string) string { return message }

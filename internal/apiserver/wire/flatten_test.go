@@ -1,4 +1,4 @@
-package apiserver
+package wire
 
 import (
 	"reflect"
@@ -57,11 +57,11 @@ func TestEveryFieldOfTheSpecIsCarriedOver(t *testing.T) {
 		input := &DarkroomInput{}
 		value := reflect.ValueOf(input).Elem().FieldByName(field.Name)
 		value.Set(something(value.Type()))
-		spec := expand(input, &v1alpha1.Darkroom{}).Spec
+		spec := Expand(input, &v1alpha1.Darkroom{}).Spec
 		if reflect.ValueOf(spec).FieldByName(field.Name).IsZero() {
 			t.Errorf("%s is lost on the way in", field.Name)
 		}
-		if reflect.ValueOf(flatten(&v1alpha1.Darkroom{Spec: spec})).FieldByName(field.Name).IsZero() {
+		if reflect.ValueOf(Flatten(&v1alpha1.Darkroom{Spec: spec})).FieldByName(field.Name).IsZero() {
 			t.Errorf("%s is lost on the way out", field.Name)
 		}
 	}
@@ -69,7 +69,7 @@ func TestEveryFieldOfTheSpecIsCarriedOver(t *testing.T) {
 		input := &DarkroomInput{}
 		value := reflect.ValueOf(input).Elem().FieldByName("Source").FieldByName(field.Name)
 		value.Set(something(value.Type()))
-		source := expand(input, &v1alpha1.Darkroom{}).Spec.Source
+		source := Expand(input, &v1alpha1.Darkroom{}).Spec.Source
 		if reflect.ValueOf(source).FieldByName(field.Name).IsZero() {
 			t.Errorf("source.%s is lost on the way in", field.Name)
 		}
@@ -141,7 +141,7 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 			ExtraEnv: []EnvVarInput{{Name: "SOURCE_KIND"}},
 		}
 		c.change(input)
-		source := expand(input, before).Spec.Source
+		source := Expand(input, before).Spec.Source
 		if kept := source.AccessKey == "access" && source.SecretKey == "secret"; kept != c.kept || !kept && source.AccessKey+source.SecretKey != "" {
 			t.Errorf("%s: the keys are %q and %q", name, source.AccessKey, source.SecretKey)
 		}
@@ -168,14 +168,14 @@ func TestConcealLeavesNothing(t *testing.T) {
 	darkroom.Spec.Source.AccessKey, darkroom.Spec.Source.SecretKey = "secret", "secret"
 	darkroom.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: "secret"}, {Name: "EMPTY"}}
 	before := darkroom.DeepCopy()
-	conceal(darkroom)
-	if s := darkroom.Spec; s.Source.AccessKey != redacted || s.Source.SecretKey != redacted || s.ExtraEnv[0].Value != redacted || s.ExtraEnv[1].Value != "" {
+	Conceal(darkroom)
+	if s := darkroom.Spec; s.Source.AccessKey != Redacted || s.Source.SecretKey != Redacted || s.ExtraEnv[0].Value != Redacted || s.ExtraEnv[1].Value != "" {
 		t.Errorf("left is %+v", s)
 	}
 	if len(darkroom.Annotations) != 1 || darkroom.Annotations["other"] != "stays" {
 		t.Errorf("annotations are %v", darkroom.Annotations)
 	}
-	if flatten(before).Source.Credentials != flatten(darkroom).Source.Credentials {
+	if Flatten(before).Source.Credentials != Flatten(darkroom).Source.Credentials {
 		t.Error("where credentials are is no longer told")
 	}
 }
@@ -184,7 +184,7 @@ func TestRedactorTakesSecretsOutOfMessages(t *testing.T) {
 	darkroom := &v1alpha1.Darkroom{}
 	darkroom.Spec.Source.SecretKey = "the-key"
 	darkroom.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: "the-value"}, {Name: "B", Value: "1"}}
-	got := redactor(darkroom)("refused the-key and the-value, 1 error")
+	got := Redactor(darkroom)("refused the-key and the-value, 1 error")
 	if strings.Contains(got, "the-") || !strings.Contains(got, "1 error") {
 		t.Errorf("message is %q", got)
 	}

@@ -1,4 +1,8 @@
-package apiserver
+// Package wire has the bodies of the REST API: Darkrooms as clients send and receive them, the
+// conversion from and to the resource, and the problems that errors of the cluster become.
+// It knows neither callers nor the cluster. Every new field of a Darkroom passes through
+// darkroom.go, expand.go and flatten.go.
+package wire
 
 import (
 	"time"
@@ -62,6 +66,13 @@ type SourceFields struct {
 	SecureProtocol       *bool                          `json:"secureProtocol,omitempty" doc:"CloudFront: use HTTPS; unset means true"`
 }
 
+// RevisionSettings are the settings of a Darkroom at some time, without what is write-only.
+type RevisionSettings struct {
+	Settings
+	Source   Source   `json:"source"`
+	ExtraEnv []EnvVar `json:"extraEnv,omitempty"`
+}
+
 // Storage of the credentials of a source.
 const (
 	credentialsInline    = "inline"
@@ -104,10 +115,4 @@ type Condition struct {
 	Message            string     `json:"message,omitempty"`
 	ObservedGeneration int64      `json:"observedGeneration,omitempty"`
 	LastTransitionTime *time.Time `json:"lastTransitionTime,omitempty"`
-}
-
-// DarkroomList is a page of Darkrooms, sorted by namespace and name.
-type DarkroomList struct {
-	Items    []Darkroom `json:"items"`
-	Continue string     `json:"continue,omitempty" doc:"Set if there may be more items: the parameter continue of the next request"`
 }

@@ -1,0 +1,41 @@
+package wire
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+)
+
+// NewRegistry returns the schemas of an OpenAPI document, with those of Kubernetes' types that
+// describe themselves otherwise.
+func NewRegistry() huma.Registry {
+	out := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	out.RegisterTypeAlias(reflect.TypeFor[resource.Quantity](), reflect.TypeFor[quantity]())
+	return out
+}
+
+// schemaName returns the name of a type in the OpenAPI document, for types whose name needs
+// that of their package.
+func schemaName(t reflect.Type, hint string) string {
+	switch t {
+	case reflect.TypeFor[problem.Details]():
+		return "Problem"
+	case reflect.TypeFor[problem.Field]():
+		return "FieldProblem"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
+}
+
+// quantity describes a Kubernetes quantity, which is a string or a number.
+type quantity struct{}
+
+// Schema implements huma.SchemaProvider.
+func (quantity) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Description: "A quantity such as 500m, 2 or 256Mi",
+		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}},
+	}
+}
