@@ -175,7 +175,7 @@ func (a *access) may(ctx context.Context, who *caller, what right) (bool, error)
 // It is called before every request that this server sends with its own identity on behalf
 // of a caller.
 func (a *access) spend(ctx context.Context, who *caller) error {
-	return limited(a.budget.Wait(ctx, who.user.GetName(), a.timeout))
+	return a.budget.Wait(ctx, who.user.GetName(), a.timeout)
 }
 
 // require is may, with a problem for callers that lack the right.

@@ -2,15 +2,12 @@ package apiserver
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // Keys of huma's metadata of operations.
@@ -32,7 +29,7 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	}
 	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true)
 	if err != nil {
-		problem.Write(w, asProblem(ctx.Context(), err))
+		middleware.Refuse(ctx.Context(), w, err)
 		return
 	}
 	defer leave()
@@ -45,35 +42,12 @@ func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http
 		return nil, nil, err
 	}
 	middleware.SetUser(ctx, who.user.GetName())
-	if err := limited(s.limits.Take(who.user.GetName())); err != nil {
+	if err := s.limits.Take(who.user.GetName()); err != nil {
 		return nil, nil, err
 	}
 	if stream {
 		return who, func() {}, nil
 	}
 	leave, err = s.requests.Enter(ctx, who.user.GetName())
-	return who, leave, limited(err)
-}
-
-// limited converts *limit.Exceeded to a problem. Other errors are returned unchanged.
-func limited(err error) error {
-	var exceeded *limit.Exceeded
-	if errors.As(err, &exceeded) {
-		return problem.TooManyRequests(exceeded.Error(), exceeded.Seconds())
-	}
-	return err
-}
-
-// asProblem converts any error to a problem. The text of unexpected errors is only logged.
-func asProblem(ctx context.Context, err error) *problem.Details {
-	var refusal *problem.Details
-	if errors.As(err, &refusal) {
-		return refusal
-	}
-	if errors.Is(err, context.Canceled) {
-		// The client is gone and does not read the response.
-		return problem.Unavailable("the request was canceled")
-	}
-	middleware.SetError(ctx, err)
-	return problem.Internal(http.StatusInternalServerError)
+	return who, leave, err
 }

@@ -126,7 +126,7 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 	}
 	leave, err := s.images.Enter(ctx, callerOf(ctx).user.GetName())
 	if err != nil {
-		return nil, limited(err)
+		return nil, err
 	}
 	body, contentType, err := s.fetchImage(ctx, in, wanted)
 	if err != nil {

@@ -97,8 +97,8 @@ func (s *Server) login(w http.ResponseWriter, request *http.Request) {
 func (s *Server) callback(w http.ResponseWriter, request *http.Request) {
 	address := middleware.AddressOf(request.Context())
 	// An attempt counts as failed until it turns out otherwise.
-	if err := limited(s.callbacks.Take(address)); err != nil {
-		problem.Write(w, asProblem(request.Context(), err))
+	if err := s.callbacks.Take(address); err != nil {
+		middleware.Refuse(request.Context(), w, err)
 		return
 	}
 	http.SetCookie(w, oidc.EndOfFlow())

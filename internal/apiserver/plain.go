@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -41,7 +42,7 @@ func (s *Server) metricsHandler() http.Handler {
 			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
 		}
 		if err != nil {
-			problem.Write(w, asProblem(ctx, err))
+			middleware.Refuse(ctx, w, err)
 			return
 		}
 		metrics.ServeHTTP(w, r)

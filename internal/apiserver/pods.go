@@ -122,8 +122,7 @@ func (s *Server) read(ctx context.Context) (leave func(), err error) {
 	if err := s.access.spend(ctx, who); err != nil {
 		return nil, err
 	}
-	leave, err = s.reads.Enter(ctx, who.user.GetName())
-	return leave, limited(err)
+	return s.reads.Enter(ctx, who.user.GetName())
 }
 
 func describePod(pod *corev1.Pod) Pod {

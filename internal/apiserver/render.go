@@ -89,13 +89,13 @@ func (s *Server) manifestOf(ctx context.Context, darkroom *v1alpha1.Darkroom) (*
 func (s *Server) render(ctx context.Context, darkrooms ...*v1alpha1.Darkroom) ([]string, error) {
 	who := callerOf(ctx).user.GetName()
 	if err := s.renderRates.Wait(ctx, who, budgetTimeout); err != nil {
-		return nil, limited(err)
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
 	leave, err := s.renderings.Enter(ctx, who)
 	if err != nil {
 		cancel()
-		return nil, limited(notInTime(ctx, err))
+		return nil, notInTime(ctx, err)
 	}
 	type result struct {
 		manifests []string

@@ -62,7 +62,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*revisionsOutput
 	// Lists of Secrets are large, so they share the places of renderings.
 	leave, err := s.renderings.Enter(ctx, callerOf(ctx).user.GetName())
 	if err != nil {
-		return nil, limited(err)
+		return nil, err
 	}
 	defer leave()
 	secrets, err := s.releaseSecrets(ctx, darkroom)

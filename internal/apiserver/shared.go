@@ -6,7 +6,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // shared defends what an operation needs much of, such as memory for its body, against
@@ -20,7 +19,7 @@ func shared(places *limit.Shares) func(huma.Context, func(huma.Context)) {
 		leave, err := places.Enter(ctx.Context(), who)
 		if err != nil {
 			_, w := humago.Unwrap(ctx)
-			problem.Write(w, asProblem(ctx.Context(), limited(err)))
+			middleware.Refuse(ctx.Context(), w, err)
 			return
 		}
 		defer leave()

@@ -125,7 +125,7 @@ func (s *signIns) attempt(ctx context.Context, token string) (counted string, er
 	if s.attempts.Take(counted) == nil {
 		return counted, nil
 	}
-	return "", limited(s.slow.Wait(ctx, "", slowTimeout))
+	return "", s.slow.Wait(ctx, "", slowTimeout)
 }
 
 func (s *signIns) knows(issuer string) bool {

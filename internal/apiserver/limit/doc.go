@@ -1,28 +1,22 @@
 // Package limit enforces limits per caller: on the rate of requests (Rates) and on the
-// number of concurrent ones (Shares). Both use bounded memory and are independent of HTTP.
+// number of concurrent ones (Shares). Both use bounded memory. The error of a caller over a
+// limit is a problem with the status 429.
 package limit
 
 import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Exceeded is the error of a caller over a limit.
-type Exceeded struct {
-	// RetryAfter is how long to wait before the next attempt.
-	RetryAfter time.Duration
-}
-
-// Seconds returns RetryAfter in whole seconds, at least one.
-func (e *Exceeded) Seconds() int {
-	return max(int(math.Ceil(e.RetryAfter.Seconds())), 1)
-}
-
-// Error implements error.
-func (e *Exceeded) Error() string {
-	if n := e.Seconds(); n != 1 {
-		return fmt.Sprintf("rate limit exceeded; retry after %d seconds", n)
+// exceeded returns the problem of a caller over a limit, who may try again after wait.
+func exceeded(wait time.Duration) error {
+	seconds := max(int(math.Ceil(wait.Seconds())), 1)
+	detail := fmt.Sprintf("rate limit exceeded; retry after %d seconds", seconds)
+	if seconds == 1 {
+		detail = "rate limit exceeded; retry after 1 second"
 	}
-	return "rate limit exceeded; retry after 1 second"
+	return problem.TooManyRequests(detail, seconds)
 }

@@ -52,15 +52,15 @@ func (r *Rates) of(who string) *rate.Limiter {
 	return limiter
 }
 
-// Take takes a token of a caller, or returns *Exceeded.
+// Take takes a token of a caller, or returns a problem.
 func (r *Rates) Take(who string) error {
 	if wait, ok := r.reserve(who, 0); !ok {
-		return &Exceeded{RetryAfter: wait}
+		return exceeded(wait)
 	}
 	return nil
 }
 
-// Wait takes a token of a caller as soon as there is one. It returns *Exceeded at once if
+// Wait takes a token of a caller as soon as there is one. It returns a problem at once if
 // that takes longer than timeout or the context.
 func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
@@ -68,7 +68,7 @@ func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) err
 	}
 	wait, ok := r.reserve(who, timeout)
 	if !ok {
-		return &Exceeded{RetryAfter: wait}
+		return exceeded(wait)
 	}
 	if wait == 0 {
 		return ctx.Err()

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 // newTestRates has a clock that stands still until it is moved.
@@ -18,8 +21,8 @@ func newTestRates(perSecond float64, burst int) (rates *Rates, pass func(time.Du
 
 func wantExceeded(t *testing.T, err error, seconds int) {
 	t.Helper()
-	var exceeded *Exceeded
-	if !errors.As(err, &exceeded) || exceeded.Seconds() != seconds {
+	var refusal *problem.Details
+	if !errors.As(err, &refusal) || refusal.GetHeaders().Get("Retry-After") != strconv.Itoa(seconds) {
 		t.Fatalf("error is %v, want a limit that ends in %d s", err, seconds)
 	}
 }

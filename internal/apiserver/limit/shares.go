@@ -31,7 +31,7 @@ func NewShares(all, each, queue int, timeout time.Duration) *Shares {
 	return &Shares{places: make(chan struct{}, all), each: each, queue: queue, timeout: timeout, callers: map[string]*share{}}
 }
 
-// Enter waits for a place; leave releases it. The error is *Exceeded, or that of the
+// Enter waits for a place; leave releases it. The error is a problem, or that of the
 // context.
 //
 // A caller waits for a place of its own share first, so that its requests never crowd the
@@ -79,7 +79,7 @@ func enter(ctx context.Context, places chan struct{}, late <-chan time.Time) err
 	case places <- struct{}{}:
 		return nil
 	case <-late:
-		return &Exceeded{RetryAfter: time.Second}
+		return exceeded(time.Second)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -94,7 +94,7 @@ func (s *Shares) join(who string) (*share, error) {
 		s.callers[who] = own
 	}
 	if own.inside >= s.each+s.queue {
-		return nil, &Exceeded{RetryAfter: time.Second}
+		return nil, exceeded(time.Second)
 	}
 	own.inside++
 	return own, nil
