@@ -165,8 +165,8 @@ const (
 	// ReasonImageNotFound: the image is not in the source, or not within Darkroom's path
 	// prefix (HTTP 404).
 	ReasonImageNotFound = "ImageNotFound"
-	// ReasonImageUnprocessable: Darkroom could not fetch or process the image (HTTP
-	// 422).
+	// ReasonImageUnprocessable: Darkroom could not fetch or process the image (HTTP 422), or a
+	// gate refused it (413 or 415).
 	ReasonImageUnprocessable = "ImageUnprocessable"
 	// ReasonSourceRedirected: the source redirects, as S3 does for a bucket of
 	// another region (HTTP 3xx).
@@ -175,7 +175,8 @@ const (
 	ReasonSourceRejected = "SourceRejected"
 	// ReasonSourceFailing: the source or Darkroom failed (HTTP 5xx).
 	ReasonSourceFailing = "SourceFailing"
-	// ReasonSourceTimeout: Darkroom accepted the request and did not answer in time.
+	// ReasonSourceTimeout: Darkroom accepted the request and did not answer in time, or a gate
+	// says so of the source (HTTP 504).
 	ReasonSourceTimeout = "SourceTimeout"
 	// ReasonUnreachable: there was no HTTP response from the Darkroom's Service.
 	ReasonUnreachable = "Unreachable"

@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -16,6 +17,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"unicode"
 
 	_ "golang.org/x/image/webp" // decodes images
 	"k8s.io/apimachinery/pkg/types"
@@ -133,12 +135,27 @@ func (c *Client) judge(target Target, status int, contentType string, body []byt
 			return fromAPIServer(target, status)
 		}
 		if status != http.StatusOK {
-			return target.failed(classify(status), fmt.Sprintf("HTTP %d", status))
+			return target.failed(classify(status), fmt.Sprintf("HTTP %d", status)+target.explanation(contentType, body))
 		}
 		return judgeImage(target, contentType, body)
 	}()
 	outcome.StatusCode, outcome.ContentType = status, contentType
 	return outcome
+}
+
+// explanation returns the detail of a problem of the gate, to be appended to its status; nothing
+// without a gate: a body may be that of the source.
+func (t Target) explanation(contentType string, body []byte) string {
+	const limit = 200
+	var problem struct{ Detail string }
+	if !t.Gate || contentType != "application/problem+json" || json.Unmarshal(body, &problem) != nil {
+		return ""
+	}
+	isForbidden := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) }
+	if problem.Detail == "" || len(problem.Detail) > limit || strings.ContainsFunc(problem.Detail, isForbidden) {
+		return ""
+	}
+	return ": " + problem.Detail
 }
 
 // judgeImage returns the outcome of a response with status 200.

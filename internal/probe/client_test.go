@@ -88,7 +88,7 @@ func serve(t testing.TB, handler http.Handler) string {
 }
 
 func TestAnImageOfTheRequestedWidthIsServedAndNothingElse(t *testing.T) {
-	text := []byte(secret)
+	text, gated := []byte(secret), cat(func(t *Target) { t.Gate = true })
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
 		target Target
@@ -119,16 +119,33 @@ func TestAnImageOfTheRequestedWidthIsServedAndNothingElse(t *testing.T) {
 		},
 		"an image with another status": {answer: answer(203, "image/png", encodedImage(t, "png", 16, 16)), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"}},
 
-		"401":                       {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
-		"403":                       {answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied, says: []string{"HTTP 403"}},
-		"404":                       {answer: answer(404, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
-		"410":                       {answer: answer(410, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
-		"400":                       {answer: answer(400, "text/plain", text), want: v1alpha1.ReasonSourceRejected},
-		"422":                       {answer: answer(422, "", nil), want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 422", "source.baseUrl"}},
-		"301 without a location":    {answer: answer(301, "", nil), want: v1alpha1.ReasonSourceRedirected},
-		"500":                       {answer: answer(500, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
-		"503":                       {answer: answer(503, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
-		"JSON, but no API server":   {answer: answer(403, "application/json", text), want: v1alpha1.ReasonSourceDenied},
+		"401":                     {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
+		"403":                     {answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied, says: []string{"HTTP 403"}},
+		"404":                     {answer: answer(404, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
+		"410":                     {answer: answer(410, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
+		"400":                     {answer: answer(400, "text/plain", text), want: v1alpha1.ReasonSourceRejected},
+		"422":                     {answer: answer(422, "", nil), want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 422", "source.baseUrl"}},
+		"301 without a location":  {answer: answer(301, "", nil), want: v1alpha1.ReasonSourceRedirected},
+		"500":                     {answer: answer(500, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
+		"503":                     {answer: answer(503, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
+		"JSON, but no API server": {answer: answer(403, "application/json", text), want: v1alpha1.ReasonSourceDenied},
+		"problem of a gate": {
+			answer: answer(502, "application/problem+json", []byte(`{"status":502,"detail":"the source is at an address that is not allowed"}`)),
+			target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502: the source is at an address that is not allowed. "},
+		},
+		"limit of a gate": {
+			answer: answer(413, "application/problem+json", []byte(`{"detail":"the original exceeds 10 bytes"}`)),
+			target: gated, want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 413: the original exceeds 10 bytes", "spec.gate.limits"},
+		},
+		"not an image, for a gate": {
+			answer: answer(415, "application/problem+json", []byte(`{"detail":"the source returned something that is not an image"}`)),
+			target: gated, want: v1alpha1.ReasonImageUnprocessable,
+		},
+		"source of a gate in time":  {answer: answer(504, "application/problem+json", []byte(`{"detail":"the source did not respond in time"}`)), target: gated, want: v1alpha1.ReasonSourceTimeout},
+		"problem without a gate":    {answer: answer(502, "application/problem+json", []byte(`{"detail":"`+secret+`"}`)), want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "}},
+		"long problem":              {answer: answer(502, "application/problem+json", []byte(`{"detail":"`+strings.Repeat(secret, 20)+`"}`)), target: gated, want: v1alpha1.ReasonSourceFailing},
+		"problem of several lines":  {answer: answer(502, "application/problem+json", []byte(`{"detail":"a\n`+secret+`"}`)), target: gated, want: v1alpha1.ReasonSourceFailing},
+		"malformed problem":         {answer: answer(502, "application/problem+json", text), target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "}},
 		"connection closed at once": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: v1alpha1.ReasonUnreachable, says: []string{"closed without a complete response"}},
 		"a header of 32 KiB": {
 			answer: func(w http.ResponseWriter, r *http.Request) {

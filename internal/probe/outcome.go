@@ -13,7 +13,7 @@ import (
 
 // Outcome is the result of one probe. Outcomes are comparable, and alike for alike causes:
 // they hold neither times nor addresses. They hold the HTTP status and the content type of
-// the response, but never its body: a source may point to an internal service.
+// the response, but never the body of a source, which may point to an internal service.
 type Outcome struct {
 	// Reason is v1alpha1.ReasonImageServed, or the reason why not.
 	Reason string
@@ -48,15 +48,18 @@ func shownPath(path string) string {
 
 // classify returns the reason for an HTTP status other than 200. It is the status of
 // the source where Darkroom passes that on (S3, Google Cloud Storage, 403 of
-// CloudFront), and 422 for most other faults.
+// CloudFront), and 422 for most other faults. A gate returns 413 and 415 for originals that
+// Darkroom should not or cannot process, and 504 for a source that is too slow.
 func classify(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return v1alpha1.ReasonSourceDenied
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return v1alpha1.ReasonImageNotFound
-	case status == http.StatusUnprocessableEntity:
+	case status == http.StatusUnprocessableEntity, status == http.StatusRequestEntityTooLarge, status == http.StatusUnsupportedMediaType:
 		return v1alpha1.ReasonImageUnprocessable
+	case status == http.StatusGatewayTimeout:
+		return v1alpha1.ReasonSourceTimeout
 	case status >= 300 && status < 400:
 		return v1alpha1.ReasonSourceRedirected
 	case status >= 400 && status < 500:

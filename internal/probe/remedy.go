@@ -79,6 +79,9 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 
 // remedy returns what to check after a failure.
 func remedy(reason string, target Target) string {
+	if target.Gate && reason == v1alpha1.ReasonImageUnprocessable {
+		return "Check that the source has a JPEG, PNG or WebP image at this path, within spec.gate.limits."
+	}
 	bySource, found := remedies[reason]
 	if !found {
 		return fmt.Sprintf("Check spec.source and the log of the pods (%s).", reason)

@@ -31,6 +31,8 @@ type Target struct {
 	Path string
 	// Source is the type of the source; remedies depend on it.
 	Source v1alpha1.SourceType
+	// Gate is set if a gate answers. It explains failures in sentences of its own.
+	Gate bool
 	// Size is the size that the image must have.
 	Size Size
 	// Period is the time between two probes.
@@ -110,6 +112,7 @@ func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
 	target = Target{
 		Path:             probe.Path,
 		Source:           darkroom.Spec.Source.Type,
+		Gate:             darkroom.Spec.Gate != nil,
 		Size:             sizeOf(&darkroom.Spec),
 		Period:           seconds(probe.PeriodSeconds, defaultPeriod),
 		Timeout:          seconds(probe.TimeoutSeconds, defaultTimeout),
