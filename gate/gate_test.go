@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"flag"
 	"image"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -291,6 +293,28 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 	for name := range environ {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v does not name %s", err, name)
+		}
+	}
+}
+
+func TestCertificatesOfPrivateAuthoritiesAreReadFromAFile(t *testing.T) {
+	source := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["photo.jpg"]) }))
+	t.Cleanup(source.Close)
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: source.Certificate().Raw})
+	if err := os.WriteFile(file, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, source.URL, map[string]string{"GATE_SOURCE_CA_FILE": file}).expect("/photo.jpg?w=10", http.StatusOK)
+
+	if err := os.WriteFile(file, []byte("none"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{file, file + ".missing"} {
+		environ := map[string]string{"SOURCE_BASEURL": source.URL, "GATE_SOURCE_CA_FILE": file}
+		err := run(t.Context(), func(name string) string { return environ[name] })
+		if err == nil || !strings.Contains(err.Error(), "GATE_SOURCE_CA_FILE") || !strings.Contains(err.Error(), file) {
+			t.Errorf("%v does not name the file", err)
 		}
 	}
 }

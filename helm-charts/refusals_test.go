@@ -42,6 +42,7 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		},
 		"autoscaling upside down":      {`{autoscaling: {enabled: true, minReplicas: 5, maxReplicas: 2}}`, []string{"minReplicas (5) must not exceed maxReplicas (2)"}},
 		"sleep beyond the end":         {`{preStopSleepSeconds: 60}`, []string{"preStopSleepSeconds (60) must be less than terminationGracePeriodSeconds (60)"}},
+		"authorities without a gate":   {`{source: {caBundle: {name: ca}}}`, []string{"source.caBundle.name: requires gate.enabled: true"}},
 		"monitor of no metrics":        {`{metrics: {serviceMonitor: {enabled: true}}}`, []string{"requires metrics.enabled: true"}},
 		"name no Service may have":     {`{fullnameOverride: 2026-photos}`, []string{"'/fullnameOverride'"}},
 		"budget that blocks drains":    {`{podDisruptionBudget: {maxUnavailable: 0}}`, []string{"'/podDisruptionBudget/maxUnavailable'"}},

@@ -94,6 +94,43 @@ type Source struct {
 	// Defaults to true.
 	// +optional
 	SecureProtocol *bool `json:"secureProtocol,omitempty"`
+
+	// caBundleRef is a reference to the certificates (PEM) of private certificate
+	// authorities in the same namespace. They are trusted for the source, in addition to
+	// public ones. It requires gate. Pods read the certificates when they start.
+	// +optional
+	CABundleRef *CABundleRef `json:"caBundleRef,omitempty"`
+}
+
+// CABundleKind is the kind of object that has certificates.
+//
+// +kubebuilder:validation:Enum=ConfigMap;Secret
+type CABundleKind string
+
+// The kinds of objects that have certificates.
+const (
+	CABundleConfigMap CABundleKind = "ConfigMap"
+	CABundleSecret    CABundleKind = "Secret"
+)
+
+// CABundleRef is a reference to a key of a ConfigMap or a Secret.
+type CABundleRef struct {
+	// kind is ConfigMap or Secret. Defaults to ConfigMap.
+	// +optional
+	Kind CABundleKind `json:"kind,omitempty"`
+
+	// name is the name of the ConfigMap or Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="must be the name of a ConfigMap or a Secret"
+	Name string `json:"name"`
+
+	// key is the key of the certificates. Defaults to ca.crt.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a ConfigMap or a Secret: letters, digits, '-', '_' and '.'"
+	Key string `json:"key,omitempty"`
 }
 
 // CredentialsSecretRef is a reference to a Secret and its keys.

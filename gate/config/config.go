@@ -79,6 +79,7 @@ func readSource(e *environment) source.Source {
 		AccessKey:       e.text("SOURCE_BUCKET_ACCESSKEY", ""),
 		SecretKey:       e.text("SOURCE_BUCKET_SECRETKEY", ""),
 		CredentialsJSON: e.text("SOURCE_BUCKET_CREDENTIALSJSON", ""),
+		Authorities:     parse(e, "GATE_SOURCE_CA_FILE", "", authorities),
 	}
 	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" {
 		c.BaseURL = "http://" + host

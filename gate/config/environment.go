@@ -2,11 +2,13 @@ package config
 
 import (
 	"cmp"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,4 +103,24 @@ func level(text string) (level slog.Level, err error) {
 	}
 	err = level.UnmarshalText([]byte(text))
 	return level, err
+}
+
+// authorities reads the certificates in a file and adds them to those of the system. It returns
+// nil without a file.
+func authorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // the system's authorities
+	}
+	certificates, err := os.ReadFile(file) //nolint:gosec // a setting
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, err
+	}
+	if !pool.AppendCertsFromPEM(certificates) {
+		return nil, fmt.Errorf("%s has no certificates in PEM format", file)
+	}
+	return pool, nil
 }

@@ -4,6 +4,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,8 @@ type Config struct {
 	AccessKey, SecretKey string
 	// CredentialsJSON is the key of a service account of gcs.
 	CredentialsJSON string
+	// Authorities are trusted for TLS; nil means those of the system.
+	Authorities *x509.CertPool
 }
 
 // New returns a source.

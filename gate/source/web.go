@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -41,6 +42,7 @@ func newWeb(baseURL string, c Config) (*web, error) {
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: connectTimeout, ControlContext: newGuard(base).control}).DialContext,
 		ForceAttemptHTTP2:      true,
+		TLSClientConfig:        &tls.Config{RootCAs: c.Authorities},
 		TLSHandshakeTimeout:    connectTimeout,
 		ResponseHeaderTimeout:  headerTimeout,
 		MaxResponseHeaderBytes: 64 << 10,

@@ -81,6 +81,7 @@ func everything() map[string]*v1alpha1.Darkroom {
 					Enabled: true, ServiceMonitor: true, ServiceMonitorLabels: map[string]string{"release": "stack"}, ScrapeInterval: "1m",
 				}
 				spec.Probe = &v1alpha1.Probe{Path: "/probe.jpg", PeriodSeconds: ptr.To(int32(30)), TimeoutSeconds: ptr.To(int32(5)), FailureThreshold: ptr.To(int32(3))}
+				spec.Source.CABundleRef = &v1alpha1.CABundleRef{Kind: v1alpha1.CABundleSecret, Name: "authorities", Key: "tls.crt"}
 				spec.Gate = &v1alpha1.Gate{
 					Limits: &v1alpha1.GateLimits{
 						MaxWidth: ptr.To(int32(2000)), MaxHeight: ptr.To(int32(1000)), MaxSourcePixels: ptr.To(int64(1e8)),

@@ -1,7 +1,10 @@
 package values
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -11,6 +14,7 @@ import (
 // same as with a chart that has no gate.
 func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	gate := spec.Gate
+	b.caBundle(spec)
 	if gate == nil {
 		return
 	}
@@ -55,6 +59,42 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	if gate.Resources != nil {
 		b.containerResources(path.Child("resources"), gate.Resources, gateDefaults, "gate", "resources")
 	}
+}
+
+// caBundle mounts the certificates of private authorities into the gate, which reads the source.
+func (b *builder) caBundle(spec *v1alpha1.DarkroomSpec) {
+	ref := spec.Source.CABundleRef
+	if ref == nil {
+		return
+	}
+	path := specPath.Child("source", "caBundleRef")
+	if spec.Gate == nil {
+		b.errs = append(b.errs, field.Forbidden(path, "requires gate, which reads the source in place of Darkroom: set gate: {}"))
+	}
+	kind, name, key := CABundle(&spec.Source)
+	if kind != v1alpha1.CABundleConfigMap && kind != v1alpha1.CABundleSecret {
+		b.errs = append(b.errs, field.NotSupported(path.Child("kind"), kind, []v1alpha1.CABundleKind{v1alpha1.CABundleConfigMap, v1alpha1.CABundleSecret}))
+	}
+	if name == "" {
+		b.required(path.Child("name"), "the name of a ConfigMap or a Secret in the Darkroom's namespace")
+	}
+	b.objectName(path.Child("name"), name, "a ConfigMap or a Secret")
+	if len(validation.IsConfigMapKey(key)) > 0 {
+		b.invalid(path.Child("key"), key, "must be a key of a ConfigMap or a Secret: letters, digits, '-', '_' and '.'")
+	}
+	b.set(string(kind), "source", "caBundle", "kind")
+	b.set(name, "source", "caBundle", "name")
+	b.set(key, "source", "caBundle", "key")
+}
+
+// CABundle returns where the certificates of private authorities are, after defaults; an empty
+// name if there are none.
+func CABundle(source *v1alpha1.Source) (kind v1alpha1.CABundleKind, name, key string) {
+	ref := source.CABundleRef
+	if ref == nil {
+		return "", "", ""
+	}
+	return cmp.Or(ref.Kind, v1alpha1.CABundleConfigMap), ref.Name, cmp.Or(ref.Key, "ca.crt")
 }
 
 func (b *builder) gateLimits(path *field.Path, limits *v1alpha1.GateLimits) {

@@ -166,6 +166,21 @@ func TestSourcesThatCannotWorkAreRefused(t *testing.T) {
 		"CloudFront without a host":           {photos().CloudFront(""), map[string]string{"spec.source.host": "d111111abcdef8.cloudfront.net"}},
 		"CloudFront with a scheme":            {photos().CloudFront("https://d1.cloudfront.net"), map[string]string{"spec.source.host": "without scheme or path"}},
 		"CloudFront with a path":              {photos().CloudFront("d1.cloudfront.net/a"), map[string]string{"spec.source.host": "without scheme or path"}},
+		"authorities without a gate": {
+			photos().WebFolder("https://example.com").Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Source.CABundleRef = &v1alpha1.CABundleRef{Name: "authorities"}
+			}),
+			map[string]string{"spec.source.caBundleRef": "requires gate"},
+		},
+		"authorities that nothing can have": {
+			photos().WebFolder("https://example.com").Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Gate, spec.Source.CABundleRef = &v1alpha1.Gate{}, &v1alpha1.CABundleRef{Kind: "Pod", Key: "a b"}
+			}),
+			map[string]string{
+				"spec.source.caBundleRef.kind": `"ConfigMap", "Secret"`,
+				"spec.source.caBundleRef.name": "the name of a ConfigMap or a Secret", "spec.source.caBundleRef.key": "letters, digits",
+			},
+		},
 		"CloudFront with a space in the path prefix": {
 			photos().CloudFront("d1.cloudfront.net").PathPrefix("my uploads"),
 			map[string]string{"spec.source.pathPrefix": "without spaces"},

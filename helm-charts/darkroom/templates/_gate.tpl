@@ -22,6 +22,9 @@ GATE_ONLY_PRESETS: {{ .onlyPresets | toString | quote }}
 GATE_CACHE_FOLDER: /cache
 GATE_CACHE_DISK_BYTES: {{ . | quote }}
 {{- end }}
+{{- if $.Values.source.caBundle.name }}
+GATE_SOURCE_CA_FILE: /source-ca/ca.crt
+{{- end }}
 GATE_REVALIDATE_SECONDS: {{ .cache.revalidateSeconds | int64 | quote }}
 GATE_STALE_IF_ERROR_SECONDS: {{ .cache.staleIfErrorSeconds | int64 | quote }}
 GATE_SHRINK_FIRST: {{ .shrinkFirst | toString | quote }}
@@ -137,8 +140,13 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- if or .Values.gate.cache.diskBytes .Values.extraVolumeMounts }}
+  {{- if or .Values.gate.cache.diskBytes .Values.source.caBundle.name .Values.extraVolumeMounts }}
   volumeMounts:
+    {{- if .Values.source.caBundle.name }}
+    - name: source-ca
+      mountPath: /source-ca
+      readOnly: true
+    {{- end }}
     {{- if .Values.gate.cache.diskBytes }}
     - name: gate-cache
       mountPath: /cache
@@ -147,6 +155,21 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- end }}
+{{- end -}}
+
+{{/* The volume with the certificates of private authorities. */}}
+{{- define "darkroom.sourceCAVolume" -}}
+- name: source-ca
+  {{- if eq .kind "Secret" }}
+  secret:
+    secretName: {{ .name | quote }}
+  {{- else }}
+  configMap:
+    name: {{ .name | quote }}
+  {{- end }}
+    items:
+      - key: {{ .key | quote }}
+        path: ca.crt
 {{- end -}}
 
 {{/* A probe of a path and port: list of path, port and timing. */}}

@@ -28,6 +28,9 @@ message names the value and the remedy.
 {{- if and .Values.gate.enabled (ge (add (int64 .Values.preStopSleepSeconds) 15) (int64 .Values.terminationGracePeriodSeconds)) -}}
   {{- fail (printf "gate.enabled: terminationGracePeriodSeconds (%d) must exceed preStopSleepSeconds (%d) by more than 15 seconds, in which the gate drains" (int64 .Values.terminationGracePeriodSeconds) (int64 .Values.preStopSleepSeconds)) -}}
 {{- end -}}
+{{- if and .Values.source.caBundle.name (not .Values.gate.enabled) -}}
+  {{- fail "source.caBundle.name: requires gate.enabled: true, because Darkroom itself is not given the certificates" -}}
+{{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
   {{- fail "metrics.serviceMonitor.enabled: requires metrics.enabled: true" -}}
 {{- end -}}

@@ -64,6 +64,7 @@ type SourceFields struct {
 	CredentialsSecretRef *v1alpha1.CredentialsSecretRef `json:"credentialsSecretRef,omitempty" doc:"S3, GoogleCloudStorage: the Secret with the credentials"`
 	Host                 string                         `json:"host,omitempty" doc:"CloudFront: host name of the distribution"`
 	SecureProtocol       *bool                          `json:"secureProtocol,omitempty" doc:"CloudFront: use HTTPS; unset means true"`
+	CABundleRef          *v1alpha1.CABundleRef          `json:"caBundleRef,omitempty" doc:"ConfigMap or Secret with certificates of private authorities, trusted for the source; requires gate"`
 }
 
 // RevisionSettings are the settings of a Darkroom at some time, without what is write-only.

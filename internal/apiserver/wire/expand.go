@@ -102,6 +102,7 @@ func expandSource(in *SourceInput) v1alpha1.Source {
 		CredentialsSecretRef: in.CredentialsSecretRef,
 		Host:                 in.Host,
 		SecureProtocol:       in.SecureProtocol,
+		CABundleRef:          in.CABundleRef,
 	}
 }
 

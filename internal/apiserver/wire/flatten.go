@@ -82,6 +82,7 @@ func flattenSource(in *v1alpha1.Source) Source {
 		CredentialsSecretRef: in.CredentialsSecretRef,
 		Host:                 in.Host,
 		SecureProtocol:       in.SecureProtocol,
+		CABundleRef:          in.CABundleRef,
 	}}
 	switch {
 	case in.CredentialsSecretRef != nil:

@@ -123,10 +123,10 @@ export const movesKeys = ({ source }: DarkroomInput, loaded: Darkroom | undefine
 
 /** The fields of each type of source. */
 const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
-  WebFolder: ["baseUrl"],
-  S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey"],
-  GoogleCloudStorage: ["bucket", "credentialsSecretRef"],
-  CloudFront: ["host", "secureProtocol", "pathPrefix"],
+  WebFolder: ["baseUrl", "caBundleRef"],
+  S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey", "caBundleRef"],
+  GoogleCloudStorage: ["bucket", "credentialsSecretRef", "caBundleRef"],
+  CloudFront: ["host", "secureProtocol", "pathPrefix", "caBundleRef"],
 };
 
 /**
