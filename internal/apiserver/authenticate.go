@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
@@ -33,21 +34,21 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer leave()
-	next(huma.WithContext(ctx, withCaller(ctx.Context(), who)))
+	next(huma.WithContext(ctx, auth.WithCaller(ctx.Context(), who)))
 }
 
 // enter identifies the caller of a request and reserves a place, which leave releases.
-func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, stream bool) (who *caller, leave func(), err error) {
-	if who, err = s.callerOfRequest(ctx, w, request); err != nil {
+func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, stream bool) (who *auth.Caller, leave func(), err error) {
+	if who, err = s.auth.Identify(ctx, w, request); err != nil {
 		return nil, nil, err
 	}
-	middleware.SetUser(ctx, who.user.GetName())
-	if err := s.limits.Take(who.user.GetName()); err != nil {
+	middleware.SetUser(ctx, who.Name())
+	if err := s.limits.Take(who.Name()); err != nil {
 		return nil, nil, err
 	}
 	if stream {
 		return who, func() {}, nil
 	}
-	leave, err = s.requests.Enter(ctx, who.user.GetName())
+	leave, err = s.requests.Enter(ctx, who.Name())
 	return who, leave, err
 }

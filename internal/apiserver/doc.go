@@ -7,11 +7,11 @@
 //  1. It passes the middlewares (handler.go, package middleware). The comment of each states
 //     the threat.
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
-//     (identity.go), and authorized with a SubjectAccessReview (access.go). Both results
-//     are cached for some seconds.
+//     and authorized with a SubjectAccessReview (package auth). Both results are cached for
+//     some seconds.
 //  3. Reads are served from the journal (package journal), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
-//  4. Writes and images use the caller's own token (callers.go), so that they are subject
+//  4. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
 // Credentials are stored in new Secrets (secretcreate.go) with the caller's own token.
@@ -20,8 +20,8 @@
 // Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A
 // write that omits them keeps the existing ones.
 //
-// Limits apply per caller (package limit): sign-in attempts (signin.go), requests and
-// concurrent requests (authenticate.go, shared.go), requests to the cluster (access.go),
+// Limits apply per caller (package limit): sign-in attempts (package auth), requests and
+// concurrent requests (authenticate.go, shared.go), requests to the cluster (package auth),
 // bodies (wire/decode.go), rendering (definition.go, render.go). docs/security.md lists the
 // threats, with the test of each.
 //

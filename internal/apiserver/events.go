@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -41,7 +42,7 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "events", namespace: in.Namespace}); err != nil {
+	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace}); err != nil {
 		return nil, err
 	}
 	return s.eventsOf(ctx, &corev1.ObjectReference{Kind: v1alpha1.Kind, Namespace: in.Namespace, Name: in.Name, UID: darkroom.UID})
@@ -49,7 +50,7 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, erro
 
 // podEvents is events for a pod of a Darkroom.
 func (s *Server) podEvents(ctx context.Context, in *PodInput) (*eventsOutput, error) {
-	pod, err := s.podOf(ctx, in, right{verb: "list", resource: "events", namespace: in.Namespace})
+	pod, err := s.podOf(ctx, in, auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace})
 	if err != nil {
 		return nil, err
 	}

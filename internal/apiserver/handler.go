@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 )
 
 // newHandler wraps the routes in the middlewares, from the innermost to the outermost.
@@ -28,7 +28,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if handler, err = middleware.CrossOrigin(s.options.AllowedOrigins, handler); err != nil {
 		return nil, err
 	}
-	if s.options.Auth == AuthKubeconfig {
+	if s.options.Auth == auth.Kubeconfig {
 		handler = middleware.CheckHost(handler)
 	}
 	handler = middleware.RecoverPanic(s.log, middleware.SecurityHeaders(handler))
@@ -71,10 +71,7 @@ func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 		return err
 	}
 	page.register(mux)
-	if s.options.OIDC != nil {
-		mux.HandleFunc("GET /auth/login", s.login)
-		mux.HandleFunc("GET "+oidc.CallbackPath, s.callback)
-	}
+	s.auth.Register(mux)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, "application/vnd.oai.openapi+json", document)
 	})

@@ -22,6 +22,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -124,7 +125,7 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 	if err := in.bounds(); err != nil {
 		return nil, err
 	}
-	leave, err := s.images.Enter(ctx, callerOf(ctx).user.GetName())
+	leave, err := s.images.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 
 // fetchImage returns an image and its media type.
 func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) (body []byte, contentType string, err error) {
-	target := s.callers.core.Get().Namespace(in.Namespace).Resource("services").Name("http:" + in.Name + ":http").SubResource("proxy").URL()
+	target := s.auth.Clients.Core.Get().Namespace(in.Namespace).Resource("services").Name("http:" + in.Name + ":http").SubResource("proxy").URL()
 	target.Path += wanted
 	target.RawQuery = in.query().Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
@@ -155,7 +156,7 @@ func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) 
 		return nil, "", fmt.Errorf("create request for an image: %w", err)
 	}
 	request.Header.Set("Accept", "image/*")
-	answer, err := s.callers.http.Do(request)
+	answer, err := s.auth.Clients.HTTP.Do(request)
 	if err != nil {
 		return nil, "", wire.FromKubernetes(err, wire.AsIs)
 	}

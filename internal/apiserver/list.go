@@ -2,12 +2,9 @@ package apiserver
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"sort"
 	"strings"
@@ -134,114 +131,4 @@ func parseContinue(token string) (types.NamespacedName, error) {
 			problem.Field{Location: "query.continue", Message: "must be the field continue of the last response"})
 	}
 	return types.NamespacedName{Namespace: namespace, Name: name}, nil
-}
-
-// scope is the set of namespaces in which a caller has a right to Darkrooms. It is
-// evaluated lazily.
-type scope struct {
-	access *access
-	who    *caller
-	verb   string
-	// only, if set, is the requested namespace.
-	only string
-	// all is set if the caller has the right in all namespaces.
-	all   bool
-	known map[string]bool
-}
-
-// newScope returns the scope of the caller of a request. A caller that names a namespace
-// must have the right there.
-func (s *Server) newScope(ctx context.Context, verb, namespace string) (*scope, error) {
-	out := &scope{access: s.access, who: callerOf(ctx), verb: verb, only: namespace, known: map[string]bool{}}
-	if namespace != "" {
-		if err := s.access.require(ctx, out.who, toDarkrooms(verb, namespace, "")); err != nil {
-			return nil, err
-		}
-		out.known[namespace] = true
-		return out, s.requireServed(namespace)
-	}
-	var err error
-	out.all, err = s.access.may(ctx, out.who, toDarkrooms(verb, "", ""))
-	return out, err
-}
-
-func (s *scope) knows(namespace string) bool {
-	_, known := s.known[namespace]
-	return known || s.all || s.only != ""
-}
-
-// has reports whether a namespace is in the scope.
-func (s *scope) has(ctx context.Context, namespace string) (bool, error) {
-	if s.only != "" && namespace != s.only {
-		return false, nil
-	}
-	if s.all {
-		return true, nil
-	}
-	if allowed, known := s.known[namespace]; known {
-		return allowed, nil
-	}
-	allowed, err := s.access.may(ctx, s.who, toDarkrooms(s.verb, namespace, ""))
-	if err != nil {
-		return false, err
-	}
-	s.known[namespace] = allowed
-	return allowed, nil
-}
-
-// rights is an immutable snapshot of a scope.
-type rights struct {
-	only  string
-	all   bool
-	known map[string]bool
-}
-
-// digest identifies a set of rights.
-func (r *rights) digest() string {
-	// Maps are printed sorted.
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %v", r.only, r.all, r.known))
-	return hex.EncodeToString(sum[:8])
-}
-
-// rights returns a snapshot of the scope.
-func (s *scope) rights() *rights {
-	return &rights{only: s.only, all: s.all, known: maps.Clone(s.known)}
-}
-
-// still reports whether the rights of the caller are the same as before.
-func (s *scope) still(ctx context.Context, before *rights) (bool, error) {
-	if s.only != before.only || s.all != before.all {
-		return false, nil
-	}
-	for namespace, was := range before.known {
-		allowed, err := s.has(ctx, namespace)
-		if err != nil || allowed != was {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// refresh evaluates the scope again, and reports whether it has changed.
-func (s *scope) refresh(ctx context.Context) (bool, error) {
-	now := &scope{access: s.access, who: s.who, verb: s.verb, only: s.only, known: map[string]bool{}}
-	if s.only == "" {
-		var err error
-		if now.all, err = s.access.may(ctx, s.who, toDarkrooms(s.verb, "", "")); err != nil {
-			return false, err
-		}
-	}
-	different := now.all != s.all
-	for namespace, before := range s.known {
-		allowed, err := now.has(ctx, namespace)
-		if err != nil {
-			return false, err
-		}
-		different = different || allowed != before
-	}
-	if s.only != "" && !now.known[s.only] {
-		return true, problem.New(http.StatusForbidden, fmt.Sprintf("user %q may no longer %s", s.who.user.GetName(), toDarkrooms(s.verb, s.only, "")))
-	}
-	s.all, s.known = now.all, now.known
-	return different, nil
 }

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -25,16 +26,18 @@ const (
 	container = "darkroom"
 	// maxLogs is how many logs one caller may read at the same time.
 	maxLogs = 4
-	// maxLog bounds a log, in bytes; maxFollow limits how long it is followed.
-	maxLog    = 8 << 20
-	maxFollow = 15 * time.Minute
+	// maxLog bounds a log, in bytes; logTimeout and maxFollow limit how long it is read
+	// and followed.
+	maxLog     = 8 << 20
+	logTimeout = 30 * time.Second
+	maxFollow  = 15 * time.Minute
 	// maxStatus bounds an error of Kubernetes, in bytes.
 	maxStatus = 64 << 10
 )
 
 // toLogs is the right to read the logs of pods.
-func toLogs(namespace string) right {
-	return right{verb: "get", resource: "pods", subresource: "log", namespace: namespace}
+func toLogs(namespace string) auth.Right {
+	return auth.Right{Verb: "get", Resource: "pods", Subresource: "log", Namespace: namespace}
 }
 
 type logInput struct {
@@ -55,12 +58,12 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
 	if _, err := s.podOf(ctx, &in.PodInput, toLogs(in.Namespace)); err != nil {
 		return nil, err
 	}
-	who := callerOf(ctx).user.GetName()
+	who := auth.CallerOf(ctx).Name()
 	leave, err := s.logs.Enter(ctx, who)
 	if err != nil {
 		return nil, problem.TooManyRequests(fmt.Sprintf("too many logs are open; each caller may read %d at the same time", maxLogs), 10)
 	}
-	timeout := callersTimeout
+	timeout := logTimeout
 	if in.Follow {
 		timeout = maxFollow
 	}
@@ -89,18 +92,18 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
 // openLog opens the log of a pod at the Kubernetes API.
 func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, error) {
 	limit := int64(maxLog)
-	target := s.callers.core.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
+	target := s.auth.Clients.Core.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
 		VersionedParams(&corev1.PodLogOptions{
 			Container: container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
 			TailLines: &in.Lines, LimitBytes: &limit,
-		}, s.callers.parameters).
+		}, s.auth.Clients.Parameters).
 		// Without it the time limit of other requests becomes a parameter.
 		Timeout(0).URL()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("create request for a log: %w", err)
 	}
-	answer, err := s.callers.streams.Do(request)
+	answer, err := s.auth.Clients.Streams.Do(request)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
@@ -149,13 +152,12 @@ func (s *Server) guardLog(ctx context.Context, in *logInput, end func()) {
 }
 
 func (s *Server) stillMayReadLog(ctx context.Context, namespace string) bool {
-	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
-	who := callerOf(ctx)
-	if err := s.stillKnown(ctx, who); err != nil {
+	if err := s.auth.StillKnown(ctx); err != nil {
 		return false
 	}
-	allowed, err := s.access.patient().may(ctx, who, toLogs(namespace))
+	allowed, err := s.auth.Access.Patient().May(ctx, toLogs(namespace))
 	return err == nil && allowed
 }
 

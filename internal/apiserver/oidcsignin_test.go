@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
@@ -203,7 +204,7 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 		t.Fatalf("the sign-in ends at %s\n%s", location, s.log)
 	}
 	who := b.who()
-	if who.Username != "oidc:alice" || who.Auth != apiserver.AuthOIDC || !slices.Contains(who.Groups, "oidc:photographers") || slices.Contains(who.Groups, "system:masters") {
+	if who.Username != "oidc:alice" || who.Auth != auth.OIDC || !slices.Contains(who.Groups, "oidc:photographers") || slices.Contains(who.Groups, "system:masters") {
 		t.Errorf("I am %+v", who)
 	}
 	if !strings.HasPrefix(who.SignOutURL, idp.URL) || strings.Contains(who.SignOutURL, "token") {
@@ -232,7 +233,7 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	// A token in the header takes precedence.
 	one := newUser(t, namespace, "one")
 	got := into[apiserver.Who](t, s.want(http.StatusOK, one.token, "GET", "/session", "", "Cookie", b.cookies()))
-	if !strings.HasSuffix(got.Username, ":one") || got.Auth != apiserver.AuthToken {
+	if !strings.HasSuffix(got.Username, ":one") || got.Auth != auth.Token {
 		t.Errorf("I am %+v, want one", got)
 	}
 	// A sign-in by token replaces the session.
@@ -426,7 +427,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 	b := newBrowser(t, s)
 	b.signIn("ivy")
 	who := b.who()
-	if who.Username != "sso:ivy@example.com" || !slices.Equal(who.Groups, []string{"sso:photographers", "system:authenticated"}) || who.Auth != apiserver.AuthOIDC {
+	if who.Username != "sso:ivy@example.com" || !slices.Equal(who.Groups, []string{"sso:photographers", "system:authenticated"}) || who.Auth != auth.OIDC {
 		t.Errorf("I am %+v", who)
 	}
 	eventually(t, "user has rights", func() error {
@@ -766,7 +767,7 @@ func TestOIDCRequiresTokens(t *testing.T) {
 	t.Parallel()
 	settings := options(t)
 	newSettings(t).use(t)(&settings)
-	settings.Auth, settings.BindAddress = apiserver.AuthKubeconfig, "127.0.0.1:0"
+	settings.Auth, settings.BindAddress = auth.Kubeconfig, "127.0.0.1:0"
 	if _, err := apiserver.New(settings); err == nil || !strings.Contains(err.Error(), "OIDC") {
 		t.Errorf("OIDC with a kubeconfig: %v", err)
 	}

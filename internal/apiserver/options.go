@@ -13,31 +13,19 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
-)
-
-// Auth is a method of authentication.
-type Auth string
-
-const (
-	// AuthToken authenticates each request by its bearer token.
-	AuthToken Auth = "token"
-	// AuthOIDC is that of users who have signed in at the issuer. It is not a method of a
-	// server: it is available with AuthToken if Options.OIDC is set.
-	AuthOIDC Auth = "oidc"
-	// AuthKubeconfig uses the identity of the kubeconfig for all requests. It requires a
-	// loopback address.
-	AuthKubeconfig Auth = "kubeconfig"
 )
 
 // Options are the settings of a Server. Zero values mean the defaults named.
 type Options struct {
 	// Cluster is how to reach the Kubernetes API, with the server's own identity.
 	Cluster *rest.Config
-	// Auth is the method of authentication. Empty means AuthToken.
-	Auth Auth
+	// Auth is the method of authentication. Empty means auth.Token. With auth.Kubeconfig
+	// the address must be a loopback address.
+	Auth auth.Method
 	// OIDC signs users in at an issuer; nil means that they need a token. It requires
-	// AuthToken.
+	// auth.Token.
 	OIDC *oidc.Provider
 	// BindAddress is where the server listens. Empty means ":5000".
 	BindAddress string
@@ -89,7 +77,7 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
-	setDefault(&o.Auth, AuthToken)
+	setDefault(&o.Auth, auth.Token)
 	setDefault(&o.BindAddress, ":5000")
 	setDefault(&o.TokenTTL, 10*time.Second)
 	setDefault(&o.AccessTTL, 10*time.Second)
@@ -116,16 +104,16 @@ func (o *Options) validate() error {
 		return errors.New("cluster and preview are required")
 	}
 	switch o.Auth {
-	case AuthToken:
-	case AuthKubeconfig:
+	case auth.Token:
+	case auth.Kubeconfig:
 		if o.OIDC != nil {
-			return fmt.Errorf("auth %s: OIDC requires auth %s", AuthKubeconfig, AuthToken)
+			return fmt.Errorf("auth %s: OIDC requires auth %s", auth.Kubeconfig, auth.Token)
 		}
 		if !isLoopback(o.BindAddress) {
-			return fmt.Errorf("bind address %s: with auth %s it must be a loopback address, for example 127.0.0.1:5000, because all requests use your identity", o.BindAddress, AuthKubeconfig)
+			return fmt.Errorf("bind address %s: with auth %s it must be a loopback address, for example 127.0.0.1:5000, because all requests use your identity", o.BindAddress, auth.Kubeconfig)
 		}
 	default:
-		return fmt.Errorf("auth %q: must be %s or %s", o.Auth, AuthToken, AuthKubeconfig)
+		return fmt.Errorf("auth %q: must be %s or %s", o.Auth, auth.Token, auth.Kubeconfig)
 	}
 	if (o.TLSCertFile == "") != (o.TLSKeyFile == "") {
 		return errors.New("TLS needs both a certificate and a key")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
@@ -39,7 +40,7 @@ func (s *Server) metricsHandler() http.Handler {
 		who, leave, err := s.enter(ctx, w, r, false)
 		if err == nil {
 			defer leave()
-			err = s.access.require(ctx, who, right{verb: "get", path: "/metrics"})
+			err = s.auth.Access.Require(auth.WithCaller(ctx, who), auth.Right{Verb: "get", Path: "/metrics"})
 		}
 		if err != nil {
 			middleware.Refuse(ctx, w, err)

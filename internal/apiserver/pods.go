@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -49,7 +50,7 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.access.require(ctx, callerOf(ctx), right{verb: "list", resource: "pods", namespace: in.Namespace}); err != nil {
+	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "pods", Namespace: in.Namespace}); err != nil {
 		return nil, err
 	}
 	out := &podsOutput{Body: PodList{Items: []Pod{}}}
@@ -85,12 +86,12 @@ type PodInput struct {
 
 // podOf returns a pod of a Darkroom, for callers who may get the Darkroom and have a right
 // to the pod. Pods that are not of the Darkroom are not found.
-func (s *Server) podOf(ctx context.Context, in *PodInput, needed right) (*corev1.Pod, error) {
+func (s *Server) podOf(ctx context.Context, in *PodInput, needed auth.Right) (*corev1.Pod, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.access.require(ctx, callerOf(ctx), needed); err != nil {
+	if err := s.auth.Access.Require(ctx, needed); err != nil {
 		return nil, err
 	}
 	missing := problem.New(http.StatusNotFound, fmt.Sprintf("the Darkroom has no pod %q", in.Pod))
@@ -118,11 +119,10 @@ func (s *Server) podOf(ctx context.Context, in *PodInput, needed right) (*corev1
 // read returns once the caller may cost the cluster one list by this server's own
 // identity, until leave is called.
 func (s *Server) read(ctx context.Context) (leave func(), err error) {
-	who := callerOf(ctx)
-	if err := s.access.spend(ctx, who); err != nil {
+	if err := s.auth.Access.Spend(ctx); err != nil {
 		return nil, err
 	}
-	return s.reads.Enter(ctx, who.user.GetName())
+	return s.reads.Enter(ctx, auth.CallerOf(ctx).Name())
 }
 
 func describePod(pod *corev1.Pod) Pod {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 )
 
 func TestPlainRoutes(t *testing.T) {
@@ -108,11 +109,11 @@ func TestBodyWithoutEnd(t *testing.T) {
 func TestKubeconfigRequiresLoopback(t *testing.T) {
 	t.Parallel()
 	owner := func(o *apiserver.Options) {
-		o.Auth, o.BindAddress, o.Cluster = apiserver.AuthKubeconfig, "127.0.0.1:0", cluster
+		o.Auth, o.BindAddress, o.Cluster = auth.Kubeconfig, "127.0.0.1:0", cluster
 	}
 	s, namespace := start(t, owner), newNamespace(t)
 	who := into[apiserver.Who](t, s.want(http.StatusOK, "", "GET", "/session", ""))
-	if who.Username == "" || who.Auth != apiserver.AuthKubeconfig {
+	if who.Username == "" || who.Auth != auth.Kubeconfig {
 		t.Errorf("I am %+v", who)
 	}
 	s.want(http.StatusCreated, "", "POST", "/darkrooms", webFolder(namespace, "photos"))

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -49,7 +50,7 @@ func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error)
 // readable returns a Darkroom from the journal to a caller who may get it. Whether it
 // exists is not told to others.
 func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
-	if err := s.access.require(ctx, callerOf(ctx), toDarkrooms("get", key.Namespace, key.Name)); err != nil {
+	if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("get", key.Namespace, key.Name)); err != nil {
 		return nil, err
 	}
 	if err := s.requireServed(key.Namespace); err != nil {

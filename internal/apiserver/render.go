@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -15,6 +16,8 @@ import (
 const (
 	// renderTimeout bounds the rendering of Darkrooms for one request.
 	renderTimeout = 10 * time.Second
+	// renderWait is how long a request waits until its caller may render again.
+	renderWait = 5 * time.Second
 	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
 	// for some tens of milliseconds, and one caller would keep it busy.
 	rendersPerSecond, renderBurst = 2, 10
@@ -87,8 +90,8 @@ func (s *Server) manifestOf(ctx context.Context, darkroom *v1alpha1.Darkroom) (*
 // The number of concurrent renderings is limited, in total and per caller. If the caller
 // disconnects, rendering stops at its next step.
 func (s *Server) render(ctx context.Context, darkrooms ...*v1alpha1.Darkroom) ([]string, error) {
-	who := callerOf(ctx).user.GetName()
-	if err := s.renderRates.Wait(ctx, who, budgetTimeout); err != nil {
+	who := auth.CallerOf(ctx).Name()
+	if err := s.renderRates.Wait(ctx, who, renderWait); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)

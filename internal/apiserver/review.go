@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -140,7 +141,7 @@ func (s *Server) reviewHosts(ctx context.Context, proposal *proposal) ([]HostOut
 			State: hostState(proposal.before, rival, subDomain),
 		}
 		if entry.State == hostTaken {
-			visible, err := s.access.may(ctx, callerOf(ctx), toDarkrooms("get", rival.Namespace, rival.Name))
+			visible, err := s.auth.Access.May(ctx, auth.ToDarkrooms("get", rival.Namespace, rival.Name))
 			if err != nil {
 				return nil, err
 			}
@@ -232,7 +233,7 @@ func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	for i, needed := range secretsOf(darkroom) {
 		if i < maxSecrets {
 			secret := &corev1.Secret{}
-			err := s.callers.core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(needed.Name).MaxRetries(0).Do(ctx).Into(secret)
+			err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(needed.Name).MaxRetries(0).Do(ctx).Into(secret)
 			judgeSecret(&needed, secret, err)
 		}
 		out = append(out, needed)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -60,7 +61,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*revisionsOutput
 		return nil, err
 	}
 	// Lists of Secrets are large, so they share the places of renderings.
-	leave, err := s.renderings.Enter(ctx, callerOf(ctx).user.GetName())
+	leave, err := s.renderings.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +109,8 @@ func changedBy(fields []metav1.ManagedFieldsEntry, after, until *time.Time) stri
 // releaseSecrets lists the Secrets of a Darkroom's release.
 func (s *Server) releaseSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]corev1.Secret, error) {
 	selector := labels.Set{"owner": "helm", "name": darkroom.Name, v1alpha1.LabelDarkroomUID: string(darkroom.UID)}
-	body, err := s.callers.core.Get().Namespace(darkroom.Namespace).Resource("secrets").
-		VersionedParams(&metav1.ListOptions{LabelSelector: selector.String()}, s.callers.parameters).MaxRetries(0).Stream(ctx)
+	body, err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").
+		VersionedParams(&metav1.ListOptions{LabelSelector: selector.String()}, s.auth.Clients.Parameters).MaxRetries(0).Stream(ctx)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
@@ -192,7 +193,7 @@ func (s *Server) releaseSecret(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	missing := problem.New(http.StatusNotFound, fmt.Sprintf("the Darkroom has no revision %d", revision))
 	secret := &corev1.Secret{}
 	name := fmt.Sprintf("sh.helm.release.v1.%s.v%d", darkroom.Name, revision)
-	err := s.callers.core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(name).MaxRetries(0).Do(ctx).Into(secret)
+	err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(name).MaxRetries(0).Do(ctx).Into(secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, missing

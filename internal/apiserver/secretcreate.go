@@ -64,8 +64,8 @@ func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*secr
 		return nil, err
 	}
 	secret := in.Body.secret()
-	err := s.callers.core.Post().Namespace(secret.Namespace).Resource("secrets").
-		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager}, s.callers.parameters).
+	err := s.auth.Clients.Core.Post().Namespace(secret.Namespace).Resource("secrets").
+		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager}, s.auth.Clients.Parameters).
 		Body(secret).MaxRetries(0).Do(ctx).Error()
 	if err != nil {
 		return nil, in.Body.refusal(err)

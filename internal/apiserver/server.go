@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -45,21 +46,16 @@ const (
 
 // Server serves the API. Make it with New and start it with Run.
 type Server struct {
-	options  Options
-	log      logr.Logger
-	kube     kubernetes.Interface
-	identity identifier
-	access   *access
-	callers  *callers
-	cache    crcache.Cache
-	journal  *journal.Journal
-	metrics  *metrics
-	decoder  *wire.Decoder
-	handler  http.Handler
+	options Options
+	log     logr.Logger
+	kube    kubernetes.Interface
+	auth    *auth.Authenticator
+	cache   crcache.Cache
+	journal *journal.Journal
+	metrics *metrics
+	decoder *wire.Decoder
+	handler http.Handler
 
-	signIns *signIns
-	// callbacks is how many sign-ins at the issuer may fail for each address.
-	callbacks *limit.Rates
 	// limits is how many requests each caller may send.
 	limits *limit.Rates
 	// renderRates is how many manifests each caller may have rendered.
@@ -102,7 +98,6 @@ func New(options Options) (*Server, error) {
 		renderings:  limit.NewShares(2, 1, 16, shareTimeout),
 		images:      limit.NewShares(6, 2, 16, shareTimeout),
 		reads:       limit.NewShares(8, 2, 16, shareTimeout),
-		callbacks:   limit.NewRates(failuresPerSecond, options.SignInBurst),
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
 		rights:      lru.New(maxRights),
 		streams:     limit.NewShares(1024, maxStreams, 0, 0),
@@ -114,7 +109,11 @@ func New(options Options) (*Server, error) {
 	if s.cache, err = newCache(own, httpClient, options.Namespaces); err != nil {
 		return nil, fmt.Errorf("make cache: %w", err)
 	}
-	if err := s.setUpCallers(own, httpClient); err != nil {
+	if s.auth, err = auth.New(auth.Options{
+		Cluster: own, HTTPClient: httpClient, Kube: kube, Method: options.Auth, OIDC: options.OIDC,
+		TokenTTL: options.TokenTTL, AccessTTL: options.AccessTTL, SignInBurst: options.SignInBurst,
+		QuestionsPerSecond: options.QuestionsPerSecond, QuestionBurst: options.QuestionBurst,
+	}); err != nil {
 		return nil, err
 	}
 	if s.definition, err = newDefinition(crd.Darkrooms); err != nil {
@@ -124,35 +123,6 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// setUpCallers prepares how callers are known, what they may do, and how requests are
-// made in their name.
-func (s *Server) setUpCallers(own *rest.Config, httpClient *http.Client) (err error) {
-	owner := s.options.Auth == AuthKubeconfig
-	if s.callers, err = newCallers(&s.options); err != nil {
-		return err
-	}
-	// TokenReviews do not queue behind what those who are signed in cost: they are
-	// limited one by one (signin.go), so their client is not.
-	config := rest.CopyConfig(own)
-	config.QPS, config.Burst = -1, -1
-	reviews, err := kubernetes.NewForConfigAndClient(config, httpClient)
-	if err != nil {
-		return fmt.Errorf("make client of reviews: %w", err)
-	}
-	budget := limit.NewRates(s.options.QuestionsPerSecond, s.options.QuestionBurst)
-	if owner {
-		s.identity = &kubeconfigOwner{kube: reviews, ttl: s.options.TokenTTL}
-		s.access = newSelfAccess(s.kube, s.options.AccessTTL, budget)
-	} else {
-		if s.identity, err = newTokenReviews(reviews, s.options.TokenTTL); err != nil {
-			return err
-		}
-		s.access = newAccess(s.kube, s.options.AccessTTL, budget)
-	}
-	s.signIns = newSignIns(s.identity, s.options.SignInBurst, s.options.TokenTTL, own)
-	return nil
 }
 
 // serves reports whether the server reads Darkrooms of a namespace.

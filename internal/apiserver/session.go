@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -16,9 +17,9 @@ import (
 
 // Who is the caller of a request.
 type Who struct {
-	Username string   `json:"username"`
-	Groups   []string `json:"groups"`
-	Auth     Auth     `json:"auth" enum:"token,oidc,kubeconfig" doc:"How you are known to this server"`
+	Username string      `json:"username"`
+	Groups   []string    `json:"groups"`
+	Auth     auth.Method `json:"auth" enum:"token,oidc,kubeconfig" doc:"How you are known to this server"`
 	// SignOutURL has no token.
 	SignOutURL string `json:"signOutUrl,omitempty" doc:"Where you sign out at the OIDC issuer, after DELETE /session"`
 }
@@ -34,15 +35,33 @@ type whoOutput struct {
 
 // whoAmI tells callers whom the server takes them for.
 func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*whoOutput, error) {
-	return &whoOutput{Body: s.describe(callerOf(ctx))}, nil
+	return &whoOutput{Body: s.describe(auth.CallerOf(ctx))}, nil
 }
 
-func (s *Server) describe(who *caller) Who {
-	out := Who{Username: who.user.GetName(), Groups: append([]string{}, who.user.GetGroups()...), Auth: s.options.Auth}
-	if who.session != nil {
-		out.Auth, out.SignOutURL = AuthOIDC, s.options.OIDC.SignOutURL()
+func (s *Server) describe(who *auth.Caller) Who {
+	out := Who{Username: who.Name(), Groups: append([]string{}, who.Groups()...), Auth: s.options.Auth}
+	if who.HasSession() {
+		out.Auth, out.SignOutURL = auth.OIDC, s.options.OIDC.SignOutURL()
 	}
 	return out
+}
+
+// WaysToSignIn is what the page needs before anyone has signed in.
+type WaysToSignIn struct {
+	Cluster string `json:"cluster" doc:"Name of the cluster; empty if it has none"`
+	Issuer  string `json:"issuer,omitempty" doc:"Name of the OIDC issuer, where GET /auth/login signs in; none means by token only"`
+}
+
+type waysToSignInOutput struct {
+	Body WaysToSignIn
+}
+
+func (s *Server) waysToSignIn(context.Context, *struct{}) (*waysToSignInOutput, error) {
+	out := WaysToSignIn{Cluster: s.options.ClusterName}
+	if s.options.OIDC != nil {
+		out.Issuer = s.options.OIDC.Name()
+	}
+	return &waysToSignInOutput{Body: out}, nil
 }
 
 type signInInput struct {
@@ -76,11 +95,11 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 	if err := kept.Valid(); err != nil {
 		return nil, problem.New(http.StatusUnprocessableEntity, "invalid token", problem.Field{Location: "body.token", Message: "has characters that are not allowed in a token"})
 	}
-	who, err := s.signIns.admit(ctx, body.Token)
+	who, err := s.auth.SignIn(ctx, body.Token)
 	if err != nil {
 		return nil, err
 	}
-	middleware.SetUser(ctx, who.user.GetName())
+	middleware.SetUser(ctx, who.Name())
 	return &signInOutput{Cookie: *kept, Body: s.describe(who)}, nil
 }
 

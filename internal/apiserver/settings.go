@@ -1,6 +1,10 @@
 package apiserver
 
-import "context"
+import (
+	"context"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+)
 
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
@@ -47,20 +51,20 @@ type accessOutput struct {
 // mayI returns the permissions of the caller, so that the page can hide other actions. Each
 // request is still authorized.
 func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, error) {
-	who, out := callerOf(ctx), Access{}
+	out := Access{}
 	for _, question := range []struct {
 		answer *bool
-		right  right
+		right  auth.Right
 	}{
-		{&out.Create, toDarkrooms("create", in.Namespace, "")},
-		{&out.Update, toDarkrooms("update", in.Namespace, in.Name)},
-		{&out.Delete, toDarkrooms("delete", in.Namespace, in.Name)},
-		{&out.Image, right{verb: "get", resource: "services", subresource: "proxy", namespace: in.Namespace}},
+		{&out.Create, auth.ToDarkrooms("create", in.Namespace, "")},
+		{&out.Update, auth.ToDarkrooms("update", in.Namespace, in.Name)},
+		{&out.Delete, auth.ToDarkrooms("delete", in.Namespace, in.Name)},
+		{&out.Image, auth.Right{Verb: "get", Resource: "services", Subresource: "proxy", Namespace: in.Namespace}},
 		{&out.Log, toLogs(in.Namespace)},
-		{&out.CreateSecret, right{verb: "create", resource: "secrets", namespace: in.Namespace}},
+		{&out.CreateSecret, auth.Right{Verb: "create", Resource: "secrets", Namespace: in.Namespace}},
 	} {
 		var err error
-		if *question.answer, err = s.access.may(ctx, who, question.right); err != nil {
+		if *question.answer, err = s.auth.Access.May(ctx, question.right); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
@@ -13,8 +14,8 @@ import (
 func shared(places *limit.Shares) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		who := middleware.AddressOf(ctx.Context())
-		if caller := callerOf(ctx.Context()); caller != nil {
-			who = caller.user.GetName()
+		if caller := auth.CallerOf(ctx.Context()); caller != nil {
+			who = caller.Name()
 		}
 		leave, err := places.Enter(ctx.Context(), who)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -21,6 +22,8 @@ import (
 const (
 	// writeTimeout is how long a client may take to receive one event.
 	writeTimeout = 10 * time.Second
+	// beatTimeout bounds the reviews of a heartbeat.
+	beatTimeout = 10 * time.Second
 	// retryAfter is what clients are told to wait before they come back.
 	retryAfter = 2 * time.Second
 	// maxStreams is how many streams one caller may have open.
@@ -46,8 +49,8 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	if err != nil {
 		return nil, err
 	}
-	scope.access = scope.access.patient()
-	leave, err := s.streams.Enter(ctx, scope.who.user.GetName())
+	scope.access = scope.access.Patient()
+	leave, err := s.streams.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, problem.TooManyRequests(fmt.Sprintf("too many streams are open; each caller may have %d", maxStreams), 10)
 	}
@@ -59,7 +62,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
 		reason := reader.run(ctx, in.LastEventID)
-		s.log.V(1).Info("Stream ended", "user", scope.who.user.GetName(), "reason", fmt.Sprint(reason))
+		s.log.V(1).Info("Stream ended", "user", auth.CallerOf(ctx).Name(), "reason", fmt.Sprint(reason))
 	}}, nil
 }
 
@@ -151,7 +154,7 @@ func (r *streamReader) resume(ctx context.Context, lastEventID string) (bool, er
 // the caller has there. The rights themselves stay here: they may be many.
 func (r *streamReader) id(position uint64) string {
 	if known := len(r.scope.known); r.digest == "" || known != r.digestOf {
-		now := r.scope.rights()
+		now := r.scope.snapshot()
 		r.digest, r.digestOf = now.digest(), known
 		r.server.rights.Add(r.digest, now)
 	}
@@ -195,9 +198,9 @@ func (r *streamReader) send(ctx context.Context, c journal.Change, after uint64)
 // beat authenticates and authorizes the caller again, and sends a heartbeat. If the
 // caller's rights have changed, it sends everything again.
 func (r *streamReader) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
-	if err := r.server.stillKnown(ctx, r.scope.who); err != nil {
+	if err := r.server.auth.StillKnown(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errNoLongerMay, err)
 	}
 	different, err := r.scope.refresh(ctx)

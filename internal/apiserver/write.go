@@ -73,8 +73,8 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	}
 	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
 	stored := &v1alpha1.Darkroom{}
-	err = s.callers.darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
-		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
+	err = s.auth.Clients.Darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
+		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
@@ -179,8 +179,8 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 		return nil, err
 	}
 	stored := &v1alpha1.Darkroom{}
-	err = s.callers.darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
-		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.callers.parameters).
+	err = s.auth.Clients.Darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil && !apierrors.IsConflict(err) {
 		err = darkroomError(err, key, wire.Redactor(before, wanted))
@@ -194,7 +194,7 @@ func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.
 		return nil, err
 	}
 	out := &v1alpha1.Darkroom{}
-	if err := s.callers.darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).Do(ctx).Into(out); err != nil {
+	if err := s.auth.Clients.Darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).Do(ctx).Into(out); err != nil {
 		return nil, darkroomError(err, key, wire.AsIs)
 	}
 	return out, nil
@@ -263,7 +263,7 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		}
 		options.Preconditions = &metav1.Preconditions{ResourceVersion: &version}
 	}
-	answer := s.callers.darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+	answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
 		Body(options).MaxRetries(0).Do(ctx)
 	// Error, unlike Raw, reads what Kubernetes says in the body.
 	err := answer.Error()

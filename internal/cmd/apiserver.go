@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -62,7 +63,7 @@ With ` + envAPIServer + `=false in the environment, it responds to probes of its
 func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen on")
-	flags.StringVar(&o.auth, "auth", string(apiserver.AuthToken), "authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of the kubeconfig; only on a loopback address)")
+	flags.StringVar(&o.auth, "auth", string(auth.Token), "authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of the kubeconfig; only on a loopback address)")
 	flags.StringVar(&o.oidcConfig, "oidc-config", "", "configuration of the sign-in at an OIDC issuer (YAML), see docs/sign-in.md; empty means by token only")
 	flags.StringVar(&o.server.ClusterName, "cluster-name", "", "name of the cluster on the page, for example production")
 	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
@@ -92,7 +93,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
 		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
 	}
-	o.server.Auth = apiserver.Auth(o.auth)
+	o.server.Auth = auth.Method(o.auth)
 	if o.server.OIDC, err = o.oidc(); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package apiserver
+package auth
 
 import (
 	"errors"
@@ -17,44 +17,44 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// callersTimeout bounds a request that is made for a caller.
-const callersTimeout = 30 * time.Second
+// requestTimeout bounds a request that is made for a caller.
+const requestTimeout = 30 * time.Second
 
-// callers sends requests to Kubernetes with the identity of the caller. All share one
+// Clients sends requests to Kubernetes with the identity of the caller. All share one
 // transport without an identity: each request has the token of the caller in its context,
 // and is not sent without one. Users who are impersonated share a second transport.
-type callers struct {
-	darkrooms rest.Interface
-	core      rest.Interface
-	http      *http.Client
-	// streams is http for responses that stay open; their context ends them.
-	streams *http.Client
-	// parameters encodes options such as dryRun into the query.
-	parameters runtime.ParameterCodec
+type Clients struct {
+	Darkrooms rest.Interface
+	Core      rest.Interface
+	HTTP      *http.Client
+	// Streams is HTTP for responses that stay open; their context ends them.
+	Streams *http.Client
+	// Parameters encodes options such as dryRun into the query.
+	Parameters runtime.ParameterCodec
 }
 
-// newCallers returns callers. With AuthKubeconfig all requests use the identity of the
+// newClients returns clients. With Kubeconfig all requests use the identity of the
 // configuration.
-func newCallers(options *Options) (*callers, error) {
+func newClients(options *Options) (*Clients, error) {
 	config := rest.AnonymousClientConfig(options.Cluster)
-	if options.Auth == AuthKubeconfig {
+	if options.Method == Kubeconfig {
 		config = rest.CopyConfig(options.Cluster)
 	}
 	// Limits apply per caller, not to all callers together.
 	config.QPS, config.RateLimiter = -1, nil
-	config.Timeout = callersTimeout
+	config.Timeout = requestTimeout
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("create transport: %w", err)
 	}
-	if options.Auth != AuthKubeconfig {
-		if transport, err = newCallersTransport(options, config, transport); err != nil {
+	if options.Method != Kubeconfig {
+		if transport, err = newTransport(options, config, transport); err != nil {
 			return nil, err
 		}
 	}
 	client := &http.Client{
 		Transport: transport,
-		Timeout:   callersTimeout,
+		Timeout:   requestTimeout,
 		// A token must not be sent to the target of a redirect.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -64,11 +64,11 @@ func newCallers(options *Options) (*callers, error) {
 	}
 	streams := *client
 	streams.Timeout = 0
-	out := &callers{http: client, streams: &streams, parameters: runtime.NewParameterCodec(scheme)}
-	if out.darkrooms, err = restClient(config, client, scheme, v1alpha1.GroupVersion, "/apis"); err != nil {
+	out := &Clients{HTTP: client, Streams: &streams, Parameters: runtime.NewParameterCodec(scheme)}
+	if out.Darkrooms, err = restClient(config, client, scheme, v1alpha1.GroupVersion, "/apis"); err != nil {
 		return nil, err
 	}
-	if out.core, err = restClient(config, client, scheme, corev1.SchemeGroupVersion, "/api"); err != nil {
+	if out.Core, err = restClient(config, client, scheme, corev1.SchemeGroupVersion, "/api"); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -86,8 +86,8 @@ func restClient(config *rest.Config, client *http.Client, scheme *runtime.Scheme
 	return out, nil
 }
 
-// callersTransport adds the caller's identity to each request.
-type callersTransport struct {
+// transport adds the caller's identity to each request.
+type transport struct {
 	host string
 	// next sends requests with a token.
 	next http.RoundTripper
@@ -96,12 +96,12 @@ type callersTransport struct {
 	own http.RoundTripper
 }
 
-func newCallersTransport(options *Options, config *rest.Config, next http.RoundTripper) (http.RoundTripper, error) {
+func newTransport(options *Options, config *rest.Config, next http.RoundTripper) (http.RoundTripper, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("read address of the cluster: %w", err)
 	}
-	out := &callersTransport{host: server.Host, next: next}
+	out := &transport{host: server.Host, next: next}
 	if options.OIDC != nil && options.OIDC.Impersonates() {
 		if out.own, err = rest.TransportFor(options.Cluster); err != nil {
 			return nil, fmt.Errorf("create transport of impersonation: %w", err)
@@ -110,8 +110,8 @@ func newCallersTransport(options *Options, config *rest.Config, next http.RoundT
 	return out, nil
 }
 
-func (t *callersTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	who := callerOf(request.Context())
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	who := CallerOf(request.Context())
 	if who == nil || who.token == "" && !who.impersonated() {
 		return nil, errors.New("request without a caller")
 	}
@@ -126,7 +126,7 @@ func (t *callersTransport) RoundTrip(request *http.Request) (*http.Response, err
 	if t.own == nil {
 		return nil, errors.New("request for an impersonated user without impersonation")
 	}
-	request.Header.Set(authenticationv1.ImpersonateUserHeader, who.user.GetName())
+	request.Header.Set(authenticationv1.ImpersonateUserHeader, who.Name())
 	request.Header.Del(authenticationv1.ImpersonateGroupHeader)
 	for _, group := range who.user.GetGroups() {
 		// Kubernetes adds this group, and requires a permission to impersonate it.

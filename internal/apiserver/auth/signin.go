@@ -1,4 +1,4 @@
-package apiserver
+package auth
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func ownToken(own *rest.Config) string {
 }
 
 // admit identifies the owner of a token, or returns a problem.
-func (s *signIns) admit(ctx context.Context, token string) (*caller, error) {
+func (s *signIns) admit(ctx context.Context, token string) (*Caller, error) {
 	if token == "" {
 		return s.identity.identify(ctx, token)
 	}

@@ -1,4 +1,4 @@
-package apiserver
+package auth
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type someTokens struct {
 	asked int
 }
 
-func (s *someTokens) identify(_ context.Context, token string) (*caller, error) {
+func (s *someTokens) identify(_ context.Context, token string) (*Caller, error) {
 	s.asked++
 	if token == "away" {
 		return nil, problem.Unavailable("away")

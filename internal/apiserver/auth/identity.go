@@ -1,4 +1,4 @@
-package apiserver
+package auth
 
 import (
 	"context"
@@ -24,8 +24,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// caller is the user who sent a request.
-type caller struct {
+// Caller is the user who sent a request.
+type Caller struct {
 	user user.Info
 	// key identifies the caller by all attributes that authorization depends on.
 	key string
@@ -36,21 +36,30 @@ type caller struct {
 	session *oidc.Session
 }
 
+// Name returns the name of the user.
+func (c *Caller) Name() string { return c.user.GetName() }
+
+// Groups returns the groups of the user.
+func (c *Caller) Groups() []string { return c.user.GetGroups() }
+
+// HasSession reports whether the user has signed in at the issuer.
+func (c *Caller) HasSession() bool { return c.session != nil }
+
 // impersonated reports whether the caller's requests to Kubernetes are sent with the
 // identity of this server, which impersonates the caller.
-func (c *caller) impersonated() bool { return c.session != nil && c.token == "" }
+func (c *Caller) impersonated() bool { return c.HasSession() && c.token == "" }
 
-func newCaller(who user.Info, token string) *caller {
+func newCaller(who user.Info, token string) *Caller {
 	// Maps are printed sorted.
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", who.GetName(), who.GetUID(), who.GetGroups(), who.GetExtra()))
-	return &caller{user: who, key: string(sum[:]), token: token}
+	return &Caller{user: who, key: string(sum[:]), token: token}
 }
 
 // identifier authenticates callers.
 type identifier interface {
 	// identify returns the caller, or a problem: 401 if the token is not accepted, 503 if
 	// the cluster is unavailable.
-	identify(ctx context.Context, token string) (*caller, error)
+	identify(ctx context.Context, token string) (*Caller, error)
 }
 
 // reviewTimeout bounds one review.
@@ -80,7 +89,7 @@ func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReview
 	return &tokenReviews{tokens: tokencache.New(reviews, false, ttl, ttl)}, nil
 }
 
-func (t *tokenReviews) identify(ctx context.Context, token string) (*caller, error) {
+func (t *tokenReviews) identify(ctx context.Context, token string) (*Caller, error) {
 	if token == "" {
 		return nil, problem.Unauthorized("authentication required: send a bearer token in the header Authorization, or POST it to /session")
 	}
@@ -100,11 +109,11 @@ type kubeconfigOwner struct {
 	ttl  time.Duration
 
 	mu    sync.Mutex
-	owner *caller
+	owner *Caller
 	until time.Time
 }
 
-func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*caller, error) {
+func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*Caller, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if time.Now().Before(k.until) {
@@ -138,12 +147,13 @@ func tokenOf(request *http.Request) string {
 
 type callerKey struct{}
 
-func withCaller(ctx context.Context, who *caller) context.Context {
+// WithCaller returns a context with a caller.
+func WithCaller(ctx context.Context, who *Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, who)
 }
 
-// callerOf returns the caller in a context, or nil.
-func callerOf(ctx context.Context) *caller {
-	who, _ := ctx.Value(callerKey{}).(*caller)
+// CallerOf returns the caller in a context, or nil.
+func CallerOf(ctx context.Context) *Caller {
+	who, _ := ctx.Value(callerKey{}).(*Caller)
 	return who
 }

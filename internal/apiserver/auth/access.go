@@ -1,0 +1,215 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
+	"k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/lru"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+)
+
+// Right is a permission that is checked.
+type Right struct {
+	Verb     string
+	Group    string
+	Resource string
+	// Subresource, such as proxy of services; empty means the resource itself.
+	Subresource string
+	Namespace   string // empty means all namespaces
+	Name        string // empty means all names
+	Path        string // for non-resource rights, such as /metrics
+}
+
+// ToDarkrooms is a right to Darkrooms of a namespace, or to one of them.
+func ToDarkrooms(verb, namespace, name string) Right {
+	return Right{Verb: verb, Group: v1alpha1.GroupVersion.Group, Resource: "darkrooms", Namespace: namespace, Name: name}
+}
+
+// String describes the right in messages.
+func (r Right) String() string {
+	if r.Path != "" {
+		return fmt.Sprintf("%s %s", r.Verb, r.Path)
+	}
+	what := r.Resource
+	if r.Subresource != "" {
+		what += "/" + r.Subresource
+	}
+	if r.Name != "" {
+		what = fmt.Sprintf("%s %q", strings.TrimSuffix(r.Resource, "s"), r.Name)
+	}
+	if r.Namespace == "" {
+		return fmt.Sprintf("%s %s in all namespaces", r.Verb, what)
+	}
+	return fmt.Sprintf("%s %s in the namespace %q", r.Verb, what, r.Namespace)
+}
+
+// resourceAttributes and nonResourceAttributes describe the right to Kubernetes; one of
+// them is nil.
+func (r Right) resourceAttributes() *authorizationv1.ResourceAttributes {
+	if r.Path != "" {
+		return nil
+	}
+	return &authorizationv1.ResourceAttributes{
+		Verb: r.Verb, Group: r.Group, Version: "*", Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+	}
+}
+
+func (r Right) nonResourceAttributes() *authorizationv1.NonResourceAttributes {
+	if r.Path == "" {
+		return nil
+	}
+	return &authorizationv1.NonResourceAttributes{Verb: r.Verb, Path: r.Path}
+}
+
+const (
+	// maxCallers bounds the callers in the cache, and maxAnswers the results of each, so
+	// that one caller cannot evict the results of another.
+	maxCallers = 1024
+	maxAnswers = 512
+	// budgetTimeout is how long a request waits for its caller's budget.
+	budgetTimeout = 5 * time.Second
+)
+
+// Access authorizes the callers in contexts by access reviews, and caches the results for some
+// seconds.
+type Access struct {
+	review review
+	ttl    time.Duration
+	// budget limits the requests that this server sends to the cluster with its own
+	// identity on behalf of each caller.
+	budget  *limit.Rates
+	timeout time.Duration
+	answers *answers
+}
+
+func newAccess(ask review, ttl time.Duration, budget *limit.Rates) *Access {
+	return &Access{review: ask, ttl: ttl, budget: budget, timeout: budgetTimeout, answers: &answers{callers: lru.New(maxCallers)}}
+}
+
+// review requests the review of a right.
+type review func(context.Context, *Caller, Right) (authorizationv1.SubjectAccessReviewStatus, error)
+
+// reviewsOf reviews by SubjectAccessReview.
+func reviewsOf(kube kubernetes.Interface) review {
+	return func(ctx context.Context, who *Caller, what Right) (authorizationv1.SubjectAccessReviewStatus, error) {
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, values := range who.user.GetExtra() {
+			extra[key] = values
+		}
+		out, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+			Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: who.Name(), UID: who.user.GetUID(), Groups: who.Groups(), Extra: extra,
+				ResourceAttributes: what.resourceAttributes(), NonResourceAttributes: what.nonResourceAttributes(),
+			},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return authorizationv1.SubjectAccessReviewStatus{}, err
+		}
+		return out.Status, nil
+	}
+}
+
+// selfReviews reviews the rights of the owner of the kubeconfig by SelfSubjectAccessReview:
+// most users may not create reviews for others.
+func selfReviews(kube kubernetes.Interface) review {
+	return func(ctx context.Context, _ *Caller, what Right) (authorizationv1.SubjectAccessReviewStatus, error) {
+		out, err := kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+				ResourceAttributes: what.resourceAttributes(), NonResourceAttributes: what.nonResourceAttributes(),
+			},
+		}, metav1.CreateOptions{})
+		if err != nil {
+			return authorizationv1.SubjectAccessReviewStatus{}, err
+		}
+		return out.Status, nil
+	}
+}
+
+// Patient returns the same access for callers that can wait for their budget until their
+// context ends, such as streams.
+func (a *Access) Patient() *Access {
+	out := *a
+	out.timeout = time.Hour
+	return &out
+}
+
+// May reports whether the caller has a right. The error is a problem if that is unknown.
+func (a *Access) May(ctx context.Context, what Right) (bool, error) {
+	who := CallerOf(ctx)
+	own := a.answers.of(who)
+	if answer, found := own.Get(what); found {
+		return answer.(bool), nil
+	}
+	if err := a.Spend(ctx); err != nil {
+		return false, err
+	}
+	var status authorizationv1.SubjectAccessReviewStatus
+	err := webhook.WithExponentialBackoff(ctx, *reviewBackoff(), func() error {
+		var err error
+		status, err = a.review(ctx, who, what)
+		return err
+	}, webhook.DefaultShouldRetry)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		return false, problem.Unavailable("access reviews are unavailable; try again later")
+	}
+	allowed := status.Allowed && !status.Denied
+	own.Add(what, allowed, a.ttl)
+	return allowed, nil
+}
+
+// Spend takes one request from the caller's budget, or returns a problem if none is left.
+// It is called before every request that this server sends with its own identity on behalf
+// of a caller.
+func (a *Access) Spend(ctx context.Context) error {
+	return a.budget.Wait(ctx, CallerOf(ctx).Name(), a.timeout)
+}
+
+// Require is May, with a problem for callers that lack the right.
+func (a *Access) Require(ctx context.Context, what Right) error {
+	allowed, err := a.May(ctx, what)
+	if err == nil && !allowed {
+		return problem.New(http.StatusForbidden, fmt.Sprintf("user %q may not %s", CallerOf(ctx).Name(), what))
+	}
+	return err
+}
+
+// answers caches the results of reviews for each caller.
+type answers struct {
+	mu      sync.Mutex
+	callers *lru.Cache
+}
+
+func (a *answers) of(who *Caller) *cache.LRUExpireCache {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found, ok := a.callers.Get(who.key)
+	if !ok {
+		found = cache.NewLRUExpireCache(maxAnswers)
+		a.callers.Add(who.key, found)
+	}
+	return found.(*cache.LRUExpireCache)
+}
+
+// isFromCluster reports whether an error is a failure of the review rather than its result.
+func isFromCluster(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) || wire.IsUnreachable(err) || errors.Is(err, context.Canceled)
+}

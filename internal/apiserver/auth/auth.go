@@ -1,0 +1,160 @@
+// Package auth authenticates the callers of the REST API, authorizes them, and sends requests to
+// the cluster with their identity.
+//
+// A caller sends a bearer token, has it in a cookie, or has a session that an OIDC issuer has
+// vouched for (oidc.go). Tokens are reviewed by the cluster (identity.go), and those who try bad
+// ones are slowed down (signin.go). What a caller may do is decided by the cluster (access.go).
+// The results of both are cached for some seconds. Requests with the identity of the caller
+// are subject to the caller's RBAC (clients.go).
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+)
+
+// Method is a method of authentication.
+type Method string
+
+const (
+	// Token authenticates each request by its bearer token.
+	Token Method = "token"
+	// OIDC is that of users who have signed in at the issuer. It is not a method of a server: it
+	// is available with Token if Options.OIDC is set.
+	OIDC Method = "oidc"
+	// Kubeconfig uses the identity of the kubeconfig for all requests.
+	Kubeconfig Method = "kubeconfig"
+)
+
+// Options are the settings of an Authenticator. All are required but OIDC.
+type Options struct {
+	// Cluster is how to reach the Kubernetes API with the server's own identity.
+	Cluster *rest.Config
+	// HTTPClient and Kube send the server's own requests, within its limits.
+	HTTPClient *http.Client
+	Kube       kubernetes.Interface
+	// Method is Token or Kubeconfig.
+	Method Method
+	// OIDC signs users in at an issuer; nil means that they need a token.
+	OIDC *oidc.Provider
+	// TokenTTL and AccessTTL are the cache lifetimes of reviews of tokens and of rights.
+	TokenTTL, AccessTTL time.Duration
+	// SignInBurst is how many bad tokens one address may try before it is slowed down.
+	SignInBurst int
+	// QuestionsPerSecond and QuestionBurst limit what each caller costs the cluster through the
+	// server's own identity, in requests.
+	QuestionsPerSecond float64
+	QuestionBurst      int
+}
+
+// Authenticator identifies callers.
+type Authenticator struct {
+	// Access authorizes them.
+	Access *Access
+	// Clients sends requests to the cluster with their identity.
+	Clients *Clients
+
+	oidc     *oidc.Provider
+	identity identifier
+	signIns  *signIns
+	// callbacks is how many sign-ins at the issuer may fail for each address.
+	callbacks *limit.Rates
+}
+
+// New returns an Authenticator. It sends no request yet.
+func New(options Options) (*Authenticator, error) {
+	out := &Authenticator{oidc: options.OIDC, callbacks: limit.NewRates(failuresPerSecond, options.SignInBurst)}
+	var err error
+	if out.Clients, err = newClients(&options); err != nil {
+		return nil, err
+	}
+	// TokenReviews do not queue behind what those who are signed in cost: they are
+	// limited one by one (signin.go), so their client is not.
+	config := rest.CopyConfig(options.Cluster)
+	config.QPS, config.Burst = -1, -1
+	reviews, err := kubernetes.NewForConfigAndClient(config, options.HTTPClient)
+	if err != nil {
+		return nil, fmt.Errorf("make client of reviews: %w", err)
+	}
+	budget := limit.NewRates(options.QuestionsPerSecond, options.QuestionBurst)
+	if options.Method == Kubeconfig {
+		out.identity = &kubeconfigOwner{kube: reviews, ttl: options.TokenTTL}
+		out.Access = newAccess(selfReviews(options.Kube), options.AccessTTL, budget)
+	} else {
+		if out.identity, err = newTokenReviews(reviews, options.TokenTTL); err != nil {
+			return nil, err
+		}
+		out.Access = newAccess(reviewsOf(options.Kube), options.AccessTTL, budget)
+	}
+	out.signIns = newSignIns(out.identity, options.SignInBurst, options.TokenTTL, options.Cluster)
+	return out, nil
+}
+
+// SignIn identifies the owner of a token, or returns a problem.
+func (a *Authenticator) SignIn(ctx context.Context, token string) (*Caller, error) {
+	return a.signIns.admit(ctx, token)
+}
+
+// Identify identifies the caller of a request: by a session that an issuer has vouched
+// for, or by a token.
+func (a *Authenticator) Identify(ctx context.Context, w http.ResponseWriter, request *http.Request) (*Caller, error) {
+	if a.oidc == nil || request.Header.Get("Authorization") != "" {
+		return a.signIns.admit(ctx, tokenOf(request))
+	}
+	session, err := a.oidc.Session(w, request)
+	switch {
+	case errors.Is(err, oidc.ErrUnavailable):
+		middleware.SetError(ctx, err)
+		return nil, problem.Unavailable("the OIDC issuer is unavailable; try again later")
+	case err != nil:
+		return nil, problem.Unauthorized("the session has ended; sign in again")
+	case session == nil:
+		return a.signIns.admit(ctx, tokenOf(request))
+	}
+	return a.callerOfSession(ctx, session)
+}
+
+// callerOfSession returns the user of a session: the one that the cluster sees in the ID
+// token, or the one to impersonate.
+func (a *Authenticator) callerOfSession(ctx context.Context, session *oidc.Session) (*Caller, error) {
+	var who *Caller
+	if a.oidc.Impersonates() {
+		name, groups := a.oidc.Impersonated(session)
+		who = newCaller(&user.DefaultInfo{Name: name, Groups: append(groups, user.AllAuthenticated)}, "")
+	} else {
+		var err error
+		if who, err = a.signIns.admit(ctx, session.IDToken); err != nil {
+			return nil, err
+		}
+		// The result may be shared.
+		own := *who
+		who = &own
+	}
+	who.session = session
+	return who, nil
+}
+
+// StillKnown returns an error if the caller in a context, whose request stays open, is no longer
+// signed in.
+func (a *Authenticator) StillKnown(ctx context.Context) error {
+	who := CallerOf(ctx)
+	if who.session != nil {
+		if err := a.oidc.Check(who.session); err != nil || who.impersonated() {
+			return err
+		}
+	}
+	_, err := a.identity.identify(ctx, who.token)
+	return err
+}

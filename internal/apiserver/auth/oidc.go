@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+)
+
+// Register adds the routes of the sign-in at the issuer, if there is one.
+func (a *Authenticator) Register(mux *http.ServeMux) {
+	if a.oidc != nil {
+		mux.HandleFunc("GET /auth/login", a.login)
+		mux.HandleFunc("GET "+oidc.CallbackPath, a.callback)
+	}
+}
+
+// login sends the browser to the issuer.
+func (a *Authenticator) login(w http.ResponseWriter, request *http.Request) {
+	target, bound, err := a.oidc.Begin(request.Context(), request.URL.Query().Get("return"))
+	if err != nil {
+		a.notSignedIn(w, request, err)
+		return
+	}
+	http.SetCookie(w, bound)
+	http.Redirect(w, request, target, http.StatusSeeOther) //nolint:gosec // the issuer of the configuration
+}
+
+// callback signs in a user whom the issuer has sent back.
+func (a *Authenticator) callback(w http.ResponseWriter, request *http.Request) {
+	address := middleware.AddressOf(request.Context())
+	// An attempt counts as failed until it turns out otherwise.
+	if err := a.callbacks.Take(address); err != nil {
+		middleware.Refuse(request.Context(), w, err)
+		return
+	}
+	http.SetCookie(w, oidc.EndOfFlow())
+	returnPath, cookies, err := a.finish(request)
+	if err != nil {
+		a.notSignedIn(w, request, err)
+		return
+	}
+	a.callbacks.Return(address)
+	for _, each := range cookies {
+		http.SetCookie(w, each)
+	}
+	http.Redirect(w, request, returnPath, http.StatusSeeOther) //nolint:gosec // a path of the page, from an encrypted cookie
+}
+
+// finish returns the cookies of a session that the cluster accepts too.
+func (a *Authenticator) finish(request *http.Request) (returnPath string, cookies []*http.Cookie, err error) {
+	session, returnPath, err := a.oidc.Finish(request)
+	if err != nil {
+		return "", nil, err
+	}
+	who, err := a.callerOfSession(request.Context(), session)
+	if err != nil {
+		return "", nil, fmt.Errorf("sign in to the cluster: %w", err)
+	}
+	middleware.SetUser(request.Context(), who.Name())
+	cookies, err = a.oidc.Cookies(session)
+	return returnPath, cookies, err
+}
+
+// notSignedIn shows the page with the reason of a failed sign-in. The error itself is logged
+// only, since the issuer, or who made the link, chooses parts of it.
+func (a *Authenticator) notSignedIn(w http.ResponseWriter, request *http.Request, err error) {
+	middleware.SetError(request.Context(), err)
+	http.Redirect(w, request, "/?"+url.Values{"signIn": {reasonOf(err)}}.Encode(), http.StatusSeeOther)
+}
+
+// reasonOf returns the word for an error that the page explains.
+func reasonOf(err error) string {
+	var refusal *problem.Details
+	switch {
+	case errors.Is(err, oidc.ErrExpired):
+		return "expired"
+	case errors.Is(err, oidc.ErrRefused):
+		return "refused"
+	case errors.Is(err, oidc.ErrNotAllowed):
+		return "notAllowed"
+	case errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized:
+		return "notTrusted"
+	}
+	return "unavailable"
+}
