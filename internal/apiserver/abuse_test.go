@@ -1,12 +1,10 @@
 package apiserver_test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -35,6 +33,16 @@ func counting(path string, count *atomic.Int64) func(*apiserver.Options) {
 	}
 }
 
+// countingPreviews counts the Darkrooms that a server renders.
+func countingPreviews(count *atomic.Int64) func(*apiserver.Options) {
+	return func(o *apiserver.Options) {
+		o.Preview = func(context.Context, *v1alpha1.Darkroom) (string, error) {
+			count.Add(1)
+			return "kind: List\n", nil
+		}
+	}
+}
+
 // newViewer makes a user who may see the Darkrooms of a namespace.
 func newViewer(t *testing.T, namespace string) *user {
 	t.Helper()
@@ -55,12 +63,7 @@ func withHosts(n int) string {
 func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 	t.Parallel()
 	var rendered atomic.Int64
-	s, namespace := start(t, func(o *apiserver.Options) {
-		o.Preview = func(context.Context, *v1alpha1.Darkroom) (string, error) {
-			rendered.Add(1)
-			return "kind: List\n", nil
-		}
-	}), newNamespace(t)
+	s, namespace := start(t, countingPreviews(&rendered)), newNamespace(t)
 	token := newViewer(t, namespace).token
 	for name, c := range map[string]struct{ body, location string }{
 		"ten thousand hosts":    {withHosts(10_000), "body.subDomains"},
@@ -281,64 +284,6 @@ func TestJunkDoesNotLockOutOthers(t *testing.T) {
 	}
 }
 
-func TestBadTokensAreRemembered(t *testing.T) {
-	t.Parallel()
-	var reviews atomic.Int64
-	s := start(t, counting("tokenreviews", &reviews), func(o *apiserver.Options) { o.TokenTTL = time.Hour })
-	for range 20 {
-		s.want(http.StatusUnauthorized, "junk", "GET", "/session", "")
-	}
-	if n := reviews.Load(); n != 1 {
-		t.Errorf("one bad token cost %d reviews", n)
-	}
-}
-
-func TestAnswersAreCompressed(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
-	for i := range 20 {
-		s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, fmt.Sprint("photos-", i)))
-	}
-	for name, c := range map[string]struct {
-		path, accept string
-		packed       bool
-	}{
-		"a list":                {"/darkrooms", "gzip", true},
-		"a list to others":      {"/darkrooms", "br", false},
-		"a list to who refuses": {"/darkrooms", "gzip;q=0", false},
-		"a small answer":        {"/session", "gzip", false},
-		"the document":          {"/openapi.json", "gzip, br", true},
-		"an error":              {"/darkrooms?limit=0", "gzip", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := s.on(t).raw(token, "GET", c.path, "", "Accept-Encoding", c.accept)
-			if packed := got.header.Get("Content-Encoding") == "gzip"; packed != c.packed {
-				t.Fatalf("it is compressed: %t, %d bytes", packed, len(got.body))
-			}
-			if !c.packed {
-				return
-			}
-			reader, err := gzip.NewReader(strings.NewReader(got.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain, err := io.ReadAll(reader)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := s.on(t).raw(token, "GET", c.path, "", "Accept-Encoding", "identity"); string(plain) != want.body {
-				t.Errorf("it is\n%s\nwant\n%s", plain, want.body)
-			}
-			if !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Encoding") {
-				t.Errorf("Vary is %q", got.header.Values("Vary"))
-			}
-		})
-	}
-	f := s.follow(token, "/events/stream", "Accept-Encoding", "gzip")
-	f.until(t, "synced")
-}
-
 func TestSelectorsAreBounded(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
@@ -355,12 +300,7 @@ func TestSelectorsAreBounded(t *testing.T) {
 func TestRenderingHasARate(t *testing.T) {
 	t.Parallel()
 	var rendered atomic.Int64
-	s, namespace := start(t, func(o *apiserver.Options) {
-		o.Preview = func(context.Context, *v1alpha1.Darkroom) (string, error) {
-			rendered.Add(1)
-			return "kind: List\n", nil
-		}
-	}), newNamespace(t)
+	s, namespace := start(t, countingPreviews(&rendered)), newNamespace(t)
 	greedy, modest := newViewer(t, namespace).token, newEditor(t, namespace).token
 	began := time.Now()
 	var group sync.WaitGroup

@@ -124,6 +124,9 @@ func TestLogOfAPod(t *testing.T) {
 	s.want(http.StatusNotFound, reader.token, "GET", pods+"others-1/log", "")
 	s.want(http.StatusNotFound, reader.token, "GET", pods+"none/log", "")
 	s.want(http.StatusUnprocessableEntity, reader.token, "GET", pods+"photos-1/log?lines=10001", "")
+	if got := problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", pods+"photos-1/log?previous=true", "")); !strings.Contains(got.Detail, "has not been restarted") {
+		t.Errorf("the problem is %+v", got)
+	}
 	if detail := problemOf(t, s.want(http.StatusForbidden, editor.token, "GET", pods+"photos-1/log", "")).Detail; !strings.Contains(detail, "get pods/log") {
 		t.Errorf("the problem is %q", detail)
 	}
@@ -206,18 +209,5 @@ func TestALogThatIsNotThere(t *testing.T) {
 	// A pod without a node has no lines yet.
 	if got := s.want(http.StatusOK, reader.token, "GET", target, ""); got.body != "" {
 		t.Errorf("the log is %s", got)
-	}
-}
-
-func TestThePreviousLogOfAContainerThatNeverRestarted(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	reader, editor := newUser(t, namespace, "reader"), newEditor(t, namespace)
-	reader.may(namespace, canReadLogs)
-	newKubelet(t, namespace)
-	installed(t, s, editor.token, namespace, namespace)
-	target := path(namespace, "photos") + "/pods/photos-1/log?previous=true"
-	if got := problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", target, "")); !strings.Contains(got.Detail, "has not been restarted") {
-		t.Errorf("the problem is %+v", got)
 	}
 }

@@ -41,14 +41,17 @@ func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status
 	create(t, secret)
 }
 
-// withRevisions stores a Darkroom with three revisions, and one of a Darkroom that had the
-// name before.
-func withRevisions(t *testing.T, s *server, namespace, token string) *v1alpha1.Darkroom {
+// withRevisions starts a server, and stores a Darkroom with three revisions, and one of a Darkroom
+// that had the name before, as a user who may read Secrets.
+func withRevisions(t *testing.T) (s *server, darkroom *v1alpha1.Darkroom, token string) {
 	t.Helper()
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", `{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],
+	s, namespace := start(t), newNamespace(t)
+	user := newUser(t, namespace, "user")
+	user.may(namespace, append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}, canEdit...))
+	s.want(http.StatusCreated, user.token, "POST", "/darkrooms", `{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],
 		"source":{"type":"S3","bucket":"b","region":"r","accessKey":"canary-access","secretKey":"canary-new"},
 		"extraEnv":[{"name":"MODE","value":"canary-mode"}]}`)
-	darkroom := stored(t, namespace, "photos")
+	darkroom = stored(t, namespace, "photos")
 	first := darkroom.Spec.DeepCopy()
 	first.SubDomains, first.Source.SecretKey = []string{"album"}, "canary-old"
 	storeRevision(t, darkroom, 1, "superseded", first)
@@ -57,19 +60,14 @@ func withRevisions(t *testing.T, s *server, namespace, token string) *v1alpha1.D
 	earlier := darkroom.DeepCopy()
 	earlier.UID = "another"
 	storeRevision(t, earlier, 4, "deployed", first)
-	return darkroom
+	return s, darkroom, user.token
 }
-
-var secretsToo = append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}, canEdit...)
 
 func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	user := newUser(t, namespace, "user")
-	user.may(namespace, secretsToo)
-	withRevisions(t, s, namespace, user.token)
+	s, darkroom, token := withRevisions(t)
 
-	answer := s.want(http.StatusOK, user.token, "GET", path(namespace, "photos")+"/revisions", "")
+	answer := s.want(http.StatusOK, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
 	if strings.Contains(string(answer.body), "canary") {
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
@@ -98,27 +96,24 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 
 func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	user := newUser(t, namespace, "user")
-	user.may(namespace, secretsToo)
-	withRevisions(t, s, namespace, user.token)
-	one := path(namespace, "photos")
-	tag := s.want(http.StatusOK, user.token, "GET", one, "").header.Get("ETag")
+	s, darkroom, token := withRevisions(t)
+	one := path(darkroom.Namespace, "photos")
+	tag := s.want(http.StatusOK, token, "GET", one, "").header.Get("ETag")
 
-	s.want(http.StatusPreconditionRequired, user.token, "POST", one+"/rollback", `{"revision":1}`)
-	s.want(http.StatusOK, user.token, "POST", one+"/rollback?dryRun=All", `{"revision":1}`, "If-Match", tag)
-	if now := stored(t, namespace, "photos"); now.Spec.SubDomains[0] != "photos" {
+	s.want(http.StatusPreconditionRequired, token, "POST", one+"/rollback", `{"revision":1}`)
+	s.want(http.StatusOK, token, "POST", one+"/rollback?dryRun=All", `{"revision":1}`, "If-Match", tag)
+	if now := stored(t, darkroom.Namespace, "photos"); now.Spec.SubDomains[0] != "photos" {
 		t.Errorf("a dry run changes the sub-domains to %v", now.Spec.SubDomains)
 	}
-	answer := s.want(http.StatusOK, user.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
+	answer := s.want(http.StatusOK, token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
 	if strings.Contains(string(answer.body), "canary") {
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
-	now := stored(t, namespace, "photos")
+	now := stored(t, darkroom.Namespace, "photos")
 	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-old" || now.Spec.ExtraEnv[0].Value != "canary-mode" {
 		t.Errorf("it is rolled back to %+v", now.Spec)
 	}
-	s.want(http.StatusPreconditionFailed, user.token, "POST", one+"/rollback", `{"revision":3}`, "If-Match", tag)
+	s.want(http.StatusPreconditionFailed, token, "POST", one+"/rollback", `{"revision":3}`, "If-Match", tag)
 
 	tag = answer.header.Get("ETag")
 	for revision, status := range map[string]int{
@@ -127,18 +122,15 @@ func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 		"9": http.StatusNotFound,
 		"0": http.StatusUnprocessableEntity,
 	} {
-		s.want(status, user.token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
+		s.want(status, token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
 	}
 }
 
 func TestRevisionsNeedTheRightToSecrets(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	owner := newUser(t, namespace, "owner")
-	owner.may(namespace, secretsToo)
-	withRevisions(t, s, namespace, owner.token)
-	editor := newEditor(t, namespace)
-	one := path(namespace, "photos")
+	s, darkroom, _ := withRevisions(t)
+	editor := newEditor(t, darkroom.Namespace)
+	one := path(darkroom.Namespace, "photos")
 	tag := s.want(http.StatusOK, editor.token, "GET", one, "").header.Get("ETag")
 	for _, answer := range []string{
 		string(s.want(http.StatusForbidden, editor.token, "GET", one+"/revisions", "").body),
@@ -152,15 +144,12 @@ func TestRevisionsNeedTheRightToSecrets(t *testing.T) {
 
 func TestALargeHistoryIsNotReadWhole(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	user := newUser(t, namespace, "user")
-	user.may(namespace, secretsToo)
-	darkroom := withRevisions(t, s, namespace, user.token)
+	s, darkroom, token := withRevisions(t)
 	for i := range 9 {
 		large := &v1alpha1.DarkroomSpec{Source: v1alpha1.Source{SecretKey: strings.Repeat("canary ", 100_000)}}
 		storeRevision(t, darkroom, 10+i, "failed", large)
 	}
-	answer := s.want(http.StatusUnprocessableEntity, user.token, "GET", path(namespace, "photos")+"/revisions", "")
+	answer := s.want(http.StatusUnprocessableEntity, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
 	if !strings.Contains(string(answer.body), "8 MiB") {
 		t.Errorf("the answer is %s", answer.body)
 	}

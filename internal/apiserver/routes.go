@@ -35,9 +35,6 @@ func init() {
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(nil, status, message, errs...)
 	}
-	// Names are case-sensitive, and an empty list is not null.
-	huma.ValidateStrictCasing = true
-	huma.DefaultArrayNullable = false
 }
 
 // fromHuma converts errors of huma itself, such as invalid parameters, to problems. Values

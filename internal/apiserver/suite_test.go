@@ -25,6 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // waitTimeout bounds the wait for states that should take a second or less:
@@ -124,16 +125,9 @@ func create(t *testing.T, object client.Object) {
 // eventually waits until a check finds nothing wrong.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-	deadline := time.Now().Add(waitTimeout)
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: still not after %s: %v", what, waitTimeout, err)
-		}
-		time.Sleep(20 * time.Millisecond)
+	limits := wait.Limits{Timeout: waitTimeout, Period: 20 * time.Millisecond}
+	if err := limits.Until(t.Context(), what, func(context.Context) error { return check() }); err != nil {
+		t.Fatal(err)
 	}
 }
 

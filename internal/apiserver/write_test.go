@@ -10,7 +10,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -65,30 +64,6 @@ func TestRefusedDeletionIsASentence(t *testing.T) {
 	detail := problemOf(t, s.want(http.StatusForbidden, viewer, "DELETE", path(namespace, "photos"), "")).Detail
 	if strings.Contains(detail, "unknown") || !strings.Contains(detail, "cannot delete") || !strings.Contains(detail, "viewer") {
 		t.Errorf("the detail is %q", detail)
-	}
-}
-
-func TestValuesOfTheWrongType(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
-	for body, want := range map[string]problem.Field{
-		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":"foo"}`:                        {Location: "body.subDomains", Message: "must be a list"},
-		`{"name":"a","source":"https://example.com","subDomains":["a"]}`:                                    {Location: "body.source", Message: "must be an object"},
-		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":[1]}`:                          {Location: "body.subDomains[0]", Message: "must be a string"},
-		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":"1"}`:         {Location: "body.replicas", Message: "must be an integer"},
-		`{"name":"a","source":{"secureProtocol":"no"},"subDomains":["a"]}`:                                  {Location: "body.source.secureProtocol", Message: "must be true or false"},
-		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicaz":1}`:           {Location: "body.replicaz", Message: "unknown field"},
-		`{"name":"a","source":{"baseUrl":"https://example.com"},"subDomains":["a"],"replicas":99999999999}`: {Location: "body.replicas", Message: "must be an integer of 32 bits"},
-	} {
-		got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", body))
-		if len(got.Errors) != 1 || got.Errors[0] != want {
-			t.Errorf("%s: the errors are %+v, want %+v", body, got.Errors, want)
-		}
-	}
-	detail := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", `{"source":{},"subDomains":"foo"}`)).Detail
-	if want := "the body is invalid: body.subDomains: must be a list"; detail != want {
-		t.Errorf("the detail is %q, want %q", detail, want)
 	}
 }
 

@@ -8,22 +8,24 @@ import (
 )
 
 func TestIdentityOfClaims(t *testing.T) {
-	mapping := &Impersonation{UsernameClaim: "name", UsernamePrefix: "oidc:", GroupsClaim: "groups", Groups: []string{"a", "b"}}
+	mapping := &Impersonation{UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsClaim: "groups", Groups: []string{"a", "b"}}
 	for claimed, want := range map[string]struct {
 		username string
 		groups   []string
 		err      error
 	}{
-		`{"name":"alice","groups":["b","c","b"]}`:           {"alice", []string{"b"}, nil},
-		`{"name":"alice","groups":"a"}`:                     {"alice", []string{"a"}, nil},
-		`{"name":"alice"}`:                                  {"alice", nil, nil},
-		`{"name":"alice","groups":{"a":true}}`:              {"alice", nil, nil},
-		`{"name":"alice","groups":["system:masters","a "]}`: {"alice", nil, nil},
-		`{"name":""}`:             {"", nil, ErrNotAllowed},
-		`{"name":7}`:              {"", nil, ErrNotAllowed},
-		`{}`:                      {"", nil, ErrNotAllowed},
-		`{"name":"system:admin"}`: {"", nil, ErrNotAllowed},
-		`{"name":"a\nb"}`:         {"", nil, ErrNotAllowed},
+		`{"email":"alice","groups":["b","c","b"]}`:           {"alice", []string{"b"}, nil},
+		`{"email":"alice","groups":"a"}`:                     {"alice", []string{"a"}, nil},
+		`{"email":"alice"}`:                                  {"alice", nil, nil},
+		`{"email":"alice","groups":{"a":true}}`:              {"alice", nil, nil},
+		`{"email":"alice","groups":["system:masters","a "]}`: {"alice", nil, nil},
+		`{"email":""}`:                                       {"", nil, ErrNotAllowed},
+		`{"email":7}`:                                        {"", nil, ErrNotAllowed},
+		`{}`:                                                 {"", nil, ErrNotAllowed},
+		`{"email":"system:admin"}`:                           {"", nil, ErrNotAllowed},
+		`{"email":"a\nb"}`:                                   {"", nil, ErrNotAllowed},
+		`{"email":"a@b","email_verified":true}`:              {"a@b", nil, nil},
+		`{"email":"a@b","email_verified":false}`:             {"", nil, ErrNotAllowed},
 	} {
 		from := claims{}
 		if err := json.Unmarshal([]byte(claimed), &from); err != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -30,17 +31,39 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
-func TestNamesOfFieldsInErrors(t *testing.T) {
+func TestInvalidBodiesAreReportedFieldByField(t *testing.T) {
+	decoder := NewDecoder(NewRegistry())
+	with := func(rest string) string {
+		return `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],` + rest + `}`
+	}
 	for body, want := range map[string]problem.Field{
-		`{"replicas":1.5}`:                        {Location: "body.replicas", Message: "must be an integer of 32 bits"},
-		`{"replicas":99999999999}`:                {Location: "body.replicas", Message: "must be an integer of 32 bits"},
-		`{"source":{"secureProtocol":"yes"}}`:     {Location: "body.source.secureProtocol", Message: "must be true or false"},
-		`{"subDomains":"foo"}`:                    {Location: "body.subDomains", Message: "must be a list"},
-		`{"source":{"baseUrl":["a"]}}`:            {Location: "body.source.baseUrl", Message: "must be a string"},
-		`{"source":"https://example.com/images"}`: {Location: "body.source", Message: "must be an object"},
+		`{"name":`:                         {Location: "body", Message: "must be valid JSON"},
+		`{} {}`:                            {Location: "body", Message: "must be a single JSON object"},
+		`[]`:                               {Location: "body", Message: "a value has the wrong type or is out of range"},
+		`{"source":{},"subDomains":"foo"}`: {Location: "body.subDomains", Message: "must be a list"},
+		`{"source":{},"subDomains":[1]}`:   {Location: "body.subDomains[0]", Message: "must be a string"},
+		`{"source":"https://example.com","subDomains":["a"]}`:   {Location: "body.source", Message: "must be an object"},
+		`{"source":{"baseUrl":["a"]},"subDomains":["a"]}`:       {Location: "body.source.baseUrl", Message: "must be a string"},
+		`{"source":{"secureProtocol":"no"},"subDomains":["a"]}`: {Location: "body.source.secureProtocol", Message: "must be true or false"},
+		with(`"replicas":"1"`):                                  {Location: "body.replicas", Message: "must be an integer"},
+		with(`"replicas":99999999999`):                          {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+		with(`"replicaz":1`):                                    {Location: "body.replicaz", Message: "unknown field"},
+		with(`"Replicas":1`):                                    {Location: "body.Replicas", Message: "unknown field"},
+		with(`"resources":{"limits":{"cpu":"much"}}`):           {Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"},
 	} {
-		if got := typeProblem(json.Unmarshal([]byte(body), &DarkroomInput{})); got != want {
-			t.Errorf("%s is %+v, want %+v", body, got, want)
+		_, err := decoder.Decode([]byte(body), nil)
+		var refusal *problem.Details
+		if !errors.As(err, &refusal) || len(refusal.Errors) != 1 || refusal.Errors[0] != want {
+			t.Errorf("%s: the error is %+v, want %+v", body, refusal, want)
+		}
+	}
+	// The detail names a field of the API, and no other.
+	for body, want := range map[string]string{
+		`{"source":{},"subDomains":"foo"}`: "the body is invalid: body.subDomains: must be a list",
+		with(`"replicaz":1`):               "the body is invalid; see errors",
+	} {
+		if _, err := decoder.Decode([]byte(body), nil); err == nil || err.Error() != want {
+			t.Errorf("%s: the detail is %v, want %q", body, err, want)
 		}
 	}
 }

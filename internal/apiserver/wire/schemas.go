@@ -9,6 +9,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
+// Global settings of huma, for all registries and decoders.
+func init() {
+	// Names are case-sensitive, and an empty list is not null.
+	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
+}
+
 // NewRegistry returns the schemas of an OpenAPI document, with those of Kubernetes' types that
 // describe themselves otherwise.
 func NewRegistry() huma.Registry {
