@@ -7,16 +7,14 @@
 // faults and observed effects; docs/reliability.md contains such a table.
 //
 // It also tests the operator in a cluster that is shared with other users, other
-// controllers and other Helm releases: TestSharing tests the conflicts one by one,
-// TestACrowdedClusterIsSharedSafely all of them at once, in random order. Foreign objects
-// must not be changed.
+// controllers and other Helm releases, all of which act at once, in random order. Foreign
+// objects must not be changed. internal/controller tests the conflicts one by one.
 //
 // main_test.go contains the setup and the table, faults_test.go the faults, state_test.go
-// the checks of the state, operator_test.go the processes. crowd_test.go and
-// sharing_test.go test a shared cluster: ledger_test.go records foreign objects,
+// the checks of the state, operator_test.go the processes. crowd_test.go
+// tests a shared cluster: ledger_test.go records foreign objects,
 // foreign_test.go contains foreign Helm releases, neighbors_test.go other controllers,
-// users_test.go actions of users, contest_test.go a controller that contests one object,
-// witness_test.go a proxy that records writes of the operator.
+// users_test.go actions of users, witness_test.go a proxy that records writes of the operator.
 //
 // Environment: KUBECONFIG and CLUSTER_DIR as `cluster exec` sets them, BIN_DIR;
 // CHAOS_OPERATIONS (default 200), CHAOS_CROWD (how long the users of the crowd act,

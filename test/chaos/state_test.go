@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -119,4 +120,15 @@ func isReplaced(err error) bool {
 
 func namespace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// waitVerdict waits until nothing is wrong with a Darkroom.
+func waitVerdict(t *testing.T, darkroom *v1alpha1.Darkroom, what string, verdict func(*v1alpha1.Darkroom) error) {
+	t.Helper()
+	eventually(t, darkroom.Name+" "+what, func(ctx context.Context) error {
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
+			return err
+		}
+		return verdict(darkroom)
+	})
 }

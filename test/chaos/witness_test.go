@@ -122,3 +122,12 @@ func (w *witness) since(moment time.Time) []write {
 	}
 	return out
 }
+
+func mustAdministrator(t *testing.T) *rest.Config {
+	t.Helper()
+	administrator, err := access.Administrator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return administrator
+}

@@ -3,10 +3,6 @@
 package e2e
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,61 +47,4 @@ func TestPodsThatCrashAreReportedWhileTheOldPodServes(t *testing.T) {
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = nil })
 	load.during(t, "setting fixed", func() { waitSettled(t, darkroom) })
-}
-
-func TestPodsThatDoNotFitAreReported(t *testing.T) {
-	t.Parallel()
-	darkroom := newDarkroom(newNamespace(t), "large").Request(corev1.ResourceCPU, "1k").Obj()
-	create(t, darkroom)
-	waitReason(t, darkroom, v1alpha1.ReasonUnschedulable)
-
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Resources = nil })
-	waitReady(t, darkroom)
-	waitServing(t, darkroom)
-}
-
-// A pod's settings must go with its template: one that is recreated while a later
-// change is stuck, or is only half applied because the operator was killed, must
-// not start with the later settings.
-func TestAPodRecreatedDuringAStuckRolloutKeepsItsSettings(t *testing.T) {
-	t.Parallel()
-	darkroom := newDarkroom(newNamespace(t), "stuck").Obj()
-	create(t, darkroom)
-	waitSettled(t, darkroom)
-	waitServing(t, darkroom)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) {
-		d.Spec.Source = theSources.s3Inline(accessKey, secretKey)
-		d.Spec.Version = "v9.9.9"
-	})
-	waitReason(t, darkroom, v1alpha1.ReasonImagePullFailed)
-
-	pods, err := podsOf(t.Context(), darkroom)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pod := range pods {
-		if isPodReady(&pod) {
-			if err := kube.Delete(t.Context(), &pod); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	eventually(t, "another pod of the old template is ready, and the first is gone", func(ctx context.Context) error {
-		now, err := podsOf(ctx, darkroom)
-		if err != nil {
-			return err
-		}
-		replaced := false
-		for i := range now {
-			if slices.ContainsFunc(pods, func(old corev1.Pod) bool { return old.UID == now[i].UID && isPodReady(&old) }) {
-				return fmt.Errorf("%s is still there", now[i].Name)
-			}
-			replaced = replaced || isPodReady(&now[i])
-		}
-		if !replaced {
-			return errors.New("none is ready")
-		}
-		return nil
-	})
-	within(t, repairTimeout, "it serves", func(ctx context.Context) error { return serves(ctx, hostOf(darkroom), 90) })
 }

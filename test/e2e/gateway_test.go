@@ -38,34 +38,6 @@ func TestAWebFolderIsServedThroughAGateway(t *testing.T) {
 	waitStatus(t, hostOf(darkroom), http.StatusNotFound)
 }
 
-func TestHostsAreNotRoutedUntilAGatewayAcceptsThem(t *testing.T) {
-	t.Parallel()
-	requireGateways(t)
-	for _, test := range []struct {
-		name, gateway, reason string
-		ready                 metav1.ConditionStatus
-	}{
-		{"a Gateway that does not exist", "missing", v1alpha1.ReasonAwaitingGateway, metav1.ConditionUnknown},
-		{"a Gateway for routes of another namespace", "private", v1alpha1.ReasonRouteRefused, metav1.ConditionFalse},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			darkroom := newDarkroom(newNamespace(t), test.gateway).Spec(routedBy(test.gateway)).Obj()
-			create(t, darkroom)
-			waitSaying(t, darkroom, test.ready, test.reason)
-			mustHaveDomains(t, darkroom, test.ready)
-			if status, body, err := throughGateway(t.Context(), hostOf(darkroom), imagePath); err != nil || status != http.StatusNotFound {
-				t.Errorf("the Gateway answers %d: %.200q, %v", status, body, err)
-			}
-
-			change(t, darkroom, func(d *v1alpha1.Darkroom) { routedBy("public")(&d.Spec) })
-			waitReady(t, darkroom)
-			mustHaveDomains(t, darkroom, metav1.ConditionTrue)
-			waitServingThrough(t, gatewayURL, darkroom)
-		})
-	}
-}
-
 func TestMetricsOfPodsAreNotServedThroughTheGateway(t *testing.T) {
 	t.Parallel()
 	requireGateways(t)

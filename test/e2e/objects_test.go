@@ -6,15 +6,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // found is an object of any kind.
@@ -81,59 +77,4 @@ func ownedBy(objects []found, owner client.Object) []found {
 // isRevision reports whether an object is a Secret in which Helm keeps a revision.
 func isRevision(object found) bool {
 	return object.kind == "Secret" && object.Labels["owner"] == "helm"
-}
-
-// exactlyWhatTheTemplateSays compares the objects of a Darkroom with the output of
-// `darkroom-operator template`, and its Helm release with what a healthy one is.
-func exactlyWhatTheTemplateSays(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	objects, err := objectsIn(ctx, darkroom.Namespace)
-	if err != nil {
-		return err
-	}
-	owned := ownedBy(objects, darkroom)
-	wanted, err := templateNames(ctx, darkroom)
-	if err != nil {
-		return err
-	}
-	live := slices.DeleteFunc(slices.Clone(owned), isRevision)
-	if got := names(live); !slices.Equal(got, wanted) {
-		return fmt.Errorf("%s has\n%s\nand should have\n%s", darkroom.Name, strings.Join(got, ", "), strings.Join(wanted, ", "))
-	}
-	return healthyRelease(slices.DeleteFunc(owned, func(object found) bool { return !isRevision(object) }))
-}
-
-// waitExact waits for it: objects of the last rollout are deleted a moment after its end.
-func waitExact(t *testing.T, darkroom *v1alpha1.Darkroom) {
-	t.Helper()
-	within(t, repairTimeout, darkroom.Name+" is exactly what the template says", func(ctx context.Context) error {
-		return exactlyWhatTheTemplateSays(ctx, darkroom)
-	})
-}
-
-// healthyRelease returns an error unless the newest revision is deployed and none
-// is pending. (A kill between two writes can leave an older one marked as deployed
-// too, until the next upgrade.)
-func healthyRelease(revisions []found) error {
-	statuses := map[string][]string{}
-	newest, newestStatus := 0, ""
-	for _, revision := range revisions {
-		version := 0
-		if _, err := fmt.Sscan(revision.Labels["version"], &version); err != nil {
-			return fmt.Errorf("revision %s: %w", revision.Name, err)
-		}
-		status := revision.Labels["status"]
-		if version > newest {
-			newest, newestStatus = version, status
-		}
-		statuses[status] = append(statuses[status], revision.Name)
-	}
-	for status := range statuses {
-		if strings.HasPrefix(status, "pending") {
-			return fmt.Errorf("revisions are %v", statuses)
-		}
-	}
-	if newestStatus != "deployed" {
-		return fmt.Errorf("revisions are %v: the newest should be deployed", statuses)
-	}
-	return nil
 }

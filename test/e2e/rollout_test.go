@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,11 +11,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -151,47 +148,6 @@ func waitHosts(t *testing.T, darkroom *v1alpha1.Darkroom) {
 			waitStatus(t, subDomain+"."+baseDomain, http.StatusNotFound)
 		}
 	}
-}
-
-// Not parallel: a machine that is busy elsewhere would be measured.
-//
-// The Gateway does not exist, so the route is never accepted: all requests go through the
-// Ingress.
-func TestTheIngressServesUntilTheRouteOfTheGatewayIsAccepted(t *testing.T) {
-	darkroom := newDarkroom(newNamespace(t), "moved").Replicas(2).Obj()
-	create(t, darkroom)
-	waitSettled(t, darkroom)
-	waitServing(t, darkroom)
-	load := startLoad(hostOf(darkroom))
-	defer load.end(t)
-	endpoints := watchEndpoints(t, darkroom)
-	endpoints.expect(2)
-
-	load.during(t, "Ingress to HTTPRoute", func() {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) {
-			d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
-		})
-		eventually(t, "there is an HTTPRoute", func(ctx context.Context) error {
-			return kube.Get(ctx, client.ObjectKeyFromObject(darkroom), &gatewayv1.HTTPRoute{})
-		})
-		waitRequests(t, load, 50)
-	})
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), &networkingv1.Ingress{}); err != nil {
-		t.Errorf("no Gateway has accepted the route: %v", err)
-	}
-	load.during(t, "HTTPRoute to Ingress", func() {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Gateway = nil })
-		eventually(t, "the HTTPRoute is gone", func(ctx context.Context) error {
-			err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), &gatewayv1.HTTPRoute{})
-			if err == nil {
-				return errors.New("it is still there")
-			}
-			return client.IgnoreNotFound(err)
-		})
-		waitSettled(t, darkroom)
-		waitRequests(t, load, 50)
-	})
-	endpoints.mustHaveHeld(t)
 }
 
 // waitRequests waits until there were some more requests.

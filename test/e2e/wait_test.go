@@ -13,8 +13,6 @@ import (
 const (
 	// waitTimeout bounds each wait. It is long because test machines are shared.
 	waitTimeout = 2 * time.Minute
-	// repairTimeout bounds a repair, which should take a second.
-	repairTimeout = 30 * time.Second
 	// pollPeriod is the time between two checks.
 	pollPeriod = 100 * time.Millisecond
 )
