@@ -90,7 +90,7 @@ SHELL := /usr/bin/env bash -o pipefail
 
 help:
 	@awk 'BEGIN {FS = ":.*##"; printf "Usage: make \033[36mTARGET\033[0m [VARIABLE=value]\n"} \
-		/^[a-zA-Z0-9_-]+:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
+		/^[a-z][a-z0-9 -]*:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
 		/^##@/ { printf "\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
 generate: $(CONTROLLER_GEN) ## Regenerate CRD, roles, deepcopy functions, docs/api.md.
@@ -228,12 +228,8 @@ else
 endif
 
 # DARKROOM_BINARY is a real Darkroom to measure in place of its test double.
-DARKROOM_BINARY ?= $(BIN)/darkroom
-
-bench-gate: ## Compare Darkroom alone, behind nginx if installed, and behind the gate. ARGS='-run 40' or ARGS='-soak 1h'
-	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
-	$(call go-build,gate) -ldflags '-s -w' -o $(BIN)/gate .
-	go run ./test/benchgate -darkroom $(DARKROOM_BINARY) -gate $(BIN)/gate $(ARGS)
+bench-gate: testdata ## Compare Darkroom alone, behind nginx if installed, and behind the gate. ARGS='-run 40' or ARGS='-soak 1h'
+	go run ./test/benchgate -darkroom $(or $(DARKROOM_BINARY),$(BIN)/darkroom) -gate $(BIN)/gate $(ARGS)
 
 assets: $(CLUSTER_TOOL) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
 	@echo "up to date: $$($(CLUSTER_TOOL) assets)"
@@ -284,6 +280,16 @@ docker-push: ## Build the image IMG for PLATFORMS with CONTAINER_TOOL, and push 
 	@! grep -E '^ARG (GO|NODE|BASE)_IMAGE=[^@]*$$' Dockerfile || { echo "these images are not pinned by digest"; exit 1; }
 	$(call push-image,Dockerfile,$(IMG),$(build-args))
 
+gate-image = $(call $(1),gate/Dockerfile,$(GATE_IMG),--build-arg REVISION=$(REVISION))
+bundle-image = $(call $(1),bundle.Dockerfile,$(BUNDLE_IMG))
+catalog-image = $(call $(1),catalog.Dockerfile,$(CATALOG_IMG))
+
+gate-build bundle-build catalog-build: ## Build the image GATE_IMG, BUNDLE_IMG or CATALOG_IMG.
+	$(call $(@:-build=)-image,build-image)
+
+gate-push bundle-push catalog-push: ## Build it for PLATFORMS, and push it. gate/VERSION is the version of the gate.
+	$(call $(@:-push=)-image,push-image)
+
 build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.yaml, with the image IMG. OVERLAY=overlays/…
 	@mkdir -p dist $(BIN)/overlay && printf 'resources:\n- ../../config/$(OVERLAY)\n' > $(BIN)/overlay/kustomization.yaml
 	@cd $(BIN)/overlay && $(KUSTOMIZE) edit set image ghcr.io/darkroom-operator/darkroom-operator=$(IMG)
@@ -298,12 +304,6 @@ clean: ## Remove build output. (Keeps the Go build cache.)
 
 ##@ Operator Lifecycle Manager
 
-gate-build: ## Build the gate's image GATE_IMG.
-	$(call build-image,gate/Dockerfile,$(GATE_IMG),--build-arg REVISION=$(REVISION))
-
-gate-push: ## Build the gate's image GATE_IMG for PLATFORMS, and push it. Its version is gate/VERSION.
-	$(call push-image,gate/Dockerfile,$(GATE_IMG),--build-arg REVISION=$(REVISION))
-
 bundle: $(KUSTOMIZE) $(OPERATOR_SDK) ## Generate bundle/ and bundle.Dockerfile from config/manifests.
 	@hack/bundle.sh $(BUNDLE_VERSION) $(IMAGE_BASE):v$(BUNDLE_VERSION) .
 
@@ -312,21 +312,9 @@ bundle-validate: $(OPERATOR_SDK) ## Validate bundle/ with operator-sdk, without 
 		echo "$$answer"; test $$code = 0 && ! grep -q level=warning <<< "$$answer"
 	@hack/scorecard.sh
 
-bundle-build: ## Build the bundle's image BUNDLE_IMG.
-	$(call build-image,bundle.Dockerfile,$(BUNDLE_IMG))
-
-bundle-push: ## Build the bundle's image BUNDLE_IMG for PLATFORMS, and push it.
-	$(call push-image,bundle.Dockerfile,$(BUNDLE_IMG))
-
 catalog: bundle $(OPM) ## Render bundle/ into catalog/, and validate it. catalog/*/package.yaml has the channels.
 	@hack/catalog.sh bundle $(BUNDLE_IMG) catalog/darkroom-operator/bundles.yaml
 	$(OPM) validate catalog
-
-catalog-build: ## Build the catalog's image CATALOG_IMG.
-	$(call build-image,catalog.Dockerfile,$(CATALOG_IMG))
-
-catalog-push: ## Build the catalog's image CATALOG_IMG for PLATFORMS, and push it.
-	$(call push-image,catalog.Dockerfile,$(CATALOG_IMG))
 
 ##@ Clusters
 

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	target = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
+	target = regexp.MustCompile(`(?m)^([a-z0-9-]+(?: [a-z0-9-]+)*):`)
 	// code is a block, or code within a line.
 	code  = regexp.MustCompile("(?s)```.*?```|`[^`]+`")
 	makes = regexp.MustCompile(`(?m)(?:^|[\x60$&;(] ?)make((?: [a-z][a-z0-9-]*\b)+)`)
@@ -25,7 +25,7 @@ func TestDocumentsNameTargetsThatExist(t *testing.T) {
 	}
 	var targets []string
 	for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
-		targets = append(targets, match[1])
+		targets = append(targets, strings.Fields(match[1])...)
 	}
 	pages, err := Pages(repository)
 	if err != nil {
