@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
@@ -31,13 +32,9 @@ type EventList struct {
 	Items []Event `json:"items"`
 }
 
-type eventsOutput struct {
-	Body EventList
-}
-
 // events lists with the server's own token, for callers that may list events in the
 // namespace.
-func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, error) {
+func (s *Server) events(ctx context.Context, in *PathInput) (*output[EventList], error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -49,7 +46,7 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*eventsOutput, erro
 }
 
 // podEvents is events for a pod of a Darkroom.
-func (s *Server) podEvents(ctx context.Context, in *PodInput) (*eventsOutput, error) {
+func (s *Server) podEvents(ctx context.Context, in *PodInput) (*output[EventList], error) {
 	pod, err := s.podOf(ctx, in, auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace})
 	if err != nil {
 		return nil, err
@@ -57,7 +54,7 @@ func (s *Server) podEvents(ctx context.Context, in *PodInput) (*eventsOutput, er
 	return s.eventsOf(ctx, &corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
 }
 
-func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (*eventsOutput, error) {
+func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (*output[EventList], error) {
 	leave, err := s.read(ctx)
 	if err != nil {
 		return nil, err
@@ -72,11 +69,13 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
-	out := &eventsOutput{Body: EventList{Items: []Event{}}}
+	out := &output[EventList]{Body: EventList{Items: []Event{}}}
 	for i := range events.Items {
 		out.Body.Items = append(out.Body.Items, describeEvent(&events.Items[i]))
 	}
-	slices.SortStableFunc(out.Body.Items, func(a, b Event) int { return compareTimes(b.LastSeen, a.LastSeen) })
+	slices.SortStableFunc(out.Body.Items, func(a, b Event) int {
+		return ptr.Deref(b.LastSeen, time.Time{}).Compare(ptr.Deref(a.LastSeen, time.Time{}))
+	})
 	return out, nil
 }
 
@@ -89,33 +88,12 @@ func describeEvent(event *corev1.Event) Event {
 		Message:   event.Message,
 		Count:     max(event.Count, 1),
 		Reporter:  cmp.Or(event.ReportingController, event.Source.Component),
-		FirstSeen: wire.Time(&event.FirstTimestamp),
+		FirstSeen: cmp.Or(wire.Time(&event.FirstTimestamp), wire.Time(&metav1.Time{Time: event.EventTime.Time}), wire.Time(&event.CreationTimestamp)),
 		LastSeen:  wire.Time(&event.LastTimestamp),
 	}
-	if out.FirstSeen == nil {
-		out.FirstSeen = wire.Time(&metav1.Time{Time: event.EventTime.Time})
-	}
-	if out.FirstSeen == nil {
-		out.FirstSeen = wire.Time(&event.CreationTimestamp)
-	}
 	if series := event.Series; series != nil {
-		out.Count = series.Count
-		out.LastSeen = wire.Time(&metav1.Time{Time: series.LastObservedTime.Time})
+		out.Count, out.LastSeen = series.Count, wire.Time(&metav1.Time{Time: series.LastObservedTime.Time})
 	}
-	if out.LastSeen == nil {
-		out.LastSeen = out.FirstSeen
-	}
+	out.LastSeen = cmp.Or(out.LastSeen, out.FirstSeen)
 	return out
-}
-
-func compareTimes(a, b *time.Time) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return a.Compare(*b)
 }

@@ -42,11 +42,7 @@ type listInput struct {
 	Continue      string `query:"continue" maxLength:"512" doc:"Field continue of the previous response"`
 }
 
-type listOutput struct {
-	Body DarkroomList
-}
-
-func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Server) list(ctx context.Context, in *listInput) (*output[DarkroomList], error) {
 	selector, err := labels.Parse(in.LabelSelector)
 	if err != nil {
 		return nil, problem.New(http.StatusBadRequest, "invalid label selector",
@@ -69,7 +65,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*listOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listOutput{Body: page}, nil
+	return &output[DarkroomList]{Body: page}, nil
 }
 
 // startAfter returns the part of a sorted list after a key.

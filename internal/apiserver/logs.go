@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,7 +83,11 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
 		if in.Follow {
 			go s.guardLog(ctx, in, cancel)
 		}
-		reason := sendLog(w, io.LimitReader(log, maxLog))
+		out := newPieces(w)
+		reason := out.open("text/plain; charset=utf-8")
+		if reason == nil {
+			_, reason = io.Copy(out, io.LimitReader(log, maxLog))
+		}
 		s.log.V(1).Info("Log ended", "user", who, "pod", in.Pod, "reason", fmt.Sprint(reason))
 	}}, nil
 }
@@ -159,40 +162,4 @@ func (s *Server) stillMayReadLog(ctx context.Context, namespace string) bool {
 	}
 	allowed, err := s.auth.Access.Patient().May(ctx, toLogs(namespace))
 	return err == nil && allowed
-}
-
-// sendLog sends each part of a log as soon as it is read, and returns why it ended.
-func sendLog(w http.ResponseWriter, log io.Reader) error {
-	control := http.NewResponseController(w)
-	header := w.Header()
-	header.Set("Content-Type", "text/plain; charset=utf-8")
-	header.Set("Cache-Control", "no-store")
-	// Proxies such as nginx would keep lines back until they have some kilobytes.
-	header.Set("X-Accel-Buffering", "no")
-	if err := control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	w.WriteHeader(http.StatusOK)
-	// The headers of a log without lines.
-	if err := control.Flush(); err != nil {
-		return err
-	}
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := log.Read(buffer)
-		if n > 0 {
-			if err := control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-				return err
-			}
-			if _, err := w.Write(buffer[:n]); err != nil {
-				return errors.Join(errTooSlow, err)
-			}
-			if err := control.Flush(); err != nil {
-				return errors.Join(errTooSlow, err)
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

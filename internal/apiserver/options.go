@@ -127,16 +127,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// isLoopback reports whether an address is a loopback address. Names other than localhost
-// are not resolved.
+// isLoopback reports whether an address, with a port, is a loopback address.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return err == nil && oidc.IsLoopback(host)
 }

@@ -40,12 +40,8 @@ type PodList struct {
 	Items []Pod `json:"items"`
 }
 
-type podsOutput struct {
-	Body PodList
-}
-
 // pods reads with the server's own token, for callers who may list pods there.
-func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
+func (s *Server) pods(ctx context.Context, in *PathInput) (*output[PodList], error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -53,7 +49,7 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*podsOutput, error) {
 	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "pods", Namespace: in.Namespace}); err != nil {
 		return nil, err
 	}
-	out := &podsOutput{Body: PodList{Items: []Pod{}}}
+	out := &output[PodList]{Body: PodList{Items: []Pod{}}}
 	// The status has the selector once the Darkroom is installed. An empty selector would
 	// match all pods of the namespace.
 	if darkroom.Status.Selector == "" {

@@ -25,7 +25,7 @@ const (
 
 type renderInput struct {
 	PathInput
-	RawBody []byte `contentType:"application/json"`
+	RawBody []byte
 }
 
 // proposal is a change as a caller is about to send it, without secrets.

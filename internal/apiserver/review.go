@@ -84,12 +84,8 @@ type KeyOutcome struct {
 	State string `json:"state" enum:"found,missing,unknown"`
 }
 
-type reviewOutput struct {
-	Body Review
-}
-
 // review renders a Darkroom before it is saved, and determines the outcome.
-func (s *Server) review(ctx context.Context, in *renderInput) (*reviewOutput, error) {
+func (s *Server) review(ctx context.Context, in *renderInput) (*output[Review], error) {
 	proposal, err := s.propose(ctx, in)
 	if err != nil {
 		return nil, err
@@ -102,7 +98,7 @@ func (s *Server) review(ctx context.Context, in *renderInput) (*reviewOutput, er
 	if err != nil {
 		return nil, err
 	}
-	out := &reviewOutput{Body: Review{Manifest: manifests[0]}}
+	out := &output[Review]{Body: Review{Manifest: manifests[0]}}
 	if out.Body.Outcome.Hosts, err = s.reviewHosts(ctx, proposal); err != nil {
 		return nil, err
 	}

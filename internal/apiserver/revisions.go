@@ -49,13 +49,9 @@ type RevisionList struct {
 	Items []Revision `json:"items"`
 }
 
-type revisionsOutput struct {
-	Body RevisionList
-}
-
 // revisions reads the Secrets of a Darkroom's release with the caller's own token: the
 // server itself can read none.
-func (s *Server) revisions(ctx context.Context, in *PathInput) (*revisionsOutput, error) {
+func (s *Server) revisions(ctx context.Context, in *PathInput) (*output[RevisionList], error) {
 	darkroom, err := s.live(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -70,7 +66,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*revisionsOutput
 	if err != nil {
 		return nil, err
 	}
-	out := &revisionsOutput{Body: RevisionList{Items: []Revision{}}}
+	out := &output[RevisionList]{Body: RevisionList{Items: []Revision{}}}
 	for i := range secrets {
 		out.Body.Items = append(out.Body.Items, describeRevision(&secrets[i], darkroom))
 	}

@@ -101,9 +101,9 @@ func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operati
 	if writes != nil {
 		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), middleware.MaxBody
 	}
-	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
+	op.RequestBody = &huma.RequestBody{Required: true}
 	huma.Register(api, op, handler)
-	op.RequestBody.Content[mediaType] = &huma.MediaType{Schema: body}
+	op.RequestBody.Content = map[string]*huma.MediaType{mediaType: {Schema: body}}
 }
 
 // register adds all operations to the API.
@@ -241,6 +241,11 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "getSignIn", Method: http.MethodGet, Path: "/sign-in", Tags: []string{"Session"},
 		Summary: "Get the ways to sign in", Metadata: anyone, Security: none,
 	}, s.waysToSignIn)
+}
+
+// output is a response that is a body in JSON.
+type output[T any] struct {
+	Body T
 }
 
 // content documents a response that is not JSON.

@@ -50,13 +50,9 @@ type createSecretInput struct {
 	Body NewSecret
 }
 
-type secretOutput struct {
-	Body Secret
-}
-
 // createSecret stores credentials in a new Secret, with the caller's own token. The Secret
 // has no owner, so that it remains when a Darkroom is deleted.
-func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*secretOutput, error) {
+func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*output[Secret], error) {
 	if err := in.Body.check(); err != nil {
 		return nil, err
 	}
@@ -70,7 +66,7 @@ func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*secr
 	if err != nil {
 		return nil, in.Body.refusal(err)
 	}
-	return &secretOutput{Body: Secret{
+	return &output[Secret]{Body: Secret{
 		Name: secret.Name, Type: string(secret.Type), Keys: slices.Sorted(maps.Keys(secret.Data)),
 	}}, nil
 }

@@ -29,13 +29,9 @@ type SignIn struct {
 	Token string `json:"token" minLength:"1" maxLength:"8192" writeOnly:"true" doc:"A bearer token that the cluster accepts"`
 }
 
-type whoOutput struct {
-	Body Who
-}
-
 // whoAmI tells callers whom the server takes them for.
-func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*whoOutput, error) {
-	return &whoOutput{Body: s.describe(auth.CallerOf(ctx))}, nil
+func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*output[Who], error) {
+	return &output[Who]{Body: s.describe(auth.CallerOf(ctx))}, nil
 }
 
 func (s *Server) describe(who *auth.Caller) Who {
@@ -52,20 +48,16 @@ type WaysToSignIn struct {
 	Issuer  string `json:"issuer,omitempty" doc:"Name of the OIDC issuer, where GET /auth/login signs in; none means by token only"`
 }
 
-type waysToSignInOutput struct {
-	Body WaysToSignIn
-}
-
-func (s *Server) waysToSignIn(context.Context, *struct{}) (*waysToSignInOutput, error) {
+func (s *Server) waysToSignIn(context.Context, *struct{}) (*output[WaysToSignIn], error) {
 	out := WaysToSignIn{Cluster: s.options.ClusterName}
 	if s.options.OIDC != nil {
 		out.Issuer = s.options.OIDC.Name()
 	}
-	return &waysToSignInOutput{Body: out}, nil
+	return &output[WaysToSignIn]{Body: out}, nil
 }
 
 type signInInput struct {
-	RawBody []byte `contentType:"application/json"`
+	RawBody []byte
 }
 
 type signInOutput struct {

@@ -15,12 +15,8 @@ type ServerSettings struct {
 	Version         string   `json:"version" doc:"Version of this server"`
 }
 
-type settingsOutput struct {
-	Body ServerSettings
-}
-
-func (s *Server) settings(context.Context, *struct{}) (*settingsOutput, error) {
-	return &settingsOutput{Body: ServerSettings{
+func (s *Server) settings(context.Context, *struct{}) (*output[ServerSettings], error) {
+	return &output[ServerSettings]{Body: ServerSettings{
 		Cluster:         s.options.ClusterName,
 		BaseDomain:      s.options.BaseDomain,
 		DarkroomVersion: s.options.DarkroomVersion,
@@ -44,13 +40,9 @@ type Access struct {
 	CreateSecret bool `json:"createSecret" doc:"Create Secrets in the namespace"`
 }
 
-type accessOutput struct {
-	Body Access
-}
-
 // mayI returns the permissions of the caller, so that the page can hide other actions. Each
 // request is still authorized.
-func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, error) {
+func (s *Server) mayI(ctx context.Context, in *accessInput) (*output[Access], error) {
 	out := Access{}
 	for _, question := range []struct {
 		answer *bool
@@ -68,5 +60,5 @@ func (s *Server) mayI(ctx context.Context, in *accessInput) (*accessOutput, erro
 			return nil, err
 		}
 	}
-	return &accessOutput{Body: out}, nil
+	return &output[Access]{Body: out}, nil
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -20,8 +18,6 @@ import (
 )
 
 const (
-	// writeTimeout is how long a client may take to receive one event.
-	writeTimeout = 10 * time.Second
 	// beatTimeout bounds the reviews of a heartbeat.
 	beatTimeout = 10 * time.Second
 	// retryAfter is what clients are told to wait before they come back.
@@ -57,7 +53,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	return &streamOutput{Body: func(humaContext huma.Context) {
 		defer leave()
 		_, w := humago.Unwrap(humaContext)
-		out := &streamWriter{w: w, control: http.NewResponseController(w)}
+		out := &streamWriter{newPieces(w)}
 		reader := &streamReader{server: s, scope: scope, out: out}
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
@@ -220,22 +216,13 @@ type Synced struct {
 	All   bool `json:"all" doc:"Whether the caller may watch all namespaces: else there may be more"`
 }
 
-// streamWriter writes server-sent events, each within a time limit of its own.
-type streamWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
+// streamWriter writes server-sent events.
+type streamWriter struct{ pieces }
 
 func (o *streamWriter) open() error {
-	header := o.w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-store")
-	// Proxies such as nginx would keep events back until they have some kilobytes.
-	header.Set("X-Accel-Buffering", "no")
-	if err := o.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := o.pieces.open("text/event-stream"); err != nil {
 		return err
 	}
-	o.w.WriteHeader(http.StatusOK)
 	return o.write(fmt.Sprintf("retry: %d\n\n", retryAfter.Milliseconds()))
 }
 
@@ -251,11 +238,6 @@ func (o *streamWriter) event(kind, id string, data any) error {
 }
 
 func (o *streamWriter) write(text string) error {
-	if err := o.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	if _, err := io.WriteString(o.w, text); err != nil {
-		return errors.Join(errTooSlow, err)
-	}
-	return o.control.Flush()
+	_, err := o.Write([]byte(text))
+	return err
 }

@@ -44,7 +44,7 @@ func (d *DryRunInput) list() []string {
 
 type createInput struct {
 	DryRunInput
-	RawBody []byte `contentType:"application/json"`
+	RawBody []byte
 }
 
 type createOutput struct {
@@ -87,46 +87,34 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	}, nil
 }
 
-type replaceInput struct {
+type updateInput struct {
 	PathInput
 	DryRunInput
 	IfMatch string `header:"If-Match" doc:"ETag of the version that is changed; needed"`
-	RawBody []byte `contentType:"application/json"`
+	RawBody []byte
 }
 
-func (s *Server) replace(ctx context.Context, in *replaceInput) (*darkroomOutput, error) {
+func (s *Server) replace(ctx context.Context, in *updateInput) (*darkroomOutput, error) {
+	return s.updateBy(ctx, in, func(*v1alpha1.Darkroom) any { return nil })
+}
+
+func (s *Server) patch(ctx context.Context, in *updateInput) (*darkroomOutput, error) {
+	return s.updateBy(ctx, in, func(before *v1alpha1.Darkroom) any { return wire.Flatten(before) })
+}
+
+// updateBy changes a Darkroom by a body, which is merged into base.
+func (s *Server) updateBy(ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any) (*darkroomOutput, error) {
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
-		input, err := s.decoder.Decode(in.RawBody, nil)
-		return expanded(input, err, before, key)
+		input, err := s.decoder.Decode(in.RawBody, base(before))
+		if err == nil {
+			err = checkIdentity(input, key)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return wire.Expand(input, before), nil
 	})
-}
-
-type patchInput struct {
-	PathInput
-	DryRunInput
-	IfMatch string `header:"If-Match" doc:"ETag of the version that is changed; needed"`
-	RawBody []byte `contentType:"application/merge-patch+json"`
-}
-
-func (s *Server) patch(ctx context.Context, in *patchInput) (*darkroomOutput, error) {
-	key := in.key()
-	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
-		input, err := s.decoder.Decode(in.RawBody, wire.Flatten(before))
-		return expanded(input, err, before, key)
-	})
-}
-
-// expanded is expand for a body that was decoded with an error or without, and that must be
-// of the Darkroom that the path names.
-func expanded(input *wire.DarkroomInput, err error, before *v1alpha1.Darkroom, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
-	if err != nil {
-		return nil, err
-	}
-	if err := checkIdentity(input, key); err != nil {
-		return nil, err
-	}
-	return wire.Expand(input, before), nil
 }
 
 // conflictBackoff is the back-off of writes with If-Match: * on conflicts. It is random, so

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -25,10 +26,5 @@ func isLocalHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	host = strings.Trim(host, "[]")
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	return oidc.IsLoopback(strings.Trim(host, "[]"))
 }

@@ -158,13 +158,14 @@ func checkURL(field, text string) error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return fmt.Errorf("%s %q: must be a URL such as https://example.com without user, query and fragment", field, text)
-	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && IsLoopback(u.Hostname()):
 		return nil
 	}
 	return fmt.Errorf("%s %q: must begin with https://; http:// is for loopback addresses only", field, text)
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is this machine. Names other than localhost are not resolved.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -1,0 +1,50 @@
+package apiserver
+
+import (
+	"errors"
+	"net/http"
+	"time"
+)
+
+// writeTimeout is how long a client may take to receive one piece of a response.
+const writeTimeout = 10 * time.Second
+
+// pieces writes a response that stays open: each piece is sent at once, within a time limit of
+// its own.
+type pieces struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newPieces(w http.ResponseWriter) pieces {
+	return pieces{w: w, control: http.NewResponseController(w)}
+}
+
+// open sends the headers.
+func (p pieces) open(contentType string) error {
+	header := p.w.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("Cache-Control", "no-store")
+	// Proxies such as nginx would keep pieces back until they have some kilobytes.
+	header.Set("X-Accel-Buffering", "no")
+	if err := p.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	p.w.WriteHeader(http.StatusOK)
+	return p.control.Flush()
+}
+
+// Write implements io.Writer.
+func (p pieces) Write(piece []byte) (int, error) {
+	if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	n, err := p.w.Write(piece)
+	if err == nil {
+		err = p.control.Flush()
+	}
+	if err != nil {
+		return n, errors.Join(errTooSlow, err)
+	}
+	return n, nil
+}
