@@ -14,15 +14,15 @@
 //  4. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
-// Credentials are stored in new Secrets (secretcreate.go) with the caller's own token.
+// Credentials are stored in new Secrets (secrets.go) with the caller's own token.
 //
 // Credentials are write-only. The informer's transform (feed.go) removes them before a
 // Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A
 // write that omits them keeps the existing ones.
 //
 // Limits apply per caller (package limit): sign-in attempts (package auth), requests and
-// concurrent requests (authenticate.go, shared.go), requests to the cluster (package auth),
-// bodies (wire/decode.go), rendering (definition.go, render.go). docs/security.md lists the
+// concurrent requests (authenticate.go), requests to the cluster (package auth),
+// bodies (wire/decode.go), rendering (definition.go, manifest.go). docs/security.md lists the
 // threats, with the test of each.
 //
 // Errors are problem details by RFC 9457 (package problem), with one entry for each invalid

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 
@@ -65,22 +64,4 @@ func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alp
 
 func notFound(key types.NamespacedName) *problem.Details {
 	return problem.New(http.StatusNotFound, fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
-}
-
-type manifestOutput struct {
-	ContentType string `header:"Content-Type"`
-	Body        []byte
-}
-
-// concealedInSecret is the mark as the data of a Secret holds it.
-var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
-
-// manifest renders what the operator would install. The journal knows no secrets, so
-// the manifest has the mark in their place.
-func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, error) {
-	darkroom, err := s.readable(ctx, in.key())
-	if err != nil {
-		return nil, err
-	}
-	return s.manifestOf(ctx, darkroom.DeepCopy())
 }

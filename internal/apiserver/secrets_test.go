@@ -1,196 +1,173 @@
 package apiserver_test
 
 import (
-	"context"
-	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// canaries are secrets that must appear nowhere, as they are or in base64.
-var canaries = []string{"canary-access-key-4711", "canary-secret-key-0815", "canary-env-value-1234"}
+// serviceAccountKey is a key of Google Cloud that opens nothing.
+var serviceAccountKey = fmt.Sprintf(`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`, canaries[1])
 
-// mustNotLeak fails if a text has a canary in it.
-func mustNotLeak(t *testing.T, where, text string) {
+// newKeeper creates a user who may create Secrets in a namespace.
+func newKeeper(t *testing.T, namespace string) *user {
 	t.Helper()
-	for _, canary := range canaries {
-		for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary))} {
-			if strings.Contains(text, form) {
-				t.Errorf("%s holds %s:\n%s", where, canary, text)
-			}
-		}
+	u := newUser(t, namespace, "keeper")
+	u.may(namespace, canKeepSecrets)
+	return u
+}
+
+// newSecretBody is the body of a new Secret with some fields.
+func newSecretBody(t *testing.T, namespace, name string, fields map[string]string) string {
+	t.Helper()
+	body := map[string]string{"namespace": namespace, "name": name}
+	maps.Copy(body, fields)
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(raw)
 }
 
-func withSecrets(namespace, name string) string {
-	return fmt.Sprintf(`{"name":%q,"namespace":%q,"source":{"type":"S3","bucket":"b","region":"r","accessKey":%q,"secretKey":%q},
-		"subDomains":["x"],"extraEnv":[{"name":"PASSWORD","value":%q}]}`, name, namespace, canaries[0], canaries[1], canaries[2])
-}
-
-func TestSecretsGoInAndNeverComeOut(t *testing.T) {
+func TestCredentialsAreStoredInASecret(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
-	viewer := newUser(t, namespace, "viewer")
-	viewer.may(namespace, canView)
-	watching := s.follow(token, "/events/stream?namespace="+namespace)
-	const merge = "application/merge-patch+json"
-
-	created := s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "rest"))
-	if spec := stored(t, namespace, "rest").Spec; spec.Source.SecretKey != canaries[1] || spec.ExtraEnv[0].Value != canaries[2] {
-		t.Fatalf("the secrets did not go in: %+v", spec)
-	}
-	// kubectl keeps what was applied, secrets included, in an annotation.
-	create(t, &v1alpha1.Darkroom{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kubectl", Annotations: map[string]string{
-			corev1.LastAppliedConfigAnnotation: canaries[1], "other": "stays",
-		}},
-		Spec: v1alpha1.DarkroomSpec{
-			Source:     v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: canaries[0], SecretKey: canaries[1]},
-			SubDomains: []string{"y"},
-			ExtraEnv:   []corev1.EnvVar{{Name: "PASSWORD", Value: canaries[2]}},
-		},
-	})
-	eventually(t, "server knows the Darkroom", func() error {
-		if got := s.call(token, "GET", path(namespace, "kubectl"), ""); got.status != http.StatusOK {
-			return fmt.Errorf("answers %s", got)
-		}
-		return nil
-	})
-	looked := into[wire.Darkroom](t, s.want(http.StatusOK, viewer.token, "GET", path(namespace, "kubectl"), ""))
-	if looked.Source.Credentials != "inline" || looked.Annotations["other"] != "stays" {
-		t.Errorf("shown is %+v", looked)
-	}
-
-	answers := map[string]answer{"create": created}
-	for _, who := range []string{token, viewer.token, ""} {
-		for _, name := range []string{"rest", "kubectl"} {
-			for _, what := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
-				answers[fmt.Sprint(len(answers), " ", name, what)] = s.call(who, "GET", path(namespace, name)+what, "")
-			}
-		}
-		for _, other := range []string{"/darkrooms", "/darkrooms?namespace=" + namespace, "/session", "/metrics", "/openapi.json", "/version"} {
-			answers[fmt.Sprint(len(answers), other)] = s.call(who, "GET", other, "")
-		}
-	}
-	// Writes that are refused say why, and do not repeat what was sent.
-	long := strings.Repeat(canaries[1], 60)
-	for name, body := range map[string]string{
-		"there is one":       withSecrets(namespace, "rest"),
-		"too long":           strings.Replace(withSecrets(namespace, "long"), canaries[1], long, 1),
-		"wrong type":         strings.Replace(withSecrets(namespace, "type"), fmt.Sprintf("%q", canaries[1]), `["`+canaries[1]+`"]`, 1),
-		"not JSON":           withSecrets(namespace, "broken") + canaries[1],
-		"one key":            strings.Replace(withSecrets(namespace, "one"), `"accessKey":"`+canaries[0]+`",`, "", 1),
-		"refused by a rule":  strings.Replace(withSecrets(namespace, "rule"), `"PASSWORD"`, `"DEBUG"`, 1),
-		"secret in a field":  strings.Replace(withSecrets(namespace, "field"), `"r"`, `"`+canaries[1]+` x"`, 1),
-		"secret as a name":   withSecrets(namespace, "NO-"+canaries[1]),
-		"name of an unknown": `{"` + canaries[1] + `":1}`,
+	token := newKeeper(t, namespace).token
+	for name, fields := range map[string]map[string]string{
+		"s3-keys":  {"accessKey": canaries[0], "secretKey": canaries[1]},
+		"gcs-keys": {"credentialsJson": serviceAccountKey},
 	} {
-		got := s.call(token, "POST", "/darkrooms", body)
-		if got.status < 400 {
-			t.Errorf("%s is not refused: %s", name, got)
+		got := s.want(http.StatusCreated, token, "POST", "/secrets", newSecretBody(t, namespace, name, fields))
+		mustNotLeak(t, "the answer", fmt.Sprint(got.header)+got.body)
+		want := map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
+		if name == "gcs-keys" {
+			want = map[string]string{"credentials.json": serviceAccountKey}
 		}
-		// Names are shown, so they must not be secrets.
-		if name != "name of an unknown" && name != "secret as a name" {
-			answers["refused: "+name] = got
+		if summary := into[apiserver.Secret](t, got); summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(want))) {
+			t.Errorf("the answer is %+v", summary)
+		}
+		secret := &corev1.Secret{}
+		if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
+			t.Fatal(err)
+		}
+		data := map[string]string{}
+		for key, value := range secret.Data {
+			data[key] = string(value)
+		}
+		if !reflect.DeepEqual(data, want) {
+			t.Errorf("%s holds %v, want %v", name, data, want)
+		}
+		if len(secret.OwnerReferences) != 0 || !reflect.DeepEqual(secret.Labels, map[string]string{"app.kubernetes.io/managed-by": "darkroom-apiserver"}) {
+			t.Errorf("%s has the owners %v and the labels %v", name, secret.OwnerReferences, secret.Labels)
 		}
 	}
-	answers["dry run"] = s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", withSecrets(namespace, "dry"))
-	answers["patch"] = s.want(http.StatusOK, token, "PATCH", path(namespace, "rest"), `{"replicas":2}`, "If-Match", "*", "Content-Type", merge)
-	answers["put"] = s.want(http.StatusOK, token, "PUT", path(namespace, "rest"), answers["patch"].body, "If-Match", "*")
-	if spec := stored(t, namespace, "rest").Spec; spec.Source.AccessKey != canaries[0] || spec.Source.SecretKey != canaries[1] ||
-		spec.ExtraEnv[0].Value != canaries[2] || *spec.Replicas != 2 {
-		t.Errorf("secrets that were left out did not stay: %+v", spec)
-	}
-	if applied := stored(t, namespace, "kubectl").Annotations[corev1.LastAppliedConfigAnnotation]; applied != canaries[1] {
-		t.Errorf("kubectl's annotation is %q", applied)
-	}
-	answers["delete"] = s.want(http.StatusNoContent, token, "DELETE", path(namespace, "rest"), "")
-	watching.until(t, "deleted")
-
-	for name, got := range answers {
-		mustNotLeak(t, name, fmt.Sprint(got.header)+got.body)
-	}
-	mustNotLeak(t, "the stream", watching.text())
 	s.stop()
 	mustNotLeak(t, "the log", s.log.String())
 }
 
-func TestCredentialsThatAreReplaced(t *testing.T) {
+func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
-	const merge = "application/merge-patch+json"
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
-	one := path(namespace, "photos")
-	patch := func(body string) v1alpha1.DarkroomSpec {
-		s.want(http.StatusOK, token, "PATCH", one, body, "If-Match", "*", "Content-Type", merge)
-		return stored(t, namespace, "photos").Spec
-	}
-	if spec := patch(`{"source":{"bucket":"other"},"extraEnv":[{"name":"PASSWORD","value":"new-value"},{"name":"MORE","value":"x"}]}`); spec.Source.SecretKey != canaries[1] ||
-		spec.ExtraEnv[0].Value != "new-value" || spec.ExtraEnv[1].Value != "x" {
-		t.Errorf("the spec is %+v", spec)
-	}
-	s.want(http.StatusUnprocessableEntity, token, "PATCH", one, `{"source":{"endpoint":"https://elsewhere.example.com"}}`, "If-Match", "*", "Content-Type", merge)
-	if spec := patch(`{"source":{"accessKey":"new-access","secretKey":"new-secret"}}`); spec.Source.AccessKey != "new-access" || spec.Source.SecretKey != "new-secret" {
-		t.Errorf("the keys are %+v", spec.Source)
-	}
-	if spec := patch(`{"source":{"credentialsSecretRef":{"name":"keys"}}}`); spec.Source.AccessKey != "" || spec.Source.CredentialsSecretRef.Name != "keys" {
-		t.Errorf("a reference does not replace keys: %+v", spec.Source)
-	}
-	got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, ""))
-	if got.Source.Credentials != "secretRef" || got.Source.CredentialsSecretRef.Name != "keys" {
-		t.Errorf("shown is %+v", got.Source)
-	}
-	patch(`{"source":{"accessKey":"k","secretKey":"s","credentialsSecretRef":null}}`)
-	if spec := patch(`{"source":{"type":"WebFolder","baseUrl":"https://example.com","bucket":null,"region":null}}`); spec.Source.SecretKey != "" {
-		t.Errorf("keys outlive the kind of source: %+v", spec.Source)
-	}
-}
-
-func TestManifestShowsAllButSecrets(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
-	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/manifest", "")
-	if kind := got.header.Get("Content-Type"); kind != "application/yaml" {
-		t.Errorf("content type is %s", kind)
-	}
-	mustNotLeak(t, "the manifest", got.body)
-	if !strings.Contains(got.body, "kind: Deployment") || strings.Count(got.body, "REDACTED") < 3 {
-		t.Errorf("secrets are not marked:\n%s", got.body)
-	}
-}
-
-func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
-	t.Parallel()
-	// A rule may be younger than a Darkroom.
-	s, namespace := start(t, func(o *apiserver.Options) {
-		o.Preview = func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
-			return "", &values.InvalidError{Name: darkroom.Name, Fields: field.ErrorList{
-				field.Invalid(field.NewPath("spec", "source", "baseUrl"), "not-to-be-repeated", "must be a URL"),
-			}}
+	token := newKeeper(t, namespace).token
+	create(t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "earlier"},
+	})
+	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	for _, query := range []string{"", "?dryRun=All"} {
+		got := s.want(http.StatusConflict, token, "POST", "/secrets"+query, body)
+		if detail := problemOf(t, got).Detail; !strings.Contains(detail, "choose another name") {
+			t.Errorf("no remedy: %s", detail)
 		}
-	}), newNamespace(t)
-	token := newEditor(t, namespace).token
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
-	want := []problem.Field{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
-	if !slices.Equal(got.Errors, want) {
-		t.Errorf("errors are %+v, want %+v", got.Errors, want)
+		mustNotLeak(t, "the answer", got.body)
 	}
+	secret := &corev1.Secret{}
+	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, secret); err != nil || string(secret.Data["accessKey"]) != "earlier" {
+		t.Errorf("the Secret is %v, %v", secret.Data, err)
+	}
+}
+
+func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	got := s.want(http.StatusForbidden, newEditor(t, namespace).token, "POST", "/secrets", body)
+	problemOf(t, got)
+	mustNotLeak(t, "the answer", got.body)
+	problemOf(t, s.want(http.StatusUnauthorized, "", "POST", "/secrets", body))
+	s.want(http.StatusCreated, newKeeper(t, namespace).token, "POST", "/secrets?dryRun=All", body)
+	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, &corev1.Secret{}); !apierrors.IsNotFound(err) {
+		t.Errorf("a Secret was stored: %v", err)
+	}
+	limited := start(t, func(o *apiserver.Options) { o.Namespaces = []string{newNamespace(t)} })
+	keeper := newUser(t, namespace, "another")
+	keeper.may(namespace, canKeepSecrets)
+	problemOf(t, limited.want(http.StatusNotFound, keeper.token, "POST", "/secrets", body))
+}
+
+func TestInvalidSecretsNameTheField(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newKeeper(t, namespace).token
+	long := strings.Repeat(canaries[1], 100)
+	for name, c := range map[string]struct {
+		secret string
+		fields map[string]string
+		want   []string
+	}{
+		"no name":          {"", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.name"}},
+		"bad name":         {"S3_Keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.name"}},
+		"bad namespace":    {"keys", map[string]string{"namespace": "a/b", "accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.namespace"}},
+		"one key":          {"keys", map[string]string{"secretKey": canaries[1]}, []string{"body.accessKey"}},
+		"the other key":    {"keys", map[string]string{"accessKey": canaries[0]}, []string{"body.secretKey"}},
+		"a line break":     {"keys", map[string]string{"accessKey": canaries[0] + "\n", "secretKey": canaries[1]}, []string{"body.accessKey"}},
+		"nothing":          {"keys", nil, []string{"body.accessKey"}},
+		"both":             {"keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1], "credentialsJson": serviceAccountKey}, []string{"body.credentialsJson"}},
+		"not JSON":         {"keys", map[string]string{"credentialsJson": "{" + canaries[1]}, []string{"body.credentialsJson"}},
+		"another JSON":     {"keys", map[string]string{"credentialsJson": `{"type":"authorized_user","private_key":"` + canaries[1] + `"}`}, []string{"body.credentialsJson"}},
+		"a number as type": {"keys", map[string]string{"credentialsJson": `{"type":1,"private_key":"` + canaries[1] + `"}`}, []string{"body.credentialsJson"}},
+		"too long":         {"keys", map[string]string{"accessKey": canaries[0], "secretKey": long}, []string{"body.secretKey"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/secrets", newSecretBody(t, namespace, c.secret, c.fields))
+			mustNotLeak(t, "the answer", got.body)
+			var locations []string
+			for _, field := range problemOf(t, got).Errors {
+				locations = append(locations, field.Location)
+			}
+			if !slices.Equal(locations, c.want) {
+				t.Errorf("errors are at %q, want %q: %s", locations, c.want, got)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"not an object": `["` + canaries[1] + `"]`,
+		"cut off":       `{"secretKey":"` + canaries[1],
+		"behind JSON":   `{} ` + canaries[1],
+		"a list":        `{"name":"a","namespace":"b","secretKey":["` + canaries[1] + `"]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.on(t).call(token, "POST", "/secrets", body)
+			if got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
+				t.Errorf("answers %s", got)
+			}
+			problemOf(t, got)
+			mustNotLeak(t, "the answer", got.body)
+		})
+	}
+	got := s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets", `{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`)
+	problemOf(t, got)
+	s.stop()
+	mustNotLeak(t, "the log", s.log.String())
 }

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"strings"
@@ -22,6 +23,24 @@ const (
 	// for some tens of milliseconds, and one caller would keep it busy.
 	rendersPerSecond, renderBurst = 2, 10
 )
+
+type manifestOutput struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+// concealedInSecret is the mark as the data of a Secret holds it.
+var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
+
+// manifest renders what the operator would install. The journal knows no secrets, so
+// the manifest has the mark in their place.
+func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, err
+	}
+	return s.manifestOf(ctx, darkroom.DeepCopy())
+}
 
 type renderInput struct {
 	PathInput

@@ -1,0 +1,196 @@
+package apiserver_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// canaries are secrets that must appear nowhere, as they are or in base64.
+var canaries = []string{"canary-access-key-4711", "canary-secret-key-0815", "canary-env-value-1234"}
+
+// mustNotLeak fails if a text has a canary in it.
+func mustNotLeak(t *testing.T, where, text string) {
+	t.Helper()
+	for _, canary := range canaries {
+		for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary))} {
+			if strings.Contains(text, form) {
+				t.Errorf("%s holds %s:\n%s", where, canary, text)
+			}
+		}
+	}
+}
+
+func withSecrets(namespace, name string) string {
+	return fmt.Sprintf(`{"name":%q,"namespace":%q,"source":{"type":"S3","bucket":"b","region":"r","accessKey":%q,"secretKey":%q},
+		"subDomains":["x"],"extraEnv":[{"name":"PASSWORD","value":%q}]}`, name, namespace, canaries[0], canaries[1], canaries[2])
+}
+
+func TestSecretsGoInAndNeverComeOut(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	viewer := newUser(t, namespace, "viewer")
+	viewer.may(namespace, canView)
+	watching := s.follow(token, "/events/stream?namespace="+namespace)
+	const merge = "application/merge-patch+json"
+
+	created := s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "rest"))
+	if spec := stored(t, namespace, "rest").Spec; spec.Source.SecretKey != canaries[1] || spec.ExtraEnv[0].Value != canaries[2] {
+		t.Fatalf("the secrets did not go in: %+v", spec)
+	}
+	// kubectl keeps what was applied, secrets included, in an annotation.
+	create(t, &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kubectl", Annotations: map[string]string{
+			corev1.LastAppliedConfigAnnotation: canaries[1], "other": "stays",
+		}},
+		Spec: v1alpha1.DarkroomSpec{
+			Source:     v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: canaries[0], SecretKey: canaries[1]},
+			SubDomains: []string{"y"},
+			ExtraEnv:   []corev1.EnvVar{{Name: "PASSWORD", Value: canaries[2]}},
+		},
+	})
+	eventually(t, "server knows the Darkroom", func() error {
+		if got := s.call(token, "GET", path(namespace, "kubectl"), ""); got.status != http.StatusOK {
+			return fmt.Errorf("answers %s", got)
+		}
+		return nil
+	})
+	looked := into[wire.Darkroom](t, s.want(http.StatusOK, viewer.token, "GET", path(namespace, "kubectl"), ""))
+	if looked.Source.Credentials != "inline" || looked.Annotations["other"] != "stays" {
+		t.Errorf("shown is %+v", looked)
+	}
+
+	answers := map[string]answer{"create": created}
+	for _, who := range []string{token, viewer.token, ""} {
+		for _, name := range []string{"rest", "kubectl"} {
+			for _, what := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
+				answers[fmt.Sprint(len(answers), " ", name, what)] = s.call(who, "GET", path(namespace, name)+what, "")
+			}
+		}
+		for _, other := range []string{"/darkrooms", "/darkrooms?namespace=" + namespace, "/session", "/metrics", "/openapi.json", "/version"} {
+			answers[fmt.Sprint(len(answers), other)] = s.call(who, "GET", other, "")
+		}
+	}
+	// Writes that are refused say why, and do not repeat what was sent.
+	long := strings.Repeat(canaries[1], 60)
+	for name, body := range map[string]string{
+		"there is one":       withSecrets(namespace, "rest"),
+		"too long":           strings.Replace(withSecrets(namespace, "long"), canaries[1], long, 1),
+		"wrong type":         strings.Replace(withSecrets(namespace, "type"), fmt.Sprintf("%q", canaries[1]), `["`+canaries[1]+`"]`, 1),
+		"not JSON":           withSecrets(namespace, "broken") + canaries[1],
+		"one key":            strings.Replace(withSecrets(namespace, "one"), `"accessKey":"`+canaries[0]+`",`, "", 1),
+		"refused by a rule":  strings.Replace(withSecrets(namespace, "rule"), `"PASSWORD"`, `"DEBUG"`, 1),
+		"secret in a field":  strings.Replace(withSecrets(namespace, "field"), `"r"`, `"`+canaries[1]+` x"`, 1),
+		"secret as a name":   withSecrets(namespace, "NO-"+canaries[1]),
+		"name of an unknown": `{"` + canaries[1] + `":1}`,
+	} {
+		got := s.call(token, "POST", "/darkrooms", body)
+		if got.status < 400 {
+			t.Errorf("%s is not refused: %s", name, got)
+		}
+		// Names are shown, so they must not be secrets.
+		if name != "name of an unknown" && name != "secret as a name" {
+			answers["refused: "+name] = got
+		}
+	}
+	answers["dry run"] = s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", withSecrets(namespace, "dry"))
+	answers["patch"] = s.want(http.StatusOK, token, "PATCH", path(namespace, "rest"), `{"replicas":2}`, "If-Match", "*", "Content-Type", merge)
+	answers["put"] = s.want(http.StatusOK, token, "PUT", path(namespace, "rest"), answers["patch"].body, "If-Match", "*")
+	if spec := stored(t, namespace, "rest").Spec; spec.Source.AccessKey != canaries[0] || spec.Source.SecretKey != canaries[1] ||
+		spec.ExtraEnv[0].Value != canaries[2] || *spec.Replicas != 2 {
+		t.Errorf("secrets that were left out did not stay: %+v", spec)
+	}
+	if applied := stored(t, namespace, "kubectl").Annotations[corev1.LastAppliedConfigAnnotation]; applied != canaries[1] {
+		t.Errorf("kubectl's annotation is %q", applied)
+	}
+	answers["delete"] = s.want(http.StatusNoContent, token, "DELETE", path(namespace, "rest"), "")
+	watching.until(t, "deleted")
+
+	for name, got := range answers {
+		mustNotLeak(t, name, fmt.Sprint(got.header)+got.body)
+	}
+	mustNotLeak(t, "the stream", watching.text())
+	s.stop()
+	mustNotLeak(t, "the log", s.log.String())
+}
+
+func TestCredentialsThatAreReplaced(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	const merge = "application/merge-patch+json"
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
+	one := path(namespace, "photos")
+	patch := func(body string) v1alpha1.DarkroomSpec {
+		s.want(http.StatusOK, token, "PATCH", one, body, "If-Match", "*", "Content-Type", merge)
+		return stored(t, namespace, "photos").Spec
+	}
+	if spec := patch(`{"source":{"bucket":"other"},"extraEnv":[{"name":"PASSWORD","value":"new-value"},{"name":"MORE","value":"x"}]}`); spec.Source.SecretKey != canaries[1] ||
+		spec.ExtraEnv[0].Value != "new-value" || spec.ExtraEnv[1].Value != "x" {
+		t.Errorf("the spec is %+v", spec)
+	}
+	s.want(http.StatusUnprocessableEntity, token, "PATCH", one, `{"source":{"endpoint":"https://elsewhere.example.com"}}`, "If-Match", "*", "Content-Type", merge)
+	if spec := patch(`{"source":{"accessKey":"new-access","secretKey":"new-secret"}}`); spec.Source.AccessKey != "new-access" || spec.Source.SecretKey != "new-secret" {
+		t.Errorf("the keys are %+v", spec.Source)
+	}
+	if spec := patch(`{"source":{"credentialsSecretRef":{"name":"keys"}}}`); spec.Source.AccessKey != "" || spec.Source.CredentialsSecretRef.Name != "keys" {
+		t.Errorf("a reference does not replace keys: %+v", spec.Source)
+	}
+	got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, ""))
+	if got.Source.Credentials != "secretRef" || got.Source.CredentialsSecretRef.Name != "keys" {
+		t.Errorf("shown is %+v", got.Source)
+	}
+	patch(`{"source":{"accessKey":"k","secretKey":"s","credentialsSecretRef":null}}`)
+	if spec := patch(`{"source":{"type":"WebFolder","baseUrl":"https://example.com","bucket":null,"region":null}}`); spec.Source.SecretKey != "" {
+		t.Errorf("keys outlive the kind of source: %+v", spec.Source)
+	}
+}
+
+func TestManifestShowsAllButSecrets(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
+	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/manifest", "")
+	if kind := got.header.Get("Content-Type"); kind != "application/yaml" {
+		t.Errorf("content type is %s", kind)
+	}
+	mustNotLeak(t, "the manifest", got.body)
+	if !strings.Contains(got.body, "kind: Deployment") || strings.Count(got.body, "REDACTED") < 3 {
+		t.Errorf("secrets are not marked:\n%s", got.body)
+	}
+}
+
+func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
+	t.Parallel()
+	// A rule may be younger than a Darkroom.
+	s, namespace := start(t, func(o *apiserver.Options) {
+		o.Preview = func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+			return "", &values.InvalidError{Name: darkroom.Name, Fields: field.ErrorList{
+				field.Invalid(field.NewPath("spec", "source", "baseUrl"), "not-to-be-repeated", "must be a URL"),
+			}}
+		}
+	}), newNamespace(t)
+	token := newEditor(t, namespace).token
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
+	want := []problem.Field{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
+	if !slices.Equal(got.Errors, want) {
+		t.Errorf("errors are %+v, want %+v", got.Errors, want)
+	}
+}
