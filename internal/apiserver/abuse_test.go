@@ -12,25 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
 // counting counts the requests to some path that a server makes with its own identity.
 func counting(path string, count *atomic.Int64) func(*apiserver.Options) {
-	return func(o *apiserver.Options) {
-		o.Cluster = rest.CopyConfig(o.Cluster)
-		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return roundTripper(func(request *http.Request) (*http.Response, error) {
-				if strings.Contains(request.URL.Path, path) {
-					count.Add(1)
-				}
-				return next.RoundTrip(request)
-			})
-		})
-	}
+	return intercept(func(request *http.Request) error {
+		if strings.Contains(request.URL.Path, path) {
+			count.Add(1)
+		}
+		return nil
+	})
 }
 
 // countingPreviews counts the Darkrooms that a server renders.

@@ -1,13 +1,11 @@
 package apiserver_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
@@ -90,17 +88,9 @@ func TestPermissionsAreReviewedAgain(t *testing.T) {
 	viewer := newUser(t, namespace, "viewer")
 	s.want(http.StatusForbidden, viewer.token, "GET", path(namespace, "photos"), "")
 	revoke := viewer.may(namespace, canView)
-	becomes := func(status int) {
-		eventually(t, "viewer is answered otherwise", func() error {
-			if got := s.call(viewer.token, "GET", path(namespace, "photos"), ""); got.status != status {
-				return fmt.Errorf("answers %s", got)
-			}
-			return nil
-		})
-	}
-	becomes(http.StatusOK)
+	s.becomes(http.StatusOK, viewer.token, "GET", path(namespace, "photos"), "")
 	revoke()
-	becomes(http.StatusForbidden)
+	s.becomes(http.StatusForbidden, viewer.token, "GET", path(namespace, "photos"), "")
 }
 
 func TestInvalidTokens(t *testing.T) {
@@ -138,17 +128,12 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 func TestClusterThatIsAway(t *testing.T) {
 	t.Parallel()
 	// The server was started, and the cluster is gone.
-	s := start(t, func(o *apiserver.Options) {
-		o.Cluster = rest.CopyConfig(serverConfig)
-		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return roundTripper(func(request *http.Request) (*http.Response, error) {
-				if request.Method == http.MethodPost {
-					return nil, &timeout{}
-				}
-				return next.RoundTrip(request)
-			})
-		})
-	})
+	s := start(t, intercept(func(request *http.Request) error {
+		if request.Method == http.MethodPost {
+			return &timeout{}
+		}
+		return nil
+	}))
 	got := s.want(http.StatusServiceUnavailable, "some-token", "GET", "/darkrooms", "")
 	if problemOf(t, got); got.header.Get("Retry-After") == "" {
 		t.Error("503 without Retry-After")
@@ -160,7 +145,3 @@ type timeout struct{}
 func (*timeout) Error() string   { return "cut off" }
 func (*timeout) Timeout() bool   { return true }
 func (*timeout) Temporary() bool { return true }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }

@@ -12,8 +12,7 @@ import (
 func TestActionsArePatches(t *testing.T) {
 	t.Parallel()
 	const restartedAt = "kubectl.kubernetes.io/restartedAt"
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	one := path(namespace, "photos")
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", `{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],
 		"source":{"type":"S3","bucket":"b","region":"r","accessKey":"access","secretKey":"secret"},

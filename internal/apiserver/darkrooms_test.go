@@ -33,8 +33,7 @@ func stored(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
 
 func TestLifeOfADarkroom(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 
 	created := s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	if got, want := created.header.Get("Location"), path(namespace, "photos"); got != want {
@@ -79,8 +78,7 @@ func TestLifeOfADarkroom(t *testing.T) {
 
 func TestDarkroomGoesWhenTheOperatorIsDone(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	darkroom := stored(t, namespace, "photos")
 	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
@@ -94,41 +92,9 @@ func TestDarkroomGoesWhenTheOperatorIsDone(t *testing.T) {
 	}
 }
 
-func TestAllFieldsAreReachable(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
-	body := fmt.Sprintf(`{
-	  "name":"all","namespace":%q,"labels":{"team":"a"},"annotations":{"deployments.example.com/reconcile-period":"30s"},
-	  "version":"0.4.2","image":{"repository":"registry.example.com/darkroom","pullPolicy":"Always","pullSecrets":[{"name":"pull"}]},
-	  "source":{"type":"S3","bucket":"b","region":"eu-west-2","endpoint":"https://minio.example.com","pathPrefix":"/p",
-	    "credentialsSecretRef":{"name":"keys","accessKeyKey":"a","secretKeyKey":"s"}},
-	  "subDomains":["one","two"],"replicas":2,"autoscaling":{"minReplicas":2,"maxReplicas":4,"targetCPUUtilizationPercentage":60},
-	  "resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":1}},"cacheTTLSeconds":60,"logLevel":"warn",
-	  "defaultParams":{"auto":"compress"},"metrics":{"enabled":true,"serviceMonitor":true},
-	  "ingress":{"className":"nginx","annotations":{"a":"b"},"tlsSecretName":"tls"},"networkPolicy":{"enabled":true},
-	  "podTemplate":{"labels":{"l":"v"},"nodeSelector":{"n":"v"},"tolerations":[{"key":"k","operator":"Exists"}],
-	    "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"Exists"}]}]}}},
-	    "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}],"serviceAccountName":"sa"},
-	  "extraEnv":[{"name":"A","value":"literal-value"},{"name":"B","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],
-	  "extraEnvFrom":[{"configMapRef":{"name":"more"}}]}`, namespace)
-	got := s.want(http.StatusCreated, token, "POST", "/darkrooms", body)
-	first := stored(t, namespace, "all").Spec
-	if first.Autoscaling == nil || first.PodTemplate.Affinity == nil || first.Resources.Limits.Cpu().String() != "1" ||
-		first.ExtraEnv[0].Value != "literal-value" || first.ExtraEnv[1].ValueFrom == nil || !first.NetworkPolicy.Enabled {
-		t.Errorf("the spec is %+v", first)
-	}
-	// The answer, sent back, changes nothing: neither what it shows nor what it hides.
-	s.want(http.StatusOK, token, "PUT", path(namespace, "all"), got.body, "If-Match", got.header.Get("ETag"))
-	if after := stored(t, namespace, "all"); after.Generation != 1 {
-		t.Errorf("the answer sent back made it\n%+v\nof\n%+v", after.Spec, first)
-	}
-}
-
 func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	with := func(change string) string {
 		return strings.Replace(webFolder(namespace, "photos"), `"subDomains"`, change+`,"subDomains"`, 1)
 	}
@@ -163,8 +129,7 @@ func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 
 func TestStatusCodesOfWrites(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	body := webFolder(namespace, "photos")
 	tag := s.want(http.StatusCreated, token, "POST", "/darkrooms", body).header.Get("ETag")
 	const merge = "application/merge-patch+json"
@@ -215,8 +180,7 @@ func TestStatusCodesOfWrites(t *testing.T) {
 
 func TestDryRunStoresNothing(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
 	if into[wire.Darkroom](t, got).Replicas == nil {
 		t.Errorf("the answer lacks the cluster's defaults: %s", got)
@@ -252,8 +216,7 @@ func TestNamespaceIsDefaultWhenLeftOut(t *testing.T) {
 
 func TestPagesOfAList(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	for name, vowel := range map[string]string{"d": "false", "b": "false", "a": "true", "c": "false", "e": "true"} {
 		s.want(http.StatusCreated, token, "POST", "/darkrooms",
 			strings.Replace(webFolder(namespace, name), `"source"`, `"labels":{"vowel":"`+vowel+`"},"source"`, 1))
@@ -281,8 +244,7 @@ func TestPagesOfAList(t *testing.T) {
 
 func TestTheRoutesOfAMissingDarkroomAreNotFound(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	for _, route := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
 		problemOf(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
 	}

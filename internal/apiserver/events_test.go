@@ -14,8 +14,7 @@ import (
 
 func TestOnlyTheEventsOfADarkroomAreListed(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	darkroom := stored(t, namespace, "photos")
 

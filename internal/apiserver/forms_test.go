@@ -50,8 +50,7 @@ func TestCallersCanReadTheirPermissions(t *testing.T) {
 
 func TestManifestOfANewDarkroom(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	one := path(namespace, "photos") + "/manifest"
 
 	fresh := s.want(http.StatusOK, token, "POST", one, webFolder(namespace, "photos"))
@@ -77,8 +76,7 @@ func TestManifestOfANewDarkroom(t *testing.T) {
 
 func TestManifestOfAnInvalidDarkroom(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	one := path(namespace, "photos") + "/manifest"
 	bad := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one, `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
 	if !slices.ContainsFunc(bad.Errors, func(f problem.Field) bool { return f.Location == "body.source.region" }) {

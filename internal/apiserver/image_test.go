@@ -94,8 +94,7 @@ func drawn(t *testing.T, width int) []byte {
 
 func TestImageFromTheRunningDarkroom(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	one := path(namespace, "photos") + "/image?path="
 
@@ -132,12 +131,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}))
-	eventually(t, "image is served", func() error {
-		if got = s.call(token, "GET", one+"/images/a+cat.png&w=7&fit=crop", ""); got.status != http.StatusOK {
-			return fmt.Errorf("answers %s", got)
-		}
-		return nil
-	})
+	got = s.becomes(http.StatusOK, token, "GET", one+"/images/a+cat.png&w=7&fit=crop", "")
 	if got.body != string(small) || got.header.Get("Content-Type") != "image/png" {
 		t.Errorf("the image is %q, %d bytes", got.header.Get("Content-Type"), len(got.body))
 	}

@@ -191,12 +191,7 @@ func TestACallerReadsSoManyLogs(t *testing.T) {
 	}
 	s.want(http.StatusOK, editor.token, "GET", target, "")
 	first.Body.Close()
-	eventually(t, "the place is free", func() error {
-		if got := s.call(reader.token, "GET", target, ""); got.status != http.StatusOK {
-			return errors.New(got.String())
-		}
-		return nil
-	})
+	s.becomes(http.StatusOK, reader.token, "GET", target, "")
 }
 
 func TestALogThatIsNotThere(t *testing.T) {

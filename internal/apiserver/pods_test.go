@@ -12,8 +12,7 @@ import (
 
 func TestOnlyThePodsOfADarkroomAreListed(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	installed(t, s, token, namespace, "")
 	pod := &corev1.Pod{}
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "photos-1"}, pod); err != nil {

@@ -42,8 +42,7 @@ func withSecrets(namespace, name string) string {
 
 func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	viewer := newUser(t, namespace, "viewer")
 	viewer.may(namespace, canView)
 	watching := s.follow(token, "/events/stream?namespace="+namespace)
@@ -64,12 +63,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 			ExtraEnv:   []corev1.EnvVar{{Name: "PASSWORD", Value: canaries[2]}},
 		},
 	})
-	eventually(t, "server knows the Darkroom", func() error {
-		if got := s.call(token, "GET", path(namespace, "kubectl"), ""); got.status != http.StatusOK {
-			return fmt.Errorf("answers %s", got)
-		}
-		return nil
-	})
+	s.becomes(http.StatusOK, token, "GET", path(namespace, "kubectl"), "")
 	looked := into[wire.Darkroom](t, s.want(http.StatusOK, viewer.token, "GET", path(namespace, "kubectl"), ""))
 	if looked.Source.Credentials != "inline" || looked.Annotations["other"] != "stays" {
 		t.Errorf("shown is %+v", looked)
@@ -131,8 +125,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 
 func TestCredentialsThatAreReplaced(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	const merge = "application/merge-patch+json"
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
 	one := path(namespace, "photos")
@@ -163,8 +156,7 @@ func TestCredentialsThatAreReplaced(t *testing.T) {
 
 func TestManifestShowsAllButSecrets(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
 	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/manifest", "")
 	if kind := got.header.Get("Content-Type"); kind != "application/yaml" {

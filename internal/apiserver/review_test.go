@@ -96,8 +96,7 @@ func TestReviewOfSecrets(t *testing.T) {
 
 func TestReviewOfPods(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	const before = `{"name":"photos","namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":["a"]}`
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", fmt.Sprintf(before, namespace))
 	for name, c := range map[string]struct{ darkroom, body, want string }{

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/cert"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
@@ -46,29 +44,19 @@ func TestServerIsReadyOnlyWhenItKnowsAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := make(chan struct{})
-	s := startAt(t, listener, func(o *apiserver.Options) {
-		o.Cluster = rest.CopyConfig(serverConfig)
-		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return roundTripper(func(request *http.Request) (*http.Response, error) {
-				select {
-				case <-open:
-				case <-request.Context().Done():
-					return nil, request.Context().Err()
-				}
-				return next.RoundTrip(request)
-			})
-		})
-	})
+	s := startAt(t, listener, intercept(func(request *http.Request) error {
+		select {
+		case <-open:
+			return nil
+		case <-request.Context().Done():
+			return request.Context().Err()
+		}
+	}))
 	s.url = "http://" + listener.Addr().String()
 	s.want(http.StatusServiceUnavailable, "", "GET", "/readyz", "")
 	s.want(http.StatusOK, "", "GET", "/healthz", "")
 	close(open)
-	eventually(t, "server is ready", func() error {
-		if got := s.call("", "GET", "/readyz", ""); got.status != http.StatusOK {
-			return fmt.Errorf("answers %s", got)
-		}
-		return nil
-	})
+	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
 }
 
 func TestOneNamespaceAlone(t *testing.T) {

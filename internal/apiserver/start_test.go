@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-logr/logr/funcr"
 	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -99,13 +100,15 @@ func start(t *testing.T, change ...func(*apiserver.Options)) *server {
 	}
 	s := startAt(t, listener, change...)
 	s.url = "http://" + listener.Addr().String()
-	eventually(t, "server is ready", func() error {
-		if got := s.call("", "GET", "/readyz", ""); got.status != http.StatusOK {
-			return fmt.Errorf("/readyz answers %s", got)
-		}
-		return nil
-	})
+	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
 	return s
+}
+
+// startForEditor starts a server, and creates an editor of a new namespace.
+func startForEditor(t *testing.T) (s *server, namespace, token string) {
+	t.Helper()
+	s, namespace = start(t), newNamespace(t)
+	return s, namespace, newEditor(t, namespace).token
 }
 
 func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Options)) *server {
@@ -201,6 +204,38 @@ func (s *server) want(status int, token, method, path, body string, headers ...s
 	}
 	return got
 }
+
+// becomes repeats call until it has a status.
+func (s *server) becomes(status int, token, method, path, body string, headers ...string) (got answer) {
+	s.t.Helper()
+	eventually(s.t, fmt.Sprintf("%s %s answers %d", method, path, status), func() error {
+		if got = s.call(token, method, path, body, headers...); got.status != status {
+			return fmt.Errorf("answers %s", got)
+		}
+		return nil
+	})
+	return got
+}
+
+// intercept calls a function before each request that a server makes with its own identity. The
+// request fails with its error.
+func intercept(before func(*http.Request) error) func(*apiserver.Options) {
+	return func(o *apiserver.Options) {
+		o.Cluster = rest.CopyConfig(o.Cluster)
+		o.Cluster.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if err := before(request); err != nil {
+					return nil, err
+				}
+				return next.RoundTrip(request)
+			})
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
 // into decodes a body.
 func into[T any](t *testing.T, a answer) T {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -168,8 +167,7 @@ func quick(o *apiserver.Options) { o.Heartbeat = 50 * time.Millisecond }
 
 func TestStreamSendsEvents(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "before"))
 
 	f := s.follow(token, "/events/stream")
@@ -231,15 +229,6 @@ func TestStreamResumedWithOtherRights(t *testing.T) {
 	viewer.may(one, canView)
 	id := s.follow(viewer.token, "/events/stream").until(t, "synced").id
 
-	becomes := func(status int) {
-		t.Helper()
-		eventually(t, "rights have changed", func() error {
-			if got := s.call(viewer.token, "GET", path(two, "in-"+two), ""); got.status != status {
-				return fmt.Errorf("answers %s", got)
-			}
-			return nil
-		})
-	}
 	begins := func(id string, want ...string) string {
 		t.Helper()
 		f := s.follow(viewer.token, "/events/stream", "Last-Event-ID", id)
@@ -255,10 +244,10 @@ func TestStreamResumedWithOtherRights(t *testing.T) {
 	revoke := viewer.may(two, canView)
 	shown := []string{"added in-" + one, "added in-" + two}
 	slices.Sort(shown)
-	becomes(http.StatusOK)
+	s.becomes(http.StatusOK, viewer.token, "GET", path(two, "in-"+two), "")
 	id = begins(id, "reset", shown[0], shown[1], "synced")
 	revoke()
-	becomes(http.StatusForbidden)
+	s.becomes(http.StatusForbidden, viewer.token, "GET", path(two, "in-"+two), "")
 	begins(id, "reset", "added in-"+one, "synced")
 }
 

@@ -15,8 +15,7 @@ import (
 
 func TestAnyVersionIsNeverStale(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	var group errgroup.Group
 	for writer := range 2 {
@@ -69,8 +68,7 @@ func TestRefusedDeletionIsASentence(t *testing.T) {
 
 func TestImageParametersAreBounded(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	for query, status := range map[string]int{
 		"blur=100": http.StatusServiceUnavailable, "blur=0.5": http.StatusServiceUnavailable, "rot=-360": http.StatusServiceUnavailable,
@@ -85,8 +83,7 @@ func TestImageParametersAreBounded(t *testing.T) {
 // Go's decoder.
 func TestErrorsOfBodiesAreInOurWords(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	token := newEditor(t, namespace).token
+	s, namespace, token := startForEditor(t)
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	one := path(namespace, "photos")
 	for _, request := range []struct{ method, path, mediaType string }{

@@ -1,12 +1,17 @@
 package wire
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -76,6 +81,31 @@ func TestEveryFieldOfTheSpecIsCarriedOver(t *testing.T) {
 		if reflect.ValueOf(flattenSource(&source)).FieldByName(field.Name).IsZero() {
 			t.Errorf("source.%s is lost on the way out", field.Name)
 		}
+	}
+}
+
+// TestAResponseThatIsSentBackChangesNothing in the sample that has all fields.
+func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "samples", "darkroom-full.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	if err := yaml.UnmarshalStrict(raw, darkroom); err != nil {
+		t.Fatal(err)
+	}
+	darkroom.Spec.ExtraEnv = append(darkroom.Spec.ExtraEnv, corev1.EnvVar{Name: "LITERAL", Value: "literal-value"})
+	darkroom.Annotations = map[string]string{"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied"}
+	response, err := json.Marshal(Flatten(darkroom))
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := NewDecoder(NewRegistry()).Decode(response, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := Expand(input, darkroom); !apiequality.Semantic.DeepEqual(after, darkroom) {
+		t.Errorf("it becomes\n%+v\nof\n%+v", after, darkroom)
 	}
 }
 
