@@ -10,13 +10,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// reply answers with a body that is ready.
-func reply(w http.ResponseWriter, contentType string, body []byte) {
-	w.Header().Set("Content-Type", contentType)
-	// An error means that the client is gone.
-	_, _ = w.Write(body)
-}
-
 // ready reports whether the cache is synchronized. Lists would be incomplete before.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	select {

@@ -17,12 +17,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// Media types of bodies.
-const (
-	typeJSON       = "application/json"
-	typeMergePatch = "application/merge-patch+json"
-)
-
 // Patterns of routes that are counted or logged otherwise than the rest.
 const (
 	streamRoute = "GET " + streamPath
@@ -241,11 +235,6 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "getSignIn", Method: http.MethodGet, Path: "/sign-in", Tags: []string{"Session"},
 		Summary: "Get the ways to sign in", Metadata: anyone, Security: none,
 	}, s.waysToSignIn)
-}
-
-// output is a response that is a body in JSON.
-type output[T any] struct {
-	Body T
 }
 
 // content documents a response that is not JSON.

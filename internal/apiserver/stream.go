@@ -64,7 +64,6 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 
 // The reasons why the server ends a stream. The client reconnects and resumes.
 var (
-	errTooSlow     = errors.New("the client is too slow")
 	errShutdown    = errors.New("the server stops")
 	errClientGone  = errors.New("the client is gone")
 	errNoLongerMay = errors.New("the caller is no longer known, or no longer allowed")

@@ -6,6 +6,27 @@ import (
 	"time"
 )
 
+// Media types of bodies.
+const (
+	typeJSON       = "application/json"
+	typeMergePatch = "application/merge-patch+json"
+)
+
+// output is a response that is a body in JSON.
+type output[T any] struct {
+	Body T
+}
+
+// reply answers with a body that is ready.
+func reply(w http.ResponseWriter, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	// An error means that the client is gone.
+	_, _ = w.Write(body)
+}
+
+// errTooSlow is the reason why a response ends whose client does not read it.
+var errTooSlow = errors.New("the client is too slow")
+
 // writeTimeout is how long a client may take to receive one piece of a response.
 const writeTimeout = 10 * time.Second
 
