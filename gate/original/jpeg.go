@@ -11,7 +11,7 @@ type JPEG struct {
 	Progressive bool
 	// CMYK files have four components.
 	CMYK bool
-	// Orientation is the orientation of Exif, 1 to 8; zero if there is none.
+	// Orientation is the orientation of Exif, valid from 1 to 8; zero if there is none.
 	Orientation int
 }
 
@@ -71,10 +71,7 @@ func orientation(segment []byte) int {
 			return 0
 		}
 		if order.Uint16(entries) == tagOrientation {
-			if value := int(order.Uint16(entries[8:])); value <= 8 {
-				return value
-			}
-			return 0
+			return int(order.Uint16(entries[8:]))
 		}
 		entries = entries[12:]
 	}

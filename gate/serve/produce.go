@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -15,11 +16,7 @@ import (
 
 // produce asks the source and makes an entry of what it returns.
 func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (result, error) {
-	var validators original.Validators
-	if known != nil {
-		validators = known.Source
-	}
-	response, body, release, err := p.fetch(ctx, client, r.Path, validators)
+	response, body, release, err := p.fetch(ctx, client, r.Path, cmp.Or(known, &cache.Entry{}).Source)
 	if err != nil {
 		return result{state: Miss}, err
 	}
@@ -27,9 +24,13 @@ func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Re
 		return result{p.cache.Revalidate(key, known, time.Now()), Revalidated}, nil
 	}
 	defer release()
-	made, contentType, err := p.transform(ctx, client, body, r)
+	made, err := p.transform(ctx, client, body, r)
 	if err != nil {
 		return result{state: Miss}, err
+	}
+	contentType := original.Type(made)
+	if contentType == "" {
+		return result{state: Miss}, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
 	}
 	entry := cache.NewEntry(made, contentType, response.Validators, time.Now())
 	p.cache.Put(key, entry)
@@ -69,35 +70,35 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 }
 
 // transform checks an original and applies the transformation of a request.
-func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r request.Request) (made []byte, contentType string, err error) {
+func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r request.Request) ([]byte, error) {
 	info, err := original.Inspect(body)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if info.Size.Pixels() > p.MaxSourcePixels {
-		return nil, "", problem.New(http.StatusRequestEntityTooLarge,
+		return nil, problem.New(http.StatusRequestEntityTooLarge,
 			"the original has %dx%d pixels; the maximum is %d pixels", info.Size.Width, info.Size.Height, p.MaxSourcePixels)
 	}
 	t := r.Transform
 	if t == (request.Transform{}) {
-		return body, info.ContentType, nil
+		return body, nil
 	}
 	if info.Format == "" || info.Format == "gif" {
-		return nil, "", problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
+		return nil, problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
 	}
 	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if factor := shrink.Factor(info, t); p.ShrinkFirst && factor > 1 && shrink.Weight(info) <= p.Memory/5 {
 		smaller, err := p.shrink(ctx, client, body, factor, info, t.Scaled(info.Size))
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if smaller != nil {
 			t = shrink.Exact(t, info.Size)
 			body = smaller
 			if info, err = original.Inspect(body); err != nil {
-				return nil, "", err
+				return nil, err
 			}
 		}
 	}
@@ -115,26 +116,19 @@ func (p *Pipeline) shrink(ctx context.Context, client string, body []byte, facto
 }
 
 // ask lets Darkroom transform an image when it has the memory for it.
-func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, string, error) {
+func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, error) {
 	weight := original.Weight(info, int64(len(body)), t)
 	if weight > heaviest(p.DarkroomMemory) {
-		return nil, "", problem.New(http.StatusRequestEntityTooLarge,
+		return nil, problem.New(http.StatusRequestEntityTooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
 	release, err := p.queues.transforms.acquire(ctx, client, max(weight, lightest(p.DarkroomMemory)))
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer release()
 	measure := since(p.metrics.transforms)
 	made, err := p.transformer.Transform(ctx, body, t.Query())
 	measure(err)
-	if err != nil {
-		return nil, "", err
-	}
-	contentType := original.Type(made)
-	if contentType == "" {
-		return nil, "", problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
-	}
-	return made, contentType, nil
+	return made, err
 }

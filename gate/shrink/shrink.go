@@ -20,15 +20,12 @@ const (
 )
 
 // Factor returns the number by which width and height can be divided, or 1 if the image must
-// be left alone.
+// be left alone. The transformation must have a result.
 func Factor(info original.Info, t request.Transform) int {
 	if info.Format != "jpeg" || info.JPEG.CMYK || info.Size.Pixels() < minPixels {
 		return 1
 	}
 	scaled := t.Scaled(info.Size)
-	if scaled.Width < 1 || scaled.Height < 1 {
-		return 1
-	}
 	return max(1, min(info.Size.Width/scaled.Width, info.Size.Height/scaled.Height)/2)
 }
 

@@ -13,7 +13,7 @@ import (
 // forbidden are networks that are never connected to: those of metadata services, which
 // hand out the credentials of the node, and addresses that belong to no host. The
 // NetworkPolicy of the chart has the metadata services too.
-var forbidden = parsePrefixes(
+var forbidden = []string{
 	"0.0.0.0/8",          // this network
 	"169.254.0.0/16",     // link-local; metadata of AWS, Google Cloud, Azure and others
 	"168.63.129.16/32",   // host of virtual machines on Azure
@@ -28,26 +28,18 @@ var forbidden = parsePrefixes(
 	"fd20:ce::254/128",   // metadata of Google Cloud
 	"fd00:c1::/32",       // metadata of Oracle Cloud
 	"fd00:42::/32",       // metadata of Scaleway
-)
+}
 
 // embedding are networks whose addresses contain an IPv4 address, with its position.
 var embedding = []struct {
-	network netip.Prefix
+	network string
 	at      int
 }{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12},    // NAT64
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12},  // NAT64, local use
-	{netip.MustParsePrefix("2002::/16"), 2},        // 6to4
-	{netip.MustParsePrefix("::/96"), 12},           // IPv4-compatible, deprecated
-	{netip.MustParsePrefix("::ffff:0:0:0/96"), 12}, // IPv4-translated
-}
-
-func parsePrefixes(networks ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(networks))
-	for i, network := range networks {
-		out[i] = netip.MustParsePrefix(network)
-	}
-	return out
+	{"64:ff9b::/96", 12},    // NAT64
+	{"64:ff9b:1::/48", 12},  // NAT64, local use
+	{"2002::/16", 2},        // 6to4
+	{"::/96", 12},           // IPv4-compatible, deprecated
+	{"::ffff:0:0:0/96", 12}, // IPv4-translated
 }
 
 var errForbidden = errors.New("address is not allowed")
@@ -78,14 +70,15 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 
 func (g guard) refuses(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
-	if slices.ContainsFunc(forbidden, func(network netip.Prefix) bool { return network.Contains(address) }) {
+	contains := func(network string) bool { return netip.MustParsePrefix(network).Contains(address) }
+	if slices.ContainsFunc(forbidden, contains) {
 		return true
 	}
 	if address.IsLoopback() {
 		return !g.loopback
 	}
 	for _, e := range embedding {
-		if e.network.Contains(address) {
+		if contains(e.network) {
 			raw := address.As16()
 			return guard{}.refuses(netip.AddrFrom4([4]byte(raw[e.at : e.at+4])))
 		}
