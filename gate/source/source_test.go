@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -129,6 +131,38 @@ func TestASourceWithoutAListenerIs502(t *testing.T) {
 	server.Close()
 	s, _ := New(Config{Kind: "webfolder", BaseURL: server.URL})
 	if _, _, err := read(t, s, "/a", original.Validators{}, 1); problem.Of(err).Status != 502 || problem.Of(err).RetryAfter == 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// stalled is a body that ends with the context of its request.
+type stalled struct{ ctx context.Context }
+
+func (s stalled) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}
+
+func (s stalled) Close() error { return nil }
+
+func TestABodyThatStallsIs504(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		start := time.Now()
+		_, err := (&Response{Body: stalled{ctx}, Length: -1}).Read(ctx, cancel, 100)
+		if p := problem.Of(err); p.Status != 504 || p.RetryAfter == 0 || time.Since(start) != ReadTimeout {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
+func TestASourceThatDoesNotRespondIs504(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits ten seconds")
+	}
+	t.Parallel()
+	s := folder(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 504 {
 		t.Errorf("%v", err)
 	}
 }
