@@ -3,7 +3,7 @@
 //
 // Each row starts new processes, since it reports peaks of memory. All traffic stays on
 // loopback. stack.go starts and measures processes, source.go serves originals, and
-// rows.go has the loads. With -soak, soak.go runs a mixed load behind the gate instead.
+// rows.go and flood.go have the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,9 +28,15 @@ func run() error {
 	flag.StringVar(&programs.darkroom, "darkroom", "bin/darkroom", "Darkroom or its test double")
 	flag.StringVar(&programs.gate, "gate", "bin/gate", "the gate")
 	span := flag.Duration("soak", 0, "run a mixed load for this time instead, and report memory, file descriptors and disk")
+	flag.IntVar(&urls, "urls", 5000, "number of different URLs in the row about many different URLs")
 	only := flag.String("run", ".", "regular expression of the rows to run")
+	behind := flag.String("behind", ".", "regular expression of the columns to run")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	columns, err := regexp.Compile(*behind)
 	if err != nil {
 		return err
 	}
@@ -44,6 +51,7 @@ func run() error {
 		fmt.Fprintln(os.Stderr, "nginx is not installed and is left out")
 	}
 	contenders = append(contenders, contender{"behind the gate", behindGate})
+	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return !columns.MatchString(c.name) })
 
 	origin, err := newOrigin()
 	if err != nil {

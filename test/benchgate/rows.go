@@ -65,6 +65,7 @@ var rows = []row{
 		slices.Sort(times)
 		return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", ms(times[200]), ms(times[396]))
 	}},
+	{"many different URLs by one client, while others ask for ordinary images", flood},
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

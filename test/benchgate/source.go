@@ -17,11 +17,13 @@ import (
 )
 
 // origin is a web folder that counts requests. Every path below /large is a photo of 12
-// megapixels, below /small one of 1200×800 pixels, and below /bad an error.
+// megapixels, below /small one of 1200×800 pixels, below /tiny one of 60×40 pixels, and below
+// /bad an error.
 type origin struct {
 	url          string
 	server       *http.Server
 	large, small []byte
+	tiny         []byte
 	bomb         []byte
 	requests     atomic.Int64
 
@@ -30,7 +32,7 @@ type origin struct {
 }
 
 func newOrigin() (*origin, error) {
-	o := &origin{large: photograph(4000, 3000), small: photograph(1200, 800), bomb: bomb()}
+	o := &origin{large: photograph(4000, 3000), small: photograph(1200, 800), tiny: photograph(60, 40), bomb: bomb()}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -67,6 +69,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(o.large)
 	case strings.HasPrefix(r.URL.Path, "/small"):
 		_, _ = w.Write(o.small)
+	case strings.HasPrefix(r.URL.Path, "/tiny"):
+		_, _ = w.Write(o.tiny)
 	case strings.HasPrefix(r.URL.Path, "/bomb"):
 		_, _ = w.Write(o.bomb)
 	default:
