@@ -141,8 +141,17 @@ func onlyPod(t *testing.T, darkroom *v1alpha1.Darkroom) corev1.Pod {
 	return pods[0]
 }
 
-// kill ends the program of a container with SIGKILL, as a lack of memory does.
+// kill ends the program of a container with SIGKILL.
 func kill(t *testing.T, darkroom *v1alpha1.Darkroom, container string) {
+	t.Helper()
+	process := processOf(t, darkroom, container)
+	if pid, err := strconv.Atoi(filepath.Base(process)); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Fatalf("cannot kill %s", process)
+	}
+}
+
+// processOf returns the directory in /proc of the program of a container.
+func processOf(t *testing.T, darkroom *v1alpha1.Darkroom, container string) string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -153,15 +162,12 @@ func kill(t *testing.T, darkroom *v1alpha1.Darkroom, container string) {
 	for _, process := range processes {
 		group, _ := os.ReadFile(filepath.Join(process, "cgroup")) // it may have ended
 		program, _ := os.ReadFile(filepath.Join(process, "comm"))
-		if !strings.Contains(string(group), id) || strings.TrimSpace(string(program)) != container {
-			continue
+		if strings.Contains(string(group), id) && strings.TrimSpace(string(program)) == container {
+			return process
 		}
-		if pid, err := strconv.Atoi(filepath.Base(process)); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
-			t.Fatalf("cannot kill %s", process)
-		}
-		return
 	}
 	t.Skip("the node's processes are not visible")
+	return ""
 }
 
 func containerStatus(t *testing.T, darkroom *v1alpha1.Darkroom, container string) corev1.ContainerStatus {
