@@ -63,17 +63,3 @@ func ignoreMissing(err error) error {
 	}
 	return err
 }
-
-// StampedVersion reads the version of a built component from its stamp.
-func StampedVersion(binDir, name string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(binDir, ".stamps", name))
-	if err != nil {
-		return "", fmt.Errorf("read the stamp of %s: %w", name, err)
-	}
-	first, _, _ := strings.Cut(string(data), "\n")
-	_, version, ok := strings.Cut(first, " ")
-	if !ok {
-		return "", fmt.Errorf("the stamp of %s has no version", name)
-	}
-	return version, nil
-}

@@ -12,9 +12,7 @@ import (
 func (p *plan) bootstrap(ctx context.Context, a *api) error {
 	objects := skipperObjects()
 	if p.options.Node == Simulated {
-		for i := range p.options.Nodes {
-			objects = append(objects, simulatedNode(i+1))
-		}
+		objects = append(objects, simulatedNode())
 	} else {
 		objects = append(objects, p.dnsObjects()...)
 		if err := p.waitForSystemNamespace(ctx, a); err != nil {

@@ -39,7 +39,7 @@ func (p *plan) apiServer() process.Spec {
 		"--etcd-cafile=" + p.layout.certificate(certs.EtcdCA),
 		"--etcd-certfile=" + p.layout.certificate(certs.EtcdClient),
 		"--etcd-keyfile=" + p.layout.key(certs.EtcdClient),
-		"--service-cluster-ip-range=" + p.options.ServiceCIDR,
+		"--service-cluster-ip-range=" + serviceCIDR,
 		"--allow-privileged=true",
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",

@@ -49,7 +49,7 @@ func (p *plan) dns() (process.Spec, error) {
 
 // dnsIP is the address of the Service of the cluster's DNS.
 func (p *plan) dnsIP() string {
-	network := netip.MustParsePrefix(p.options.ServiceCIDR).Addr().As4()
+	network := netip.MustParsePrefix(serviceCIDR).Addr().As4()
 	network[3] += 10
 	return netip.AddrFrom4(network).String()
 }

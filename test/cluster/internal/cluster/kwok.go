@@ -21,23 +21,22 @@ func (p *plan) kwok() process.Spec {
 	)
 }
 
-func nodeName(i int) string { return fmt.Sprintf("node-%d", i) }
+const nodeName = "node-1"
 
 // simulatedNode is a node as its kubelet would register it; kwok fills in the
 // rest.
-func simulatedNode(i int) map[string]any {
-	name := nodeName(i)
+func simulatedNode() map[string]any {
 	return map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Node",
 		"metadata": map[string]any{
-			"name":        name,
+			"name":        nodeName,
 			"annotations": map[string]string{"kwok.x-k8s.io/node": "fake"},
 			"labels": map[string]string{
 				"type":                   "kwok",
 				"kubernetes.io/arch":     "amd64",
 				"kubernetes.io/os":       "linux",
-				"kubernetes.io/hostname": name,
+				"kubernetes.io/hostname": nodeName,
 			},
 		},
 	}

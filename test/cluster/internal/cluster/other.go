@@ -43,7 +43,6 @@ func Pull(context.Context, string, string) error { return errNotLinux }
 func lockMachine(string) (func(), error)                              { return nil, errNotLinux }
 func sweepMachine() error                                             { return nil }
 func stopRealNode() error                                             { return nil }
-func containerdAddress() string                                       { return "" }
 func hostPID(pid int) int                                             { return pid }
 func (p *plan) prepareRealNode(context.Context) error                 { return errNotLinux }
 func (p *plan) containerd() (process.Spec, error)                     { return process.Spec{}, errNotLinux }

@@ -47,12 +47,12 @@ func newPlan(o Options) (*plan, error) {
 
 func (p *plan) writeCertificates() error {
 	o := certs.Options{APIServerHosts: []string{
-		loopback, "localhost", firstAddress(p.options.ServiceCIDR),
+		loopback, "localhost", firstAddress(serviceCIDR),
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
 	}}
 	if p.options.Node == Real {
 		o.APIServerHosts = append(o.APIServerHosts, p.nodeIP())
-		o.NodeName = nodeName(1)
+		o.NodeName = nodeName
 		o.NodeHosts = []string{p.nodeIP(), o.NodeName}
 	}
 	return certs.Write(p.layout.pki(), o)
@@ -85,7 +85,7 @@ func (p *plan) apiServerURL() string {
 func (p *plan) ingressURL() string { return fmt.Sprintf("http://%s:%d", loopback, p.ports.ingress) }
 
 // nodeIP is the real node's own address.
-func (p *plan) nodeIP() string { return firstAddress(p.options.PodCIDR) }
+func (p *plan) nodeIP() string { return firstAddress(podCIDR) }
 
 func (p *plan) kubeconfig(user string) string { return p.layout.configFile(user + ".kubeconfig") }
 

@@ -35,8 +35,8 @@ func (p *plan) waitForAPIServer(ctx context.Context, a *api) error {
 	})
 }
 
-func (p *plan) waitForNodes(ctx context.Context, a *api) error {
-	return poll(ctx, "the nodes to be ready", func(ctx context.Context) error {
+func (p *plan) waitForNode(ctx context.Context, a *api) error {
+	return poll(ctx, "the node to be ready", func(ctx context.Context) error {
 		var list struct {
 			Items []struct {
 				Spec struct {
@@ -50,7 +50,7 @@ func (p *plan) waitForNodes(ctx context.Context, a *api) error {
 		if err := a.do(ctx, http.MethodGet, "/api/v1/nodes", nil, &list); err != nil {
 			return err
 		}
-		ready, message := 0, "no node has registered"
+		message := "no node has registered"
 		for _, node := range list.Items {
 			for _, condition := range node.Status.Conditions {
 				if condition.Type != "Ready" {
@@ -59,16 +59,12 @@ func (p *plan) waitForNodes(ctx context.Context, a *api) error {
 				// The taint goes a moment after the condition; pods are not
 				// scheduled before.
 				if condition.Status == "True" && len(node.Spec.Taints) == 0 {
-					ready++
-				} else {
-					message = condition.Message
+					return nil
 				}
+				message = condition.Message
 			}
 		}
-		if ready < p.options.Nodes {
-			return fmt.Errorf("%d of %d ready: %s", ready, p.options.Nodes, message)
-		}
-		return nil
+		return errors.New(message)
 	})
 }
 
@@ -111,7 +107,7 @@ func answerOf(ctx context.Context, url string) (int, error) {
 // waitForAll waits for everything a test relies on, at once.
 func (p *plan) waitForAll(ctx context.Context, a *api) error {
 	waits := []func() error{
-		func() error { return p.waitForNodes(ctx, a) },
+		func() error { return p.waitForNode(ctx, a) },
 		func() error { return p.waitForServiceAccount(ctx, a) },
 		func() error { return p.waitForIngress(ctx) },
 	}

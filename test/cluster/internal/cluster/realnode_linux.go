@@ -15,7 +15,7 @@ import (
 // realNode describes the real node to the package that runs it.
 func (p *plan) realNode() node.Config {
 	return node.Config{
-		Name: nodeName(1), IP: p.nodeIP(), PodCIDR: p.options.PodCIDR,
+		Name: nodeName, IP: p.nodeIP(), PodCIDR: podCIDR,
 		Dir: p.layout.node(), BinDir: p.options.BinDir, LogDir: p.layout.Logs(),
 		KubeletKubeconfig: p.kubeconfig(certs.Kubelet), ProxyKubeconfig: p.kubeconfig(certs.KubeProxy),
 		ClientCA:           p.layout.certificate(certs.CA),
@@ -168,5 +168,4 @@ func checkReal(dir string) error {
 	return nil
 }
 
-func containerdAddress() string { return node.Containerd() }
-func hostPID(pid int) int       { return node.HostPID(pid) }
+func hostPID(pid int) int { return node.HostPID(pid) }

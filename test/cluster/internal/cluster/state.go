@@ -4,31 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"time"
 )
 
 // State describes a running cluster. It is written to cluster.json.
 type State struct {
 	Node       NodeKind `json:"node"`
-	Nodes      int      `json:"nodes"`
-	Kubernetes string   `json:"kubernetesVersion"`
-	APIServer  string   `json:"apiServer"`
 	Ingress    string   `json:"ingress"`
 	Kubeconfig string   `json:"kubeconfig"`
-	Logs       string   `json:"logs"`
 	BinDir     string   `json:"binDir"`
-	PodCIDR    string   `json:"podCIDR,omitempty"`
 	// NodeIP is the real node's address. Pods can reach servers that listen on it.
-	NodeIP      string `json:"nodeIP,omitempty"`
-	ServiceCIDR string `json:"serviceCIDR"`
-	// Containerd is the address of the real node's containerd.
-	Containerd string `json:"containerd,omitempty"`
+	NodeIP string `json:"nodeIP,omitempty"`
 	// Supervisor is the process that owns all others.
-	Supervisor int            `json:"supervisorPID"`
-	Components []Component    `json:"components"`
-	Ports      map[string]int `json:"ports"`
-	Started    time.Time      `json:"started"`
-	ReadyAfter string         `json:"readyAfter"`
+	Supervisor int         `json:"supervisorPID"`
+	Components []Component `json:"components"`
+	ReadyAfter string      `json:"readyAfter"`
 }
 
 // Component is one program of a running cluster.

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/build"
 )
 
 // startLimit is how long a cluster may take to become ready. Warm it takes
@@ -138,17 +136,17 @@ func (s *supervisor) start(ctx context.Context) error {
 	if err := s.group.start(p.skipper()); err != nil {
 		return err
 	}
-	if err := s.startNodes(ctx); err != nil {
+	if err := s.startNode(ctx); err != nil {
 		return err
 	}
 	if err := p.waitForAll(ctx, client); err != nil {
 		return err
 	}
-	s.step("nodes, the default ServiceAccount and the ingress controller are ready")
+	s.step("the node, the default ServiceAccount and the ingress controller are ready")
 	return nil
 }
 
-func (s *supervisor) startNodes(ctx context.Context) error {
+func (s *supervisor) startNode(ctx context.Context) error {
 	if s.plan.options.Node == Simulated {
 		return s.group.start(s.plan.kwok())
 	}
@@ -163,23 +161,15 @@ func (s *supervisor) startNodes(ctx context.Context) error {
 func (s *supervisor) describe() error {
 	p := s.plan
 	state := State{
-		Node: p.options.Node, Nodes: p.options.Nodes,
-		APIServer: p.apiServerURL(), Ingress: p.ingressURL(),
-		Kubeconfig: p.layout.Kubeconfig(), Logs: p.layout.Logs(), BinDir: p.options.BinDir,
-		ServiceCIDR: p.options.ServiceCIDR,
-		Supervisor:  readPID(p.layout.supervisorPID()),
-		Components:  s.group.list(),
-		Started:     s.started, ReadyAfter: time.Since(s.started).Round(time.Millisecond).String(),
-		Ports: map[string]int{
-			"etcd": p.ports.etcd, "kube-apiserver": p.ports.apiServer, "ingress": p.ports.ingress,
-			"kube-controller-manager": p.ports.controllerManager, "kube-scheduler": p.ports.scheduler,
-		},
+		Node:       p.options.Node,
+		Ingress:    p.ingressURL(),
+		Kubeconfig: p.layout.Kubeconfig(), BinDir: p.options.BinDir,
+		Supervisor: readPID(p.layout.supervisorPID()),
+		Components: s.group.list(),
+		ReadyAfter: time.Since(s.started).Round(time.Millisecond).String(),
 	}
-	state.Kubernetes = p.kubernetesVersion()
 	if p.options.Node == Real {
-		state.PodCIDR = p.options.PodCIDR
 		state.NodeIP = p.nodeIP()
-		state.Containerd = containerdAddress()
 		for i := range state.Components {
 			state.Components[i].PID = hostPID(state.Components[i].PID)
 		}
@@ -192,15 +182,6 @@ func (s *supervisor) afterRestart(name string, why error) {
 	if err := s.describe(); err != nil {
 		s.report(stepEvent, "%s", err)
 	}
-}
-
-// kubernetesVersion reads the version from the stamp of kube-apiserver.
-func (p *plan) kubernetesVersion() string {
-	version, err := build.StampedVersion(p.options.BinDir, "kube-apiserver")
-	if err != nil {
-		return "unknown"
-	}
-	return version
 }
 
 // readPID reads a process id from a file; 0 if there is none.

@@ -12,8 +12,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/build"
 )
 
-const binFlagHelp = "folder of the programs (default: bin/k8s of the repository, or bin/k8s-VERSION with KUBERNETES=VERSION)"
-
 func buildCommand() command {
 	return command{
 		name:      "build",
@@ -23,7 +21,8 @@ func buildCommand() command {
 Builds what is not up to date. The first time takes about ten minutes on two
 cores; afterwards the build cache makes it seconds.
 
-With KUBERNETES=v1.30.14 in the environment all commands use that version.
+The programs are in bin/k8s of the repository. With KUBERNETES=v1.30.14 in the environment all
+commands use that version, and bin/k8s-v1.30.14.
 
 Groups:
   %-10s kube-apiserver, etcd, kubectl: what envtest needs
@@ -33,11 +32,10 @@ Groups:
 Components: %s
 `, build.GroupAssets, build.GroupSimulated, build.GroupReal, build.GroupOLM, strings.Join(build.Names(), ", ")),
 		run: func(ctx context.Context, flags *flag.FlagSet, args []string) error {
-			bin := flags.String("bin", "", binFlagHelp)
 			if err := parse(flags, args); err != nil {
 				return err
 			}
-			dir, err := ensureBuilt(ctx, *bin, os.Stderr, flags.Args()...)
+			dir, err := ensureBuilt(ctx, os.Stderr, flags.Args()...)
 			if err != nil {
 				return err
 			}
@@ -56,14 +54,13 @@ Prints nothing else on standard output:
   KUBEBUILDER_ASSETS=$(cluster assets) go test ./...
 `,
 		run: func(ctx context.Context, flags *flag.FlagSet, args []string) error {
-			bin := flags.String("bin", "", binFlagHelp)
 			if err := parse(flags, args); err != nil {
 				return err
 			}
 			if err := noArguments(flags); err != nil {
 				return err
 			}
-			dir, err := ensureBuilt(ctx, *bin, os.Stderr, build.GroupAssets)
+			dir, err := ensureBuilt(ctx, os.Stderr, build.GroupAssets)
 			if err != nil {
 				return err
 			}
@@ -75,12 +72,12 @@ Prints nothing else on standard output:
 
 // ensureBuilt builds what is named, where needed, and returns the absolute
 // folder of the programs.
-func ensureBuilt(ctx context.Context, bin string, out io.Writer, names ...string) (string, error) {
+func ensureBuilt(ctx context.Context, out io.Writer, names ...string) (string, error) {
 	components, err := build.Select(names...)
 	if err != nil {
 		return "", err
 	}
-	dir, err := binDir(bin)
+	dir, err := binDir()
 	if err != nil {
 		return "", err
 	}

@@ -32,69 +32,40 @@ command's exit code. The command finds in its environment:
 		run: func(ctx context.Context, flags *flag.FlagSet, args []string) error {
 			var f clusterFlags
 			f.add(flags)
-			dirFlag := flags.String("dir", "", "folder of the cluster, whose logs stay (default: a temporary one, removed at the end)")
-			keep := flags.Bool("keep", false, "leave the cluster running at the end")
 			if err := parse(flags, args); err != nil {
 				return err
 			}
 			if flags.NArg() == 0 {
 				return errors.New("no command to run; for example: cluster exec -- kubectl get nodes")
 			}
-			return runWithCluster(ctx, f, *dirFlag, *keep, flags.Args())
+			return runWithCluster(ctx, f, flags.Args())
 		},
 	}
 }
 
-func runWithCluster(ctx context.Context, f clusterFlags, dirFlag string, keep bool, args []string) (err error) {
-	dir, remove, err := execDir(dirFlag)
+func runWithCluster(ctx context.Context, f clusterFlags, args []string) (err error) {
+	dir, err := os.MkdirTemp("", "cluster-")
 	if err != nil {
-		return err
+		return fmt.Errorf("make a folder for the cluster: %w", err)
 	}
-	if !keep {
-		defer func() {
-			if _, downErr := cluster.Down(dir); downErr != nil {
-				err = errors.Join(err, downErr)
-				return
-			}
-			err = errors.Join(err, remove())
-		}()
-	}
-	state, err := f.start(ctx, dir, !keep, os.Stderr)
-	if errors.Is(err, cluster.ErrRunning) {
-		return fmt.Errorf("a cluster runs in %s already; stop it with: cluster down --dir %s", dir, dir)
-	}
+	defer func() {
+		if _, downErr := cluster.Down(dir); downErr != nil {
+			err = errors.Join(err, downErr)
+			return
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	state, err := f.start(ctx, dir, true, os.Stderr)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "ready after %s\n", state.ReadyAfter)
-	if keep {
-		defer fmt.Fprintf(os.Stderr, "the cluster is kept; stop it with: cluster down --dir %s\n", dir)
-	}
 	return runCommand(ctx, args, append(os.Environ(),
 		"KUBECONFIG="+state.Kubeconfig,
 		"INGRESS_URL="+state.Ingress,
 		"CLUSTER_DIR="+dir,
 		"PATH="+state.BinDir+string(filepath.ListSeparator)+os.Getenv("PATH"),
 	))
-}
-
-// execDir returns the folder for the cluster, and how to remove it.
-func execDir(flag string) (string, func() error, error) {
-	if flag != "" {
-		dir, err := filepath.Abs(flag)
-		if err != nil {
-			return "", nil, fmt.Errorf("find %s: %w", flag, err)
-		}
-		if running, err := cluster.Running(dir); err != nil || running {
-			return "", nil, errors.Join(err, fmt.Errorf("a cluster runs in %s already; stop it with: cluster down --dir %s", dir, dir))
-		}
-		return dir, func() error { return nil }, nil
-	}
-	dir, err := os.MkdirTemp("", "cluster-")
-	if err != nil {
-		return "", nil, fmt.Errorf("make a folder for the cluster: %w", err)
-	}
-	return dir, func() error { return os.RemoveAll(dir) }, nil
 }
 
 // commandGrace is how long the command may take to end when it is told to.

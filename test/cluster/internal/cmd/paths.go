@@ -73,14 +73,14 @@ func absolute(path string, fallback ...string) (string, error) {
 var release = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+$`)
 
 // binDir is the folder of the programs.
-func binDir(flag string) (string, error) {
+func binDir() (string, error) {
 	if version := os.Getenv("KUBERNETES"); version != "" {
 		if !release.MatchString(version) {
 			return "", fmt.Errorf("KUBERNETES=%s: must be a version such as v1.30.14", version)
 		}
-		return absolute(flag, "bin", "k8s-"+version)
+		return absolute("", "bin", "k8s-"+version)
 	}
-	return absolute(flag, "bin", "k8s")
+	return absolute("", "bin", "k8s")
 }
 
 // clusterDir is the folder of the cluster.

@@ -16,23 +16,16 @@ const dirFlagHelp = "folder of the cluster (default: .cluster of the repository)
 
 // clusterFlags are the options of a cluster to start.
 type clusterFlags struct {
-	node, bin, podCIDR, serviceCIDR string
-	nodes                           int
+	node string
 }
 
 func (f *clusterFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&f.node, "node", string(cluster.Simulated), "kind of node: simulated, or real (needs root and Linux)")
-	flags.IntVar(&f.nodes, "nodes", 1, "number of simulated nodes")
-	flags.StringVar(&f.bin, "bin", "", binFlagHelp)
-	flags.StringVar(&f.podCIDR, "pod-cidr", cluster.DefaultPodCIDR, "network of a real node's pods")
-	flags.StringVar(&f.serviceCIDR, "service-cidr", cluster.DefaultServiceCIDR, "network of Services")
 }
 
 // start builds what the cluster needs and starts it in dir.
 func (f *clusterFlags) start(ctx context.Context, dir string, owned bool, out io.Writer) (cluster.State, error) {
-	o := cluster.Options{
-		Dir: dir, Node: cluster.NodeKind(f.node), Nodes: f.nodes, PodCIDR: f.podCIDR, ServiceCIDR: f.serviceCIDR,
-	}
+	o := cluster.Options{Dir: dir, Node: cluster.NodeKind(f.node)}
 	if err := o.Check(); err != nil {
 		return cluster.State{}, err
 	}
@@ -44,7 +37,7 @@ func (f *clusterFlags) start(ctx context.Context, dir string, owned bool, out io
 		}
 		group = build.GroupReal
 	}
-	bin, err := ensureBuilt(ctx, f.bin, out, group)
+	bin, err := ensureBuilt(ctx, out, group)
 	if err != nil {
 		return cluster.State{}, err
 	}
