@@ -57,6 +57,8 @@ type (
 // of their descriptions. They are linked to instead of spelled out.
 var kubernetesTypes = map[string]string{
 	"spec.resources":                             "resourcerequirements-v1-core",
+	"spec.autoscaling.behavior":                  "horizontalpodautoscalerbehavior-v2-autoscaling",
+	"spec.gate.resources":                        "resourcerequirements-v1-core",
 	"spec.extraEnv":                              "envvar-v1-core",
 	"spec.extraEnvFrom":                          "envfromsource-v1-core",
 	"spec.image.pullSecrets":                     "localobjectreference-v1-core",
