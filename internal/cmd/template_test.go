@@ -133,31 +133,23 @@ func samples(t *testing.T) map[string]string {
 	return found
 }
 
-// TestGoldenOutput covers the command and the sample with all fields. Values and manifests of
-// other Darkrooms have golden files in internal/values and helm-charts.
-func TestGoldenOutput(t *testing.T) {
+// TestGoldenValues covers the values of the sample with all fields. TestHelmMakesTheSameOfTheValues
+// compares manifests with those of Helm, which have golden files in helm-charts.
+func TestGoldenValues(t *testing.T) {
 	const name = "darkroom-full"
-	sample := samples(t)[name]
-	for golden, args := range map[string][]string{
-		name + ".yaml":        {"-f", sample},
-		name + ".values.yaml": {"-f", sample, "--values"},
-	} {
-		t.Run(golden, func(t *testing.T) {
-			got := printed(t, "", args...)
-			golden := filepath.Join("testdata", "template", golden)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v (go test ./internal/cmd -update writes it)", err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("differs from %s; if intended, go test ./internal/cmd -update (-want +got):\n%s", golden, diff)
-			}
-		})
+	got := printed(t, "", "-f", samples(t)[name], "--values")
+	golden := filepath.Join("testdata", name+".values.yaml")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatalf("%v (go test ./internal/cmd -update writes it)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("differs from %s; if intended, go test ./internal/cmd -update (-want +got):\n%s", golden, diff)
 	}
 }
 
