@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"image"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -28,28 +26,6 @@ func get(h http.Handler, method, path string) *httptest.ResponseRecorder {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, httptest.NewRequest(method, path, nil))
 	return recorder
-}
-
-func TestTheSamplesAreImagesOfTheirFormat(t *testing.T) {
-	h := folder(t)
-	for path, format := range map[string]string{
-		"/images/sample.png": "png", "/images/sample.jpg": "jpeg", "/images/transparent.png": "png",
-	} {
-		answer := get(h, http.MethodGet, path)
-		img, got, err := image.Decode(answer.Body)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if got != format || answer.Header().Get("Content-Type") != "image/"+format {
-			t.Errorf("%s is %s, served as %q", path, got, answer.Header().Get("Content-Type"))
-		}
-		if size := img.Bounds().Size(); size != image.Pt(imageWidth, imageHeight) {
-			t.Errorf("%s measures %v", path, size)
-		}
-		if opaque := img.(interface{ Opaque() bool }).Opaque(); opaque == strings.Contains(path, "transparent") {
-			t.Errorf("%s: opaque is %v", path, opaque)
-		}
-	}
 }
 
 func TestOnlyExactPathsAreServed(t *testing.T) {
@@ -82,12 +58,6 @@ func TestOnlyExactPathsAreServed(t *testing.T) {
 		if got := get(h, test.method, test.path).Code; got != test.want {
 			t.Errorf("%s %s: %d, want %d. %s", test.method, test.path, got, test.want, test.why)
 		}
-	}
-}
-
-func TestAnUnknownFolderDoesNotStart(t *testing.T) {
-	if _, _, err := webFolderCommand([]string{"--dir", filepath.Join(t.TempDir(), "none")}, nil); err == nil {
-		t.Error("started")
 	}
 }
 
@@ -145,13 +115,5 @@ func TestEachRequestButProbesIsALineUntilTheEnd(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Errorf("end: %v", err)
-	}
-}
-
-func TestAnUnknownCommandIsAnError(t *testing.T) {
-	for _, args := range [][]string{nil, {"ftp"}, {"webfolder", "--nope"}, {"webfolder", "--addr", "nowhere:x"}} {
-		if err := run(t.Context(), args, os.Getenv, io.Discard); err == nil {
-			t.Errorf("ran with %q", args)
-		}
 	}
 }
