@@ -73,18 +73,6 @@ func (b *Builder) Label(key, value string) *Builder {
 	return b
 }
 
-// Created sets metadata.creationTimestamp.
-func (b *Builder) Created(at metav1.Time) *Builder {
-	b.darkroom.CreationTimestamp = at
-	return b
-}
-
-// Finalizers sets metadata.finalizers.
-func (b *Builder) Finalizers(finalizers ...string) *Builder {
-	b.darkroom.Finalizers = finalizers
-	return b
-}
-
 // Paused sets the annotation that pauses the Darkroom.
 func (b *Builder) Paused() *Builder {
 	return b.Annotation(v1alpha1.AnnotationPaused, "true")
