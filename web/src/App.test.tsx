@@ -17,8 +17,10 @@ let good: boolean;
 /** Who is signed in, and the only namespace to create Darkrooms in; none: all. */
 let username: string;
 let mayCreateIn: string | undefined;
-/** How many streams of events are open. */
+/** How many streams of events are open; cut ends them, and keeps the server away. */
 let streams: number;
+let cut: () => void;
+let isAway: boolean;
 /** The Darkroom on the server; a write needs its version. */
 let stored: Darkroom;
 
@@ -31,12 +33,17 @@ const stream = (signal: AbortSignal | null | undefined) =>
       const events = [["reset", {}], ["added", stored], ["synced", { items: 1, all: true }]] as const;
       out.enqueue(new TextEncoder().encode(events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("")));
       signal?.addEventListener("abort", () => out.close());
+      cut = () => {
+        isAway = true;
+        out.error(new Error("the connection was lost"));
+      };
     },
   });
 
 beforeEach(() => {
   good = true;
   streams = 0;
+  isAway = false;
   username = "alice";
   mayCreateIn = undefined;
   stored = darkroom();
@@ -58,6 +65,9 @@ beforeEach(() => {
       case "/access":
         return reply(200, { create: !mayCreateIn || path.includes(`namespace=${mayCreateIn}`), update: true, delete: true, image: true, log: true, createSecret: true });
       case "/events/stream":
+        if (isAway) {
+          return Promise.reject(new Error("no connection"));
+        }
         streams++;
         init.signal?.addEventListener("abort", () => streams--);
         return Promise.resolve(new Response(stream(init.signal)));
@@ -66,14 +76,24 @@ beforeEach(() => {
           return reply(200, `replicas: ${method}\n`);
         }
         if (path.endsWith("/review")) {
-          return reply(200, { manifest: "replicas: POST\n", outcome: { hosts: [], secrets: [], pods: "keep" } });
+          const { gate } = JSON.parse(init.body as string) as DarkroomInput;
+          return reply(200, { manifest: `replicas: POST\n${gate ? "image: the-gate\n" : ""}`, outcome: { hosts: [], secrets: [], pods: "keep" } });
+        }
+        if (path.endsWith("/pods")) {
+          return reply(403, { title: "Forbidden", status: 403, detail: "pods is forbidden" });
+        }
+        if (path.endsWith("/revisions")) {
+          return reply(200, { items: revisions });
+        }
+        if (method === "POST" && !path.includes("dryRun")) {
+          stored = darkroom(JSON.parse(init.body as string) as Partial<Darkroom>);
         }
         if (method === "PUT") {
           if (new Headers(init.headers).get("If-Match") !== `"${stored.resourceVersion ?? ""}"`) {
             return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });
           }
           if (!path.includes("dryRun")) {
-            change(JSON.parse(init.body as string) as DarkroomInput);
+            change({ gate: undefined, ...(JSON.parse(init.body as string) as DarkroomInput) });
           }
         }
         return reply(200, stored);
@@ -81,8 +101,14 @@ beforeEach(() => {
   });
 });
 
+/** A change by a user of the page, after an installation by kubectl. */
+const revisions = [
+  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-apiserver:system:serviceaccount:photos:alice", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
+  { revision: 1, status: "superseded", createdAt: "2026-01-01T00:00:00Z", changedBy: "kubectl-create", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 1 } },
+];
+
 /** Changes the Darkroom on the server. */
-const change = (part: Partial<DarkroomInput>) => {
+const change = (part: { [field in keyof DarkroomInput]?: DarkroomInput[field] | undefined }) => {
   stored = { ...stored, ...(part as Partial<Darkroom>), resourceVersion: String(Number(stored.resourceVersion) + 1) };
 };
 
@@ -216,4 +242,41 @@ test("the form suggests a namespace in which the user may create", async () => {
   render(<App />);
   const field = await screen.findByLabelText<HTMLInputElement>(/^Namespace/);
   expect(field.value).toBe("team-a");
+});
+
+test("a gate is created, reviewed, changed and turned off in the form", async () => {
+  history.replaceState(null, "", "/ui/create");
+  render(<App />);
+  const user = userEvent.setup();
+  const gate = () => screen.findByRole<HTMLInputElement>("switch", { name: "Limit and cache requests with a gate" });
+  const save = async (button: string, name = stored.name) => {
+    await user.click(screen.getByRole("button", { name: "Review changes" }));
+    await screen.findByRole("heading", { name: /^Review/ });
+    const shown = document.body.textContent.includes("the-gate");
+    await user.click(screen.getByRole("button", { name: button }));
+    await screen.findByRole("heading", { name, level: 1 });
+    return shown;
+  };
+  await user.type(await screen.findByLabelText(/^Base URL/), "https://example.com/images");
+  await user.type(screen.getByLabelText(/^Name\b(?!space)/), "dogs");
+  await user.click(screen.getByRole("button", { name: "More settings" }));
+  await user.click(await gate());
+  await user.type(screen.getByLabelText("Maximum width (pixels)"), "1200");
+  await user.type(screen.getByLabelText("Cache on disk"), "1Gi");
+  expect(await save("Create", "dogs")).toBe(true);
+  expect(stored.gate).toEqual({ limits: { maxWidth: 1200 }, cache: { disk: "1Gi" } });
+
+  await user.click(screen.getByRole("link", { name: "Edit" }));
+  expect((await gate()).checked).toBe(true);
+  await user.clear(screen.getByLabelText("Maximum width (pixels)"));
+  await user.clear(screen.getByLabelText("Cache on disk"));
+  expect((await gate()).checked).toBe(true);
+  await save("Save");
+  expect(stored.gate).toEqual({});
+
+  await user.click(screen.getByRole("link", { name: "Edit" }));
+  await user.click(await gate());
+  expect(screen.queryByLabelText("Cache on disk")).toBeNull();
+  expect(await save("Save")).toBe(false);
+  expect(stored.gate).toBeUndefined();
 });

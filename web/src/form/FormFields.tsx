@@ -7,6 +7,7 @@ import { useNamespaces } from "../useNamespaces";
 import { list } from "../words/format";
 import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
 import { withValue } from "../model/model";
+import { Gate } from "./Gate";
 import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { SubDomains } from "./SubDomains";
@@ -49,6 +50,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
             <SelectField path={["logLevel"]} label="Log level" unset="info (default)" />
           </div>
           <ProbeTimes />
+          <Gate />
           <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
           {!input.gateway && (
             <div className="dr-pair">
@@ -65,7 +67,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
           <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
           <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
           <Content component="small" className="dr-quiet">
-            Use the YAML tab for gateways, environment variables, pod templates and other settings.
+            Use the YAML tab for gateways, presets of the gate, environment variables, pod templates and other settings.
           </Content>
         </FormSection>
       </ExpandableSection>

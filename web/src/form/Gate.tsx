@@ -1,0 +1,40 @@
+import { Switch } from "@patternfly/react-core";
+import { useState } from "react";
+import type { DarkroomInput } from "../api/types";
+import { withValue } from "../model/model";
+import { FormContext, Help, idOf, NumberField, TextField, useForm } from "./fields";
+
+/** spec.gate: a proxy in each pod, and the limits of requests. */
+export function Gate() {
+  const form = useForm();
+  const { input, change, disabled } = form;
+  const { gate } = input;
+  /** The settings of a gate that was turned off, perhaps by mistake. */
+  const [aside, setAside] = useState<DarkroomInput["gate"]>({});
+  const turn = (on: boolean) => {
+    setAside(gate ?? aside);
+    change(withValue(input, ["gate"], on ? aside : undefined), "gate");
+  };
+  return (
+    <>
+      <div>
+        <Switch id={idOf("gate")} label="Limit and cache requests with a gate" isDisabled={disabled} isChecked={gate !== undefined} onChange={(_, on) => turn(on)} aria-describedby={`${idOf("gate")}-help`} />
+        <Help location="gate" help="A proxy in each pod that refuses what costs too much, and fetches and resizes each image once" />
+      </div>
+      {gate && (
+        // A gate without settings stays a gate.
+        <FormContext value={{ ...form, change: (next, location) => change({ gate: {}, ...next }, location) }}>
+          <div className="dr-pair">
+            <NumberField path={["gate", "limits", "maxWidth"]} label="Maximum width (pixels)" isOptional placeholder="4096" />
+            <NumberField path={["gate", "limits", "maxHeight"]} label="Maximum height (pixels)" isOptional placeholder="4096" />
+          </div>
+          <div className="dr-pair">
+            <NumberField path={["gate", "limits", "maxSourcePixels"]} label="Maximum pixels of an original" isOptional placeholder="50000000" />
+            <TextField path={["gate", "limits", "maxSourceBytes"]} label="Maximum size of an original" placeholder="64Mi" />
+            <TextField path={["gate", "cache", "disk"]} label="Cache on disk" placeholder="none" help="Results are always cached in memory" />
+          </div>
+        </FormContext>
+      )}
+    </>
+  );
+}
