@@ -230,6 +230,7 @@ test("a change that the operator has not handled is said to wait for it, and whe
   await screen.findByText(/^Waiting for the operator for 9\d s/);
   expect(screen.getByText(/Check that the operator runs/)).toBeTruthy();
   expect(screen.getByText(/^Status from before the last change/)).toBeTruthy();
+  expect(screen.getByText("Operator behind for 90 s")).toBeTruthy();
   act(() => navigate("/"));
   await screen.findByRole("link", { name: "cats" });
   expect(screen.getByText(/^Waiting for the operator for 9\d s/).getAttribute("title")).toMatch(/Check that the operator runs/);
@@ -242,6 +243,15 @@ test("the form suggests a namespace in which the user may create", async () => {
   render(<App />);
   const field = await screen.findByLabelText<HTMLInputElement>(/^Namespace/);
   expect(field.value).toBe("team-a");
+});
+
+test("the head says that the page is live, and for how long it has had no connection", async () => {
+  history.replaceState(null, "", "/");
+  render(<App />);
+  await screen.findByText("Live");
+  cut();
+  await screen.findByText("No connection for a few seconds");
+  expect(screen.getByRole("link", { name: "cats" })).toBeTruthy();
 });
 
 test("a gate is created, reviewed, changed and turned off in the form", async () => {

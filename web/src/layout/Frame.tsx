@@ -46,7 +46,7 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
         <Toolbar isFullHeight isStatic>
           <ToolbarContent>
             <ToolbarGroup align={{ default: "alignEnd" }} gap={{ default: "gapXs" }}>
-              <ToolbarItem className="dr-fresh">
+              <ToolbarItem>
                 <Freshness />
               </ToolbarItem>
               <ToolbarItem>

@@ -1,24 +1,31 @@
 import { Label } from "@patternfly/react-core";
-import { useConnection, useSynced } from "../live/useLive";
+import { useSyncExternalStore } from "react";
+import { everySecond } from "../clock";
+import { useConnection, useStore, useSynced } from "../live/useLive";
+import { spell, waitingFor } from "../words/waiting";
 
-/** Whether what the page shows is up to date. */
+/** Whether what the page shows is up to date: live, without the server since a time, or ahead of the operator. */
 export function Freshness() {
+  const store = useStore();
   const connection = useConnection();
   const synced = useSynced();
-  const lost = connection === "lost" && synced;
+  const seconds = useSyncExternalStore(everySecond, () => {
+    const { darkrooms, since } = store.read();
+    const late = connection === "lost" ? Date.now() - since : Math.max(-1000, ...darkrooms.map((one) => waitingFor(one, Date.now()) ?? -1000));
+    return Math.floor(late / 1000);
+  });
+  const [color, text, title] =
+    connection === "lost"
+      ? (["yellow", `No connection for ${spell(seconds)}`, "The page may be out of date. Reconnecting…"] as const)
+      : seconds >= 3
+        ? (["blue", `Operator behind for ${spell(seconds)}`, "The operator has not handled the last change of a Darkroom."] as const)
+        : (["green", "Live", undefined] as const);
   return (
-    <span role="status" title={lost ? "The page may be out of date. Reconnecting…" : undefined}>
-      {lost ? (
-        <Label isCompact color="yellow">
-          Connection lost
+    <span role="status" title={title} className="dr-fresh">
+      {synced && (connection === "lost" || connection === "live") && (
+        <Label isCompact color={color} className={color === "green" ? "dr-live" : undefined}>
+          {text}
         </Label>
-      ) : (
-        connection === "live" &&
-        synced && (
-          <Label isCompact color="green" className="dr-live">
-            Live
-          </Label>
-        )
       )}
     </span>
   );

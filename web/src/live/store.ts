@@ -12,6 +12,8 @@ export interface Snapshot {
   /** Whether the caller may watch all namespaces. */
   all: boolean;
   connection: Connection;
+  /** When the connection became what it is, in milliseconds since 1970. */
+  since: number;
   problem: Problem | undefined;
 }
 
@@ -30,7 +32,7 @@ export class Store {
   private coming: Map<string, Darkroom> | undefined;
   private listeners = new Set<() => void>();
   private due = false;
-  private snapshot: Snapshot = { darkrooms: [], synced: false, all: true, connection: "connecting", problem: undefined };
+  private snapshot: Snapshot = { darkrooms: [], synced: false, all: true, connection: "connecting", since: 0, problem: undefined };
 
   constructor(private readonly schedule: Schedule = (run) => run()) {}
 
@@ -85,7 +87,7 @@ export class Store {
   }
 
   connect(connection: Connection, problem?: Problem): void {
-    this.publish({ connection, problem });
+    this.publish({ connection, problem, ...(connection === this.snapshot.connection ? {} : { since: Date.now() }) });
   }
 
   private publishSoon(): void {

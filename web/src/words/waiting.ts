@@ -30,15 +30,18 @@ export interface Waiting {
   advice: string | undefined;
 }
 
+/** A time in words: 20 s, 3 min. It changes seldom, because screen readers announce it. */
+export const spell = (seconds: number): string =>
+  seconds < 10 ? "a few seconds" : seconds < 120 ? `${Math.floor(seconds / 10) * 10} s` : `${Math.floor(seconds / 60)} min`;
+
 /** What to say of a change that the operator has not handled; nothing in its first seconds, which are normal. */
 export function useWaiting(darkroom: Darkroom): Waiting | undefined {
   const seconds = useSyncExternalStore(everySecond, () => Math.floor((waitingFor(darkroom, Date.now()) ?? -1000) / 1000));
   if (seconds < 3) {
     return undefined;
   }
-  const time = seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
   return {
-    title: `Waiting for the operator for ${time}`,
+    title: `Waiting for the operator for ${spell(seconds)}`,
     advice:
       seconds * 1000 < patience
         ? undefined
