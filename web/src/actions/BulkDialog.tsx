@@ -1,12 +1,13 @@
 import { Alert, Button, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
 import { Dialog } from "../layout/Dialog";
 import { useRef, useState } from "react";
+import { Problem } from "../api/problem";
 import { keyOf, type Darkroom } from "../api/types";
 import { Code } from "../detail/Code";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
-import { bulkWords, commandOf, words, type BulkAction } from "./actions";
+import { bulkWords, commandOf, opposites, words, type ActionName, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
 import { perform, timestamp } from "./perform";
 
@@ -19,6 +20,8 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
   const [running, setRunning] = useState<{ of: number; done: number }>();
   const [failures, setFailures] = useState<Failure[]>([]);
   const stopped = useRef(false);
+  /** Those that were changed, as they are then: undo changes no other version. */
+  const changed = useRef<Darkroom[]>([]);
   const { effect, act } = words[action];
   const { ask, done } = bulkWords[action];
   const pending = failures.length > 0 ? failures.map(({ darkroom }) => darkroom) : possible;
@@ -28,7 +31,11 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
     setRunning({ of: pending.length, done: 0 });
     const failed = await changeAll(
       pending,
-      async (seen) => store.put(await perform(action, seen, now)),
+      async (seen) => {
+        const next = await perform(action, seen, now);
+        changed.current.push(next);
+        store.put(next);
+      },
       () => setRunning((before) => before && { ...before, done: before.done + 1 }),
       () => stopped.current,
     );
@@ -39,7 +46,15 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
     setFailures(failed);
     if (failed.length === 0) {
       onClose();
-      toast(done(counted(possible.length)));
+      const opposite = opposites[action];
+      toast(done(counted(possible.length)), opposite && { label: "Undo", run: () => undo(opposite) });
+    }
+  };
+  const undo = async (opposite: ActionName) => {
+    const [first, ...others] = await changeAll(changed.current, async (seen) => store.put(await perform(opposite, seen, now)), () => undefined, () => false);
+    if (first) {
+      const { status, title, message } = first.problem;
+      throw new Problem(status, title, `${keyOf(first.darkroom)}${others.length > 0 ? ` and ${others.length} more` : ""}: ${message}`);
     }
   };
   const close = () => {

@@ -81,6 +81,11 @@ test("an action changes the Darkrooms that the filters show, and leaves out thos
   expect(await screen.findByText("Reconciliation paused for 2 Darkrooms")).toBeTruthy();
   expect(screen.queryByRole("dialog")).toBeNull();
   expect(writes.sort()).toEqual(["cats", "dogs"].map((name) => `${name} ${JSON.stringify({ annotations: { [pausedAnnotation]: "true" } })}`));
+  writes = [];
+  forbidden = ["dogs"];
+  await user.click(screen.getByRole("button", { name: "Undo" }));
+  expect(await screen.findByText("Not undone: photos/dogs: you may not update dogs")).toBeTruthy();
+  expect(writes.sort()).toEqual(["cats", "dogs"].map((name) => `${name} ${JSON.stringify({ annotations: { [pausedAnnotation]: null } })}`));
 });
 
 test("those that could not be changed are named, and can be tried again", async () => {
