@@ -589,6 +589,12 @@ const steps = [
       await inspect(editor, "list");
       await editor.setViewportSize({ width: 360, height: 800 });
       await settles(table.getByRole("link", { name: "album", exact: true }), (box) => box.y < 480, "on a phone the first row is");
+      const cut = await editor.evaluate(() => {
+        const range = document.createRange();
+        const parts = [...document.querySelectorAll(".dr-domains a")].flatMap((link) => [...link.childNodes]);
+        return parts.filter((part) => (range.selectNodeContents(part), range.getClientRects().length > 1)).map(({ textContent }) => textContent);
+      });
+      assert.deepEqual(cut, [], "on a phone host names break inside of words");
       // 200 % zoom of a small screen.
       await editor.setViewportSize({ width: 640, height: 400 });
       await editor.getByRole("button", { name: "Actions" }).click({ trial: true });
@@ -600,6 +606,31 @@ const steps = [
       await rest("DELETE", `/darkrooms/${namespace}/other`);
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached", timeout: patience });
       assert(await editor.evaluate(() => "notReloaded" in window), "the page was loaded anew");
+    },
+  ],
+  [
+    "shows the list in each of eight tabs",
+    async () => {
+      // Headless browsers call all of their tabs visible.
+      const context = editor.context();
+      await context.addInitScript(() => {
+        let state = "hidden";
+        Object.defineProperty(document, "visibilityState", { get: () => state });
+        addEventListener("turned", () => {
+          state = state === "hidden" ? "visible" : "hidden";
+          document.dispatchEvent(new Event("visibilitychange"));
+        });
+      });
+      for (let i = 0; i < 8; i++) {
+        const tab = await context.newPage();
+        const turn = () => tab.evaluate(() => dispatchEvent(new Event("turned")));
+        await tab.goto(url);
+        await turn();
+        await tab.getByRole("link", { name: "album", exact: true }).waitFor();
+        await turn();
+      }
+      await context.close();
+      editor = await person(env("EDITOR_TOKEN"));
     },
   ],
   [

@@ -290,3 +290,11 @@ test("a gate is created, reviewed, changed and turned off in the form", async ()
   expect(await save("Save")).toBe(false);
   expect(stored.gate).toBeUndefined();
 });
+
+test("without the right to pods, how many are ready is known from the status", async () => {
+  stored = darkroom({ status: { ...darkroom().status, pods: "1/2" } });
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  await userEvent.setup().click(await screen.findByRole("button", { name: "Pods: 1 of 2 ready" }));
+  expect(await screen.findByText("No permission to list pods")).toBeTruthy();
+});

@@ -13,7 +13,7 @@ export function darkroom(part: Partial<Darkroom> = {}): Darkroom {
     resourceVersion: "10",
     generation: 1,
     createdAt: "2026-01-01T00:00:00Z",
-    status: { phase: "Ready", domains: [`${name}.darkroom.example.com`], version: "v0.4.2", replicas: 1, readyReplicas: 1 },
+    status: { phase: "Ready", domains: [`${name}.darkroom.example.com`], version: "v0.4.2", replicas: 1, readyReplicas: 1, pods: "1/1" },
     ...part,
   };
 }

@@ -8,6 +8,7 @@ import { Age, ago } from "../words/AgeText";
 import { oldPodsServe, sourceReadyOf } from "../words/conditions";
 import { milliseconds, plural } from "../words/format";
 import { phaseOf, phases } from "../words/phases";
+import { troubleOf } from "../words/remedies";
 import { useWaiting } from "../words/waiting";
 import { ImageLink } from "./ImageLink";
 import { ImageView } from "./ImageView";
@@ -45,6 +46,7 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
             query="w=960"
             round={round + (Date.parse(check?.lastTransitionTime ?? "") || 0)}
             alt={probe.path}
+            isQuiet={troubleOf(darkroom) !== undefined}
             onServed={setServed}
           />
         )}

@@ -1,6 +1,7 @@
 import { Button, Dropdown, DropdownItem, DropdownList, MenuToggle } from "@patternfly/react-core";
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
+import { Breakable } from "../words/Breakable";
 import { urlOf } from "../words/domains";
 import { htmlOf, imageUrl, markdownOf, srcsetOf } from "./snippets";
 
@@ -22,7 +23,7 @@ export function ImageLink({ darkroom, path, query }: { darkroom: Darkroom; path:
   return (
     <div className="dr-row dr-url">
       <code className="dr-break" aria-label="URL of the image">
-        {url}
+        <Breakable text={url} />
       </code>
       <Dropdown
         isOpen={open}

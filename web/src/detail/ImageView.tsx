@@ -15,12 +15,14 @@ interface Props {
   round?: number;
   title?: string;
   alt: string;
+  /** The view already says what is wrong. */
+  isQuiet?: boolean;
   /** Called with each image that was served. */
   onServed?: (image: FetchedImage) => void;
 }
 
 /** One image as the Darkroom serves it now, with its size. */
-export function ImageView({ of, path, query, round = 0, title, alt, onServed }: Props) {
+export function ImageView({ of, path, query, round = 0, title, alt, isQuiet = false, onServed }: Props) {
   const { value, problem, reload } = useLoaded<FetchedImage>(`${keyOf(of)} ${path} ${query} ${round}`, async (signal) => {
     const params = new URLSearchParams(query);
     params.set("path", path);
@@ -43,6 +45,8 @@ export function ImageView({ of, path, query, round = 0, title, alt, onServed }: 
       )}
       {problem?.status === 403 ? (
         <MissingRight to="image" namespace={of.namespace} />
+      ) : problem && isQuiet ? (
+        <p className="dr-quiet">No image: {problem.message}</p>
       ) : problem ? (
         <Alert component="p" isInline variant="warning" title="No image" role="alert" className="dr-break" actionLinks={<AlertActionLink onClick={reload}>Try again</AlertActionLink>}>
           {problem.message}

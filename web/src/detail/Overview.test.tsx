@@ -39,6 +39,15 @@ test("the cause is said once, with the ways out; the operator's sentence is fold
   expect(screen.getAllByText(sentence)).toHaveLength(1);
 });
 
+test("while old pods serve, an image that is missing is said beside the cause, not again", async () => {
+  const message = "New pods do not serve the image of spec.probe.";
+  const of = withImage({ status: "False", reason: "ImageNotFound", message });
+  const conditions = [{ type: "Ready", status: "False", reason: "ImageNotFound", message }, ...(of.status.conditions ?? []).slice(1)];
+  render(<Overview darkroom={{ ...of, status: { ...of.status, phase: "Degraded", message, conditions } }} access={undefined} />);
+  expect(await screen.findByText("No image: no image")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
+});
+
 test("without permission to update, the only way out is another check", () => {
   const of = darkroom({ status: { ...darkroom().status, phase: "Degraded", conditions: [{ type: "Ready", status: "False", reason: "SourceTimeout" }] } });
   render(<Overview darkroom={of} access={{ update: false } as Access} />);

@@ -2,7 +2,9 @@ import { DescriptionList, DescriptionListDescription, DescriptionListGroup, Desc
 import { useState, type ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { Age, ago } from "../words/AgeText";
+import { Breakable } from "../words/Breakable";
 import { urlOf } from "../words/domains";
+import { plural } from "../words/format";
 import { phaseOf } from "../words/phases";
 import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
@@ -18,17 +20,16 @@ import { Progress } from "./Progress";
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   /** Counts the checks that the user asked for. */
   const [round, setRound] = useState(0);
-  const { status, replicas = 1 } = darkroom;
-  const wanted = darkroom.autoscaling ? status.replicas : replicas;
+  const { status } = darkroom;
   return (
-    <div className="dr-stack dr-overview">
+    <div className="dr-stack">
       <ProblemBox darkroom={darkroom} access={access} onCheck={() => setRound(round + 1)} />
       <FirstImage darkroom={darkroom} access={access} round={round} />
       <Progress darkroom={darkroom} />
       <Fold id="conditions" title="Conditions">
         <Conditions conditions={status.conditions ?? []} />
       </Fold>
-      <Fold id="pods" title={`Pods: ${status.readyReplicas} of ${wanted} ready`} isOpen={phaseOf(darkroom) !== "Ready" && status.replicas > 0}>
+      <Fold id="pods" title={`Pods: ${(status.pods ?? "0/0").replace("/", " of ")} ready`} isOpen={phaseOf(darkroom) !== "Ready" && status.replicas > 0}>
         <Pods darkroom={darkroom} mayReadLogs={access?.log !== false} />
       </Fold>
       <Fold id="details" title="Details">
@@ -50,12 +51,7 @@ function Details({ darkroom }: { darkroom: Darkroom }) {
     ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
     ["Version", status.version ?? darkroom.version ?? "–"],
     ...(image ? ([["Container image", image]] as [string, ReactNode][]) : []),
-    [
-      "Pods ready",
-      autoscaling
-        ? `${status.readyReplicas} of ${status.replicas} (autoscaling: ${autoscaling.minReplicas ?? 1} to ${autoscaling.maxReplicas})`
-        : `${status.readyReplicas} of ${darkroom.replicas ?? 1}`,
-    ],
+    ...(autoscaling ? ([["Autoscaling", `${autoscaling.minReplicas ?? 1} to ${plural(autoscaling.maxReplicas, "pod")}`]] as [string, ReactNode][]) : []),
     ["Domains", <Domains key="domains" darkroom={darkroom} />],
     ["Cluster address", status.address ?? "–"],
     ["Created", <Age key="created" since={darkroom.createdAt} text={ago} />],
@@ -87,7 +83,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
         <ListItem key={host}>
           <span className="dr-host">
             <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer" className="dr-break">
-              {host}
+              <Breakable text={host} />
             </a>
             <CopyButton id={`copy-${host}`} text={host} label={`Copy ${host}`} />
           </span>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { objectChanges } from "./objects";
 
-const object = (kind: string, name: string, rest: string) => `---\nkind: ${kind}\nmetadata:\n  labels:\n    name: other\n  name: ${name}\n${rest}\n`;
+const object = (kind: string, name: string, rest: string) => `---\nkind: ${kind}\nmetadata:\n  labels:\n    name: other\n  name: "${name}"\n${rest}\n`;
 
 test("objects are compared one by one, and those that stay are left out", () => {
   const before = object("Service", "cats", "port: 80") + object("Deployment", "cats", "replicas: 1") + object("Ingress", "cats", "host: a");

@@ -14,7 +14,7 @@ function objectsOf(manifests: string): Map<string, string> {
   for (const text of manifests.split(/^---.*\n/m)) {
     if (text.trim() !== "") {
       const kind = /^kind: (.+)$/m.exec(text)?.[1] ?? "Object";
-      const name = /^metadata:\n(?: .*\n)*? {2}name: (.+)$/m.exec(text)?.[1] ?? "";
+      const name = /^metadata:\n(?: .*\n)*? {2}name: "?(.+?)"?$/m.exec(text)?.[1] ?? "";
       out.set(`${kind} ${name}`.trim(), text);
     }
   }

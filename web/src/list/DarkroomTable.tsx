@@ -4,6 +4,7 @@ import { memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
+import { Breakable } from "../words/Breakable";
 import { reasonOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
@@ -93,7 +94,6 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
  */
 const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: Darkroom; dense: boolean; ticked: boolean } & Pick<Props, "onTick">) {
   const { name, namespace, source, status } = darkroom;
-  const wanted = darkroom.autoscaling ? status.replicas : (darkroom.replicas ?? 1);
   const place = placeOf(source) || "–";
   return (
     <tr className="pf-v6-c-table__tr">
@@ -126,9 +126,7 @@ const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: D
       <Cell label="Domains">
         <Domains darkroom={darkroom} />
       </Cell>
-      <Cell label={titles.replicas}>
-        {status.readyReplicas}/{wanted}
-      </Cell>
+      <Cell label={titles.replicas}>{status.pods ?? "–"}</Cell>
       <Cell label={titles.age}>
         <Age since={darkroom.createdAt} />
       </Cell>
@@ -178,7 +176,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
         <a key={host} href={urlOf(status, host)} target="_blank" rel="noreferrer">
-          {host}
+          <Breakable text={host} />
         </a>
       ))}
       {domains.length > 2 && <Link to={paths.detail(darkroom)}>and {domains.length - 2} more</Link>}

@@ -1,14 +1,13 @@
-import { ToggleGroup, ToggleGroupItem, Toolbar, ToolbarContent, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { ToggleGroup, ToggleGroupItem, Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
 import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
 import { Sort } from "./DarkroomTable";
-import { ChosenFilters } from "./ChosenFilters";
 import { describeValue, facets, menuNames, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
-import { countBy, type Query } from "./query";
+import { countBy, noFilters, type Query } from "./query";
 import { Search } from "./Search";
 
 interface Props {
@@ -29,7 +28,7 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
     return values.map((value) => ({ value, text: describeValue(name, value), count: counts.get(value) ?? 0 }));
   };
   return (
-    <Toolbar className="dr-filters">
+    <Toolbar className="dr-filters" clearAllFilters={() => onChange(noFilters)} clearFiltersButtonText="Clear all filters" collapseListedFiltersBreakpoint="md">
       <ToolbarContent>
         <ToolbarItem>
           <Search
@@ -41,14 +40,20 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
         </ToolbarItem>
         <ToolbarGroup variant="filter-group">
           {menuNames.map((name) => (
-            <ToolbarItem key={name}>
+            <ToolbarFilter
+              key={name}
+              categoryName={facets[name].title}
+              labels={query[name].map((value) => ({ key: value, node: describeValue(name, value) }))}
+              deleteLabel={(_, label) => onChange({ [name]: query[name].filter((value) => value !== (typeof label === "string" ? label : label.key)) })}
+              deleteLabelGroup={() => onChange({ [name]: [] })}
+            >
               <FilterMenu
                 title={facets[name].title}
                 choicesOf={() => choicesOf(name)}
                 chosen={query[name]}
                 onChange={(chosen) => onChange({ [name]: chosen })}
               />
-            </ToolbarItem>
+            </ToolbarFilter>
           ))}
         </ToolbarGroup>
         <ToolbarItem className="dr-sort">
@@ -68,7 +73,6 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
           </ToolbarItem>
         )}
       </ToolbarContent>
-      <ChosenFilters query={query} onChange={onChange} />
     </Toolbar>
   );
 });

@@ -47,6 +47,11 @@ function view(...all: Darkroom[]) {
   return userEvent.setup();
 }
 
+test("long hosts break between their labels", () => {
+  view(cats);
+  expect(screen.getByRole("link", { name: `cats.${base}` }).innerHTML).toBe(`cats.${base}`.replaceAll(".", "<wbr>."));
+});
+
 const rows = () => screen.queryAllByRole("row").slice(1).map((row) => [...row.querySelectorAll("td")].slice(0, 3).map((cell) => cell.textContent));
 
 test("the hosts are found by host and Darkroom, and the conflicts alone", async () => {

@@ -9,6 +9,7 @@ import { useSnapshot } from "../live/useLive";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useSettings } from "../settings";
+import { Breakable } from "../words/Breakable";
 import { urlOf } from "../words/domains";
 import { PhaseText, phaseOf } from "../words/phases";
 import { StatusText } from "../words/StatusText";
@@ -96,10 +97,10 @@ function Hosts({ claims }: { claims: HostClaim[] }) {
               <Td dataLabel="Host" className="dr-break">
                 {state === "routed" ? (
                   <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer">
-                    {host}
+                    <Breakable text={host} />
                   </a>
                 ) : (
-                  host
+                  <Breakable text={host} />
                 )}
               </Td>
               <Td dataLabel="Darkroom">

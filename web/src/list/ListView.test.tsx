@@ -137,7 +137,7 @@ test("an event renders the row that it changes, and no other", () => {
   store.take(event("synced", { items: 3, all: true }));
   view(store);
   vi.mocked(placeOf).mockClear();
-  act(() => store.take(event("modified", darkroom({ name: "dogs", replicas: 7 }))));
+  act(() => store.take(event("modified", darkroom({ name: "dogs", status: { ...darkroom().status, pods: "1/7" }, replicas: 7 }))));
   expect(screen.getByText("1/7")).toBeTruthy();
   expect(placeOf).toHaveBeenCalledTimes(1);
 });
