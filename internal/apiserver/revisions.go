@@ -39,7 +39,7 @@ type Revision struct {
 	Status    string                 `json:"status" doc:"Helm's status: deployed, superseded, failed, pending-install, pending-upgrade and others"`
 	CreatedAt *time.Time             `json:"createdAt,omitempty"`
 	Settings  *wire.RevisionSettings `json:"settings,omitempty" doc:"The Darkroom's settings at that time; absent if the revision has none, as those of other Helm clients"`
-	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that last wrote the spec between the revision before and this one, by its field manager, such as kubectl-edit; absent if Kubernetes no longer has it"`
+	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that last wrote the spec between the revision before and this one, by its field manager, such as kubectl-edit, or darkroom-apiserver:USER for writes of USER through this API; absent if Kubernetes no longer has it"`
 	// SecretsDiffer is about what the settings do not show.
 	SecretsDiffer bool `json:"secretsDiffer" doc:"Whether inline keys or literal values of variables differ from the present ones, which a roll-back changes too"`
 }
@@ -83,7 +83,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*output[Revision
 }
 
 // changedBy returns the field manager that last wrote the spec after one time and until another. Kubernetes keeps
-// only the last write of each manager, and no user.
+// only the last write of each manager, and a user only where the manager names one (managerOf).
 func changedBy(fields []metav1.ManagedFieldsEntry, after, until *time.Time) string {
 	var last *metav1.ManagedFieldsEntry
 	for i := range fields {

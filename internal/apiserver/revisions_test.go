@@ -81,7 +81,7 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 		subDomains []string
 		differ     bool
 		changedBy  string
-	}{{3, "deployed", []string{"photos"}, false, ""}, {2, "superseded", nil, false, ""}, {1, "superseded", []string{"album"}, true, "darkroom-apiserver"}} {
+	}{{3, "deployed", []string{"photos"}, false, ""}, {2, "superseded", nil, false, ""}, {1, "superseded", []string{"album"}, true, "darkroom-apiserver:system:serviceaccount:" + darkroom.Namespace + ":user"}} {
 		got := items[i]
 		var subDomains []string
 		if got.Settings != nil {
@@ -123,6 +123,18 @@ func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 		"0": http.StatusUnprocessableEntity,
 	} {
 		s.want(status, token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
+	}
+}
+
+func TestAUserWhoseNameIsTooLongForAFieldManagerMayWrite(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	user := newUser(t, namespace, strings.Repeat("long", 20))
+	user.may(namespace, canEdit)
+	s.want(http.StatusCreated, user.token, "POST", "/darkrooms",
+		`{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],"source":{"baseUrl":"https://example.com"}}`)
+	if got := stored(t, namespace, "photos").ManagedFields[0].Manager; got != "darkroom-apiserver" {
+		t.Errorf("the field manager is %q", got)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+	"unicode"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,15 +17,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 const (
-	// fieldManager is the field manager of all writes.
+	// fieldManager is the field manager of all writes; those of Darkrooms add the user (managerOf).
 	fieldManager = "darkroom-apiserver"
-	plural       = "darkrooms"
+	// maxFieldManager is the length that Kubernetes allows, in bytes.
+	maxFieldManager = 128
+	plural          = "darkrooms"
 	// catchUp is for how long an answer to a write waits until reads show it.
 	catchUp = 2 * time.Second
 	// defaultNamespace is that of a Darkroom which names none.
@@ -74,7 +79,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
 	stored := &v1alpha1.Darkroom{}
 	err = s.auth.Clients.Darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
-		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
+		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: managerOf(ctx), FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
@@ -168,12 +173,22 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	}
 	stored := &v1alpha1.Darkroom{}
 	err = s.auth.Clients.Darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
-		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: fieldManager, FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
+		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: managerOf(ctx), FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil && !apierrors.IsConflict(err) {
 		err = darkroomError(err, key, wire.Redactor(before, wanted))
 	}
 	return stored, err
+}
+
+// managerOf returns the field manager of a caller's writes. It has the user's name, because Kubernetes
+// records no other author; a name that does not fit into a field manager is left out.
+func managerOf(ctx context.Context) string {
+	manager := fieldManager + ":" + auth.CallerOf(ctx).Name()
+	if len(manager) > maxFieldManager || strings.ContainsFunc(manager, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fieldManager
+	}
+	return manager
 }
 
 // live reads a Darkroom as it is now, secrets included, with the caller's own token.

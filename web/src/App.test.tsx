@@ -298,3 +298,11 @@ test("without the right to pods, how many are ready is known from the status", a
   await userEvent.setup().click(await screen.findByRole("button", { name: "Pods: 1 of 2 ready" }));
   expect(await screen.findByText("No permission to list pods")).toBeTruthy();
 });
+
+test("the history names who changed what", async () => {
+  history.replaceState(null, "", "/ui/photos/cats?tab=history");
+  render(<App />);
+  const [, second, first] = await screen.findAllByRole("row");
+  expect(second?.textContent).toContain("replicas 1 → 3alice · page or API");
+  expect(first?.textContent).toContain("Installedkubectl-create");
+});

@@ -7,9 +7,10 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
+import { shortName } from "../layout/UserMenu";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
-import { list, plural } from "../words/format";
+import { plural } from "../words/format";
 import { StatusText } from "../words/StatusText";
 import { changeOf, changesTo, describeStatus } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
@@ -43,11 +44,12 @@ export default function History({ darkroom, access }: Props) {
       <Table aria-label="Revisions" variant="compact" gridBreakPoint="grid-md">
         <Thead>
           <Tr>
-            <Th>Revision</Th>
+            <Th modifier="nowrap">Revision</Th>
             <Th>Status</Th>
+            <Th width={25}>Change</Th>
+            <Th>By</Th>
             <Th>Created</Th>
-            <Th>Change</Th>
-            <Th>Compared with now</Th>
+            <Th modifier="nowrap">Compared with now</Th>
             <Th screenReaderText="Roll back" />
           </Tr>
         </Thead>
@@ -69,8 +71,8 @@ const icons: Record<string, { icon: typeof CheckCircleIcon; status: "success" | 
   failed: { icon: ExclamationCircleIcon, status: "danger" },
 };
 
-/** Clients whose field managers say little. Kubernetes records no user. */
-const clients: Record<string, string> = { "darkroom-apiserver": "this page or its API" };
+/** Who changed a Darkroom: writes of the API have the user in the name of their field manager; other clients have none. */
+const authorOf = (manager = "–"): string => manager.replace(/^darkroom-apiserver(:.*)?$/, (_, user?: string) => (user ? `${shortName(user)} · page or API` : "page or API"));
 
 function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; before: Revision | undefined; refusal: string | undefined; onChoose: () => void }) {
   const { settings, status, secretsDiffer, changedBy } = revision;
@@ -89,11 +91,14 @@ function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Dark
       <Td dataLabel="Status">
         <StatusText {...(icons[status] ?? { icon: InfoCircleIcon, status: undefined })}>{describeStatus(status)}</StatusText>
       </Td>
+      <Td dataLabel="Change" className="dr-break">
+        {changeOf(revision, before) || (revision.revision === 1 ? "Installed" : "–")}
+      </Td>
+      <Td dataLabel="By" className="dr-break" title={changedBy}>
+        {authorOf(changedBy)}
+      </Td>
       <Td dataLabel="Created">
         <Age since={revision.createdAt} text={ago} />
-      </Td>
-      <Td dataLabel="Change" className="dr-break">
-        {list([changeOf(revision, before), changedBy ? `by ${clients[changedBy] ?? changedBy}` : ""].filter(Boolean))}
       </Td>
       <Td dataLabel="Compared with now">{comparison}</Td>
       <Td dataLabel="Roll back">
