@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, fireEvent, render, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
@@ -169,6 +169,7 @@ test("elsewhere it leads to the sign-in view, and back to where the user was", a
   good = false;
   await user.click(screen.getByRole("tab", { name: "Events" }));
   await screen.findByText("Your session has expired. Sign in again.", { exact: false });
+  expect(screen.getByLabelText(/^Token/).getAttribute("autocomplete")).toBe("off");
   fireEvent.change(screen.getByLabelText(/^Token/), { target: { value: "good" } });
   await user.click(screen.getByRole("button", { name: "Sign in" }));
   await screen.findByRole("heading", { name: "cats" });
@@ -202,6 +203,17 @@ test("a new view has the focus on its heading; Back restores where the list was 
   });
   expect(document.activeElement).toBe(await screen.findByRole("heading", { name: "Darkrooms", level: 1 }));
   expect(main.scrollTop).toBe(700);
+});
+
+test("a dialog has the focus in its first field, and gives it back", async () => {
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  const user = userEvent.setup();
+  const button = await screen.findByRole("button", { name: "Delete" });
+  await user.click(button);
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("Type cats to confirm")));
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(document.activeElement).toBe(button));
 });
 
 test("only visible tabs have a stream of events", async () => {
