@@ -121,6 +121,10 @@ async function inspect(page, name, arrange) {
           .map((transition) => transition.finished),
       ),
     );
+    // Tabs get their buttons a moment after the width has changed.
+    await page
+      .waitForFunction(() => [document.documentElement, document.querySelector("main")].every((element) => !element || element.scrollWidth <= element.clientWidth), undefined, { timeout: 2_000 })
+      .catch(() => undefined);
     const wide = await page.evaluate(() =>
       [document.documentElement, document.querySelector("main")].map((element) => element && element.scrollWidth - element.clientWidth),
     );
@@ -707,6 +711,8 @@ const steps = [
       await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
       await inspect(editor, "action-restart");
       await dialog.getByRole("button", { name: "Restart" }).click();
+      // What is behind a dialog has no roles, and would look as if it was gone.
+      await dialog.waitFor({ state: "detached" });
       for (const name of before) {
         await table.getByText(name, { exact: true }).waitFor({ state: "detached", timeout: 2 * patience });
       }
