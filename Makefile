@@ -81,7 +81,7 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-.PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz chaos e2e e2e-olm \
+.PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
 	release-snapshot clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools release-tools $(CLUSTER_TOOL)
@@ -193,6 +193,10 @@ e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on 
 	@$(CLUSTER_TOOL) build kubectl traefik
 	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
+
+screenshots: ## Take the screenshots of the documents into docs/images (root, Linux; needs npm and chromium).
+	$(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'
+	cp $(BIN)/screenshots/page-*.png docs/images/
 
 e2e-olm: build testdata $(KUSTOMIZE) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
 	@$(CLUSTER_TOOL) build olm

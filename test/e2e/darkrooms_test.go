@@ -38,7 +38,12 @@ func hostOf(darkroom *v1alpha1.Darkroom) string {
 // failure it logs the objects in it.
 func newNamespace(t *testing.T) string {
 	t.Helper()
-	namespace := restricted("", "e2e-")
+	return ownNamespace(t, restricted("", "e2e-"))
+}
+
+// ownNamespace does the same with a given namespace.
+func ownNamespace(t *testing.T, namespace *corev1.Namespace) string {
+	t.Helper()
 	create(t, namespace)
 	t.Cleanup(func() {
 		if t.Failed() {

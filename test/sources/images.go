@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"sync"
 	"time"
 )
@@ -26,6 +27,8 @@ const (
 // drawn samples, then in a folder.
 type images struct {
 	drawn map[string][]byte
+	// prefixes are the folders of the samples, which also have the scenes.
+	prefixes []string
 	// folder may be nil.
 	folder fs.FS
 }
@@ -37,7 +40,7 @@ func newImages(dir string, prefixes ...string) (*images, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &images{drawn: map[string][]byte{}}
+	p := &images{drawn: map[string][]byte{}, prefixes: prefixes}
 	for _, prefix := range prefixes {
 		for name, content := range samples {
 			p.drawn[path.Join(prefix, name)] = content
@@ -58,6 +61,11 @@ func newImages(dir string, prefixes ...string) (*images, error) {
 func (p *images) read(name string) ([]byte, error) {
 	if content, ok := p.drawn[name]; ok {
 		return content, nil
+	}
+	if dir, file := path.Split(name); slices.Contains(p.prefixes, path.Clean(dir)) && name == path.Clean(name) {
+		if draw, ok := drawn[file]; ok {
+			return draw(), nil
+		}
 	}
 	if p.folder == nil || !fs.ValidPath(name) {
 		return nil, fs.ErrNotExist
