@@ -15,6 +15,7 @@
 // tests a shared cluster: ledger_test.go records foreign objects,
 // foreign_test.go contains foreign Helm releases, neighbors_test.go other controllers,
 // users_test.go actions of users, witness_test.go a proxy that records writes of the operator.
+// flags_test.go restarts the operator with other flags.
 //
 // Environment: KUBECONFIG and CLUSTER_DIR as `cluster exec` sets them, BIN_DIR;
 // CHAOS_OPERATIONS (default 200), CHAOS_CROWD (how long the users of the crowd act,

@@ -122,7 +122,9 @@ func TestADeletedDarkroomWithAMistakeLeavesTheReleaseThatItWouldAdopt(t *testing
 		Ingress(v1alpha1.Ingress{Annotations: map[string]string{"example.com/note": "not allowed"}}).Obj()
 	create(t, darkroom)
 	waitVerdict(t, darkroom, "is refused", invalid("spec.ingress.annotations"))
-	remove(t, darkroom)
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "it is gone", func(ctx context.Context) error {
 		err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom)
 		if err == nil {

@@ -132,3 +132,20 @@ func waitVerdict(t *testing.T, darkroom *v1alpha1.Darkroom, what string, verdict
 		return verdict(darkroom)
 	})
 }
+
+// newNamespace makes a namespace that goes when the test ends.
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "flags-"}}
+	if err := kube.Create(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// Without Darkrooms it goes without the operator too.
+		ctx := context.WithoutCancel(t.Context())
+		if err := client.IgnoreNotFound(kube.Delete(ctx, made)); err != nil {
+			t.Error(err)
+		}
+	})
+	return made.Name
+}
