@@ -108,8 +108,8 @@ func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 		t.Errorf("applying the same again changes it: %d replicas, %+v", *after.Spec.Replicas, after.ManagedFields)
 	}
 	for _, entry := range after.ManagedFields {
-		if strings.Contains(string(entry.FieldsV1.Raw), `"f:spec"`) && entry.Manager != "argocd-controller" && entry.Manager != "keda" {
-			t.Errorf("%s writes the spec: %s", entry.Manager, entry.FieldsV1.Raw)
+		if strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) && entry.Manager != "argocd-controller" && entry.Manager != "keda" {
+			t.Errorf("%s writes the spec: %s", entry.Manager, entry.FieldsV1.GetRawString())
 		}
 	}
 

@@ -82,15 +82,7 @@ func TestTheAutoscalerOwnsTheNumberOfPods(t *testing.T) {
 	if _, err := clientset.AppsV1().Deployments(darkroom.Namespace).UpdateScale(t.Context(), darkroom.Name, scale, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "two pods are ready", func(ctx context.Context) error {
-		if err := settled(ctx, darkroom); err != nil {
-			return err
-		}
-		if darkroom.Status.ReadyReplicas != 2 {
-			return fmt.Errorf("%d are", darkroom.Status.ReadyReplicas)
-		}
-		return nil
-	})
+	waitPods(t, darkroom, 2)
 	// Neither an upgrade nor the repair of another field takes it back.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	waitSettled(t, darkroom)
@@ -108,6 +100,35 @@ func TestTheAutoscalerOwnsTheNumberOfPods(t *testing.T) {
 	if *deployment.Spec.Replicas != 2 {
 		t.Errorf("the number of pods was set back to %d", *deployment.Spec.Replicas)
 	}
+}
+
+// KEDA writes the scale subresource of the Darkroom.
+func TestAScalerSetsThePodsOfADarkroom(t *testing.T) {
+	t.Parallel()
+	darkroom := newDarkroom(newNamespace(t), "events").Obj()
+	create(t, darkroom)
+	waitSettled(t, darkroom)
+	for _, replicas := range []int32{3, 0, 1} {
+		desired := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+		if err := kube.SubResource("scale").Update(t.Context(), darkroom, client.WithSubResourceBody(desired), client.FieldOwner("keda")); err != nil {
+			t.Fatal(err)
+		}
+		waitPods(t, darkroom, replicas)
+	}
+}
+
+// waitPods waits until a Darkroom has a number of pods, all of them ready.
+func waitPods(t *testing.T, darkroom *v1alpha1.Darkroom, want int32) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d pods are ready", want), func(ctx context.Context) error {
+		if err := settled(ctx, darkroom); err != nil {
+			return err
+		}
+		if darkroom.Status.Replicas != want || darkroom.Status.ReadyReplicas != want {
+			return fmt.Errorf("%d of %d are", darkroom.Status.ReadyReplicas, darkroom.Status.Replicas)
+		}
+		return nil
+	})
 }
 
 // Not parallel: it changes the one operator.

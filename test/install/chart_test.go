@@ -1,6 +1,7 @@
 package install
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -238,6 +239,14 @@ admission: {enabled: true, actions: [Deny]}
 	for _, object := range objects {
 		if err := apply(t.Context(), kube, object); err != nil {
 			t.Error(err)
+		}
+		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
+			// It denies what other tests create.
+			t.Cleanup(func() {
+				if err := kube.Delete(context.WithoutCancel(t.Context()), object); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 	}
 	if warned := said.all(); len(warned) > 0 {

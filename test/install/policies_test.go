@@ -80,7 +80,12 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 			}
 			earlier := darkroomWith(t, namespace, test.denied[0])
 			earlier.SetName("earlier")
-			if err := kube.Create(t.Context(), earlier); err != nil {
+			// The API server forgets the policies of other tests a moment later.
+			err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+				err := kube.Create(ctx, earlier)
+				return err == nil, ignoreDenial(err)
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
 			deny(t, kube, file, namespace)
@@ -144,6 +149,14 @@ func deny(t *testing.T, kube client.Client, file, namespace string) {
 			}
 		})
 	}
+}
+
+// ignoreDenial returns nil for an error by which a policy denies a request.
+func ignoreDenial(err error) error {
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
+		return nil
+	}
+	return err
 }
 
 // awaitDenial waits until the API server enforces a policy, which takes a moment.
