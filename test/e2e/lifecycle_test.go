@@ -108,7 +108,7 @@ func TestAScalerSetsThePodsOfADarkroom(t *testing.T) {
 	darkroom := newDarkroom(newNamespace(t), "events").Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
-	for _, replicas := range []int32{3, 0, 1} {
+	for _, replicas := range []int32{3, 1} {
 		desired := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
 		if err := kube.SubResource("scale").Update(t.Context(), darkroom, client.WithSubResourceBody(desired), client.FieldOwner("keda")); err != nil {
 			t.Fatal(err)
