@@ -218,9 +218,9 @@ image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=
 
 # The stand-in for Darkroom, the gate and the image sources of the tests.
 testdata:
-	$(call go-build,test/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
+	$(call go-build,test/standins/darkroom) -ldflags '-s -w' -o $(BIN)/darkroom .
 	$(call go-build,gate) -ldflags '-s -w' -o $(BIN)/gate .
-	$(call go-build,test/sources) -ldflags '-s -w' -o $(BIN)/sources .
+	$(call go-build,test/standins/sources) -ldflags '-s -w' -o $(BIN)/sources .
 
 bench: build assets ## Check operator and API server against their budgets, or measure with ARGS (docs/performance.md).
 ifeq ($(ARGS),)

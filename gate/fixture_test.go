@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}
 	if standIn == "" {
 		standIn = filepath.Join(folder, "darkroom")
-		build := exec.Command("go", "-C", "..", "build", "-o", standIn, "./test/darkroom")
+		build := exec.Command("go", "-C", "..", "build", "-o", standIn, "./test/standins/darkroom")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build the stand-in: %v\n%s", err, out)
 			os.Exit(1)

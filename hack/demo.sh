@@ -190,7 +190,7 @@ provide_darkroom() {
       echo "image: $darkroom_image, as published" > "$demo/darkroom"
     else
       load "$darkroom_image" bin/darkroom --workdir /app
-      echo "image: a stand-in (test/darkroom) for $darkroom_image, which is amd64 only or could not be pulled; log: $demo/pull.log" > "$demo/darkroom"
+      echo "image: a stand-in (test/standins/darkroom) for $darkroom_image, which is amd64 only or could not be pulled; log: $demo/pull.log" > "$demo/darkroom"
     fi
   fi
   cat "$demo/darkroom"

@@ -5,8 +5,8 @@
 //
 // The operator is a process of the built binary. It has the rights that
 // config/default gives it and no others, because it is started with a token of its
-// own ServiceAccount. Darkroom is the stand-in of test/darkroom, and images come
-// from the servers of test/sources, which run as pods. `make e2e` builds all of it,
+// own ServiceAccount. Darkroom is the stand-in of test/standins/darkroom, and images come
+// from the servers of test/standins/sources, which run as pods. `make e2e` builds all of it,
 // starts a cluster for the tests, and stops it afterwards.
 //
 // Requests enter through the cluster's ingress controller, skipper, and through Gateways

@@ -17,7 +17,7 @@ import (
 )
 
 // fleet are the Darkrooms on the screenshots of the documents, each with one of the scenes in
-// test/sources. Their hosts are not those of other tests.
+// test/standins/sources. Their hosts are not those of other tests.
 var fleet = []struct {
 	namespace, name, scene string
 	replicas               int32

@@ -23,7 +23,7 @@ import (
 )
 
 // repository is the folder of the repository.
-const repository = "../.."
+const repository = "../../.."
 
 // kustomizeBuild builds a folder of config/ with the kubectl of the test cluster, as
 // `kubectl apply -k` does. Several folders, joined by "+", are combined as docs/install.md says.
