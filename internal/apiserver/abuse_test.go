@@ -65,19 +65,17 @@ func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 		"a body that is deep":   {`{"podTemplate":{"affinity":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}}`, "body"},
 		"annotations":           {`{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"podTemplate":{"annotations":{"a":"` + strings.Repeat("x", 300<<10) + `"}}}`, ""},
 	} {
-		for _, route := range []string{"/manifest", "/review"} {
-			t.Run(name+route, func(t *testing.T) {
-				got := problemOf(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", path(namespace, "photos")+route, c.body))
-				if c.location != "" && (len(got.Errors) == 0 || got.Errors[0].Location != c.location) {
-					t.Errorf("the problem is %+v, want one of %s", got, c.location)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			got := problemOf(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", path(namespace, "photos")+"/review", c.body))
+			if c.location != "" && (len(got.Errors) == 0 || got.Errors[0].Location != c.location) {
+				t.Errorf("the problem is %+v, want one of %s", got, c.location)
+			}
+		})
 	}
 	if n := rendered.Load(); n != 0 {
 		t.Errorf("%d are rendered", n)
 	}
-	s.want(http.StatusOK, token, "POST", path(namespace, "photos")+"/manifest", withHosts(64))
+	s.want(http.StatusOK, token, "POST", path(namespace, "photos")+"/review", withHosts(64))
 	if n := rendered.Load(); n != 1 {
 		t.Errorf("a good one is rendered %d times", n)
 	}
@@ -109,7 +107,7 @@ func TestOneCallerCannotRenderForAll(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 10 {
 		asking.Go(func() {
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path(namespace, "slow")+"/manifest", strings.NewReader(withHosts(1)))
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path(namespace, "slow")+"/review", strings.NewReader(withHosts(1)))
 			if err != nil {
 				t.Error(err)
 				return
@@ -127,7 +125,7 @@ func TestOneCallerCannotRenderForAll(t *testing.T) {
 		}
 		return nil
 	})
-	s.want(http.StatusOK, modest, "POST", path(namespace, "quick")+"/manifest", withHosts(1))
+	s.want(http.StatusOK, modest, "POST", path(namespace, "quick")+"/review", withHosts(1))
 	goAway()
 	asking.Wait()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -300,7 +298,7 @@ func TestRenderingHasARate(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 6 {
-				s.call(greedy, "POST", path(namespace, "photos")+"/manifest", withHosts(1))
+				s.call(greedy, "POST", path(namespace, "photos")+"/review", withHosts(1))
 			}
 		})
 	}
@@ -308,5 +306,5 @@ func TestRenderingHasARate(t *testing.T) {
 	if n, most := rendered.Load(), int64(10+2*(time.Since(began).Seconds()+1)); n > most {
 		t.Errorf("%d are rendered, want at most %d", n, most)
 	}
-	s.want(http.StatusOK, modest, "POST", path(namespace, "photos")+"/manifest", withHosts(1))
+	s.want(http.StatusOK, modest, "POST", path(namespace, "photos")+"/review", withHosts(1))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"net/http"
 	"strings"
 	"time"
 
@@ -39,112 +38,48 @@ func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return s.manifestOf(ctx, darkroom.DeepCopy())
-}
-
-type renderInput struct {
-	PathInput
-	RawBody []byte
-}
-
-// proposal is a change as a caller is about to send it, without secrets.
-type proposal struct {
-	// before is what there is; nil if there is none.
-	before *v1alpha1.Darkroom
-	wanted *v1alpha1.Darkroom
-	// newSecrets is set if write-only values were sent: whether they differ from the
-	// stored ones is not known here.
-	newSecrets bool
-}
-
-// propose reads a proposal, and checks it against the limits of the cluster. Secrets
-// that were sent are concealed, so that nothing further on can show them.
-func (s *Server) propose(ctx context.Context, in *renderInput) (*proposal, error) {
-	key := in.key()
-	out := &proposal{}
-	var err error
-	out.before, err = s.readable(ctx, key)
-	var refusal *problem.Details
-	switch {
-	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && s.serves(key.Namespace):
-	case err != nil:
-		return nil, err
-	}
-	input, err := s.decoder.Decode(in.RawBody, nil)
+	manifest, err := s.render(ctx, darkroom.DeepCopy())
 	if err != nil {
 		return nil, err
 	}
-	if err := checkIdentity(input, key); err != nil {
-		return nil, err
-	}
-	before := out.before
-	if before == nil {
-		before = &v1alpha1.Darkroom{}
-	}
-	out.wanted, out.newSecrets = wire.Expand(input, before), input.SendsSecrets()
-	wire.Conceal(out.wanted)
-	return out, nil
+	return &manifestOutput{ContentType: "application/yaml", Body: []byte(manifest)}, nil
 }
 
-// renderManifest renders a Darkroom before it is saved.
-func (s *Server) renderManifest(ctx context.Context, in *renderInput) (*manifestOutput, error) {
-	proposal, err := s.propose(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	return s.manifestOf(ctx, proposal.wanted)
-}
-
-func (s *Server) manifestOf(ctx context.Context, darkroom *v1alpha1.Darkroom) (*manifestOutput, error) {
-	manifests, err := s.render(ctx, darkroom)
-	if err != nil {
-		return nil, err
-	}
-	return &manifestOutput{ContentType: "application/yaml", Body: []byte(manifests[0])}, nil
-}
-
-// render renders Darkrooms that have no secrets, and puts the mark in their place.
+// render renders a Darkroom that has no secrets, and puts the mark in their place.
 //
 // The input must be within the limits of the cluster, because the cost grows with its size.
 // The number of concurrent renderings is limited, in total and per caller. If the caller
 // disconnects, rendering stops at its next step.
-func (s *Server) render(ctx context.Context, darkrooms ...*v1alpha1.Darkroom) ([]string, error) {
+func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	who := auth.CallerOf(ctx).Name()
 	if err := s.renderRates.Wait(ctx, who, renderWait); err != nil {
-		return nil, err
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
 	leave, err := s.renderings.Enter(ctx, who)
 	if err != nil {
 		cancel()
-		return nil, notInTime(ctx, err)
+		return "", notInTime(ctx, err)
 	}
 	type result struct {
-		manifests []string
-		err       error
+		manifest string
+		err      error
 	}
 	done := make(chan result, 1)
 	go func() {
 		defer cancel()
 		defer leave()
 		var out result
-		for _, darkroom := range darkrooms {
-			var manifest string
-			if out.err = s.definition.check(ctx, darkroom); out.err == nil {
-				manifest, out.err = s.preview(ctx, darkroom)
-			}
-			if out.err != nil {
-				break
-			}
-			out.manifests = append(out.manifests, manifest)
+		if out.err = s.definition.check(ctx, darkroom); out.err == nil {
+			out.manifest, out.err = s.preview(ctx, darkroom)
 		}
 		done <- out
 	}()
 	select {
 	case out := <-done:
-		return out.manifests, notInTime(ctx, out.err)
+		return out.manifest, notInTime(ctx, out.err)
 	case <-ctx.Done():
-		return nil, notInTime(ctx, ctx.Err())
+		return "", notInTime(ctx, ctx.Err())
 	}
 }
 

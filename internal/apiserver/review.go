@@ -3,7 +3,9 @@ package apiserver
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,6 +19,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -84,44 +88,66 @@ type KeyOutcome struct {
 	State string `json:"state" enum:"found,missing,unknown"`
 }
 
+type reviewInput struct {
+	PathInput
+	RawBody []byte
+}
+
+// proposal is a change as a caller is about to send it, without secrets.
+type proposal struct {
+	// before is the stored Darkroom; nil when creating.
+	before *v1alpha1.Darkroom
+	wanted *v1alpha1.Darkroom
+	// newSecrets is set if write-only values were sent: whether they differ from the
+	// stored ones is not known here.
+	newSecrets bool
+}
+
+// propose reads a proposal, and checks it against the limits of the cluster. Secrets
+// that were sent are concealed, so that nothing further on can show them.
+func (s *Server) propose(ctx context.Context, in *reviewInput) (*proposal, error) {
+	key := in.key()
+	out := &proposal{}
+	var err error
+	out.before, err = s.readable(ctx, key)
+	var refusal *problem.Details
+	switch {
+	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && s.serves(key.Namespace):
+	case err != nil:
+		return nil, err
+	}
+	input, err := s.decoder.Decode(in.RawBody, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIdentity(input, key); err != nil {
+		return nil, err
+	}
+	before := out.before
+	if before == nil {
+		before = &v1alpha1.Darkroom{}
+	}
+	out.wanted, out.newSecrets = wire.Expand(input, before), input.SendsSecrets()
+	wire.Conceal(out.wanted)
+	return out, nil
+}
+
 // review renders a Darkroom before it is saved, and determines the outcome.
-func (s *Server) review(ctx context.Context, in *renderInput) (*output[Review], error) {
+func (s *Server) review(ctx context.Context, in *reviewInput) (*output[Review], error) {
 	proposal, err := s.propose(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	rendered := []*v1alpha1.Darkroom{proposal.wanted}
-	if proposal.before != nil {
-		rendered = append(rendered, proposal.before.DeepCopy())
-	}
-	manifests, err := s.renderBoth(ctx, rendered)
-	if err != nil {
+	out := &output[Review]{}
+	if out.Body.Manifest, err = s.render(ctx, proposal.wanted); err != nil {
 		return nil, err
 	}
-	out := &output[Review]{Body: Review{Manifest: manifests[0]}}
 	if out.Body.Outcome.Hosts, err = s.reviewHosts(ctx, proposal); err != nil {
 		return nil, err
 	}
 	out.Body.Outcome.Secrets = s.reviewSecrets(ctx, proposal.wanted)
-	out.Body.Outcome.Pods, err = reviewPods(manifests, proposal.newSecrets)
+	out.Body.Outcome.Pods, err = s.reviewPods(ctx, proposal, out.Body.Manifest)
 	return out, err
-}
-
-// renderBoth renders a proposal and the existing Darkroom. It ignores an existing one that
-// cannot be rendered because it is older than a rule, so that it can be fixed.
-func (s *Server) renderBoth(ctx context.Context, darkrooms []*v1alpha1.Darkroom) ([]string, error) {
-	wanted, err := s.render(ctx, darkrooms[0])
-	if err != nil || len(darkrooms) == 1 {
-		return wanted, err
-	}
-	before, err := s.render(ctx, darkrooms[1])
-	if ctx.Err() != nil {
-		return nil, err
-	}
-	if err != nil {
-		return append(wanted, ""), nil
-	}
-	return append(wanted, before...), nil
 }
 
 // reviewHosts compares the hosts with those of all Darkrooms that the server knows. The
@@ -258,24 +284,28 @@ func judgeSecret(needed *SecretOutcome, secret *corev1.Secret, err error) {
 	}
 }
 
-// reviewPods compares the pod templates of two manifests: the desired and the current one.
-func reviewPods(manifests []string, newSecrets bool) (string, error) {
-	if len(manifests) == 1 {
+// reviewPods compares the pod template of the desired manifest with that of the existing
+// Darkroom. It ignores one that cannot be rendered because it is older than a rule, so that
+// it can be fixed.
+func (s *Server) reviewPods(ctx context.Context, proposal *proposal, manifest string) (string, error) {
+	if proposal.before == nil {
 		return podsCreate, nil
 	}
-	wanted, err := podTemplate(manifests[0])
-	if err != nil {
-		return "", err
-	}
-	before, err := podTemplate(manifests[1])
+	existing, err := s.render(ctx, proposal.before.DeepCopy())
 	switch {
-	case err != nil:
+	case ctx.Err() != nil:
 		return "", err
-	case before == nil:
+	case err != nil:
 		return podsUnknown, nil
+	}
+	before, errBefore := podTemplate(existing)
+	wanted, err := podTemplate(manifest)
+	switch {
+	case err != nil || errBefore != nil:
+		return "", errors.Join(err, errBefore)
 	case !reflect.DeepEqual(wanted, before):
 		return podsRoll, nil
-	case newSecrets:
+	case proposal.newSecrets:
 		return podsUnknown, nil
 	}
 	return podsKeep, nil

@@ -12,7 +12,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
+
+// TestReviewShowsTheManifestThatIsInstalled, without the secrets that are sent or stay.
+func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
+	t.Parallel()
+	s, namespace, token := startForEditor(t)
+	one := path(namespace, "photos")
+	review := func(body string) string {
+		t.Helper()
+		return into[apiserver.Review](t, s.want(http.StatusOK, token, "POST", one+"/review", body)).Manifest
+	}
+	body := withSecrets(namespace, "photos")
+	sent := review(body)
+	problemOf(t, s.want(http.StatusNotFound, token, "GET", one+"/manifest", ""))
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", body)
+	stays := review(`{"source":{"type":"S3","bucket":"b","region":"r"},"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`)
+	mustNotLeak(t, "the review", sent+stays)
+	if stored := s.want(http.StatusOK, token, "GET", one+"/manifest", "").body; sent != stored || stays != stored {
+		t.Errorf("before it was stored the manifest was\n%s\nthen\n%s\nand it is\n%s", sent, stays, stored)
+	}
+	bad := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one+"/review", `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
+	if !slices.ContainsFunc(bad.Errors, func(f problem.Field) bool { return f.Location == "body.source.region" }) {
+		t.Errorf("the problem is %+v", bad)
+	}
+	problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one+"/review", webFolder(namespace, "other")))
+	stranger := newUser(t, namespace, "stranger")
+	problemOf(t, s.want(http.StatusForbidden, stranger.token, "POST", one+"/review", body))
+}
 
 // reviewed returns the outcome that a server foresees.
 func (s *server) reviewed(token, namespace, name, body string) apiserver.Outcome {

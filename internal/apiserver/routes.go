@@ -173,15 +173,9 @@ func (s *Server) registerRelated(api huma.API) {
 		Responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
 	}, s.manifest)
 	registerWrite(api, s.writes, huma.Operation{
-		OperationID: "renderManifest", Method: http.MethodPost, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Render the manifest of a Darkroom, without secrets", Errors: ofWrites,
-		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too.",
-		Responses:   content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
-	}, typeJSON, s.decoder.Schema, s.renderManifest)
-	registerWrite(api, s.writes, huma.Operation{
 		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
-		Description: "Stores nothing. Secrets are looked for with your own token; what you may not read is unknown.",
+		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are looked for with your own token; what you may not read is unknown.",
 	}, typeJSON, s.decoder.Schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},

@@ -90,7 +90,6 @@ func TestErrorsOfBodiesAreInOurWords(t *testing.T) {
 		{"POST", "/darkrooms", "application/json"},
 		{"PUT", one, "application/json"},
 		{"PATCH", one, "application/merge-patch+json"},
-		{"POST", one + "/manifest", "application/json"},
 		{"POST", one + "/review", "application/json"},
 		{"POST", one + "/rollback", "application/json"},
 		{"POST", "/secrets", "application/json"},

@@ -69,7 +69,7 @@ func abuses(url, token string) []abuse {
 			if n%2 == 0 {
 				body = asManyAsGo
 			}
-			request, err := http.NewRequest(http.MethodPost, url+"/darkrooms/team-00/abuse/manifest", strings.NewReader(body))
+			request, err := http.NewRequest(http.MethodPost, url+"/darkrooms/team-00/abuse/review", strings.NewReader(body))
 			if err == nil {
 				request.Header.Set("Authorization", "Bearer "+token)
 				request.Header.Set("Content-Type", "application/json")
