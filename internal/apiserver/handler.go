@@ -25,9 +25,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if handler, err = middleware.CrossOrigin(s.options.AllowedOrigins, handler); err != nil {
-		return nil, err
-	}
+	handler = middleware.CrossOrigin(handler)
 	if s.options.Auth == auth.Kubeconfig {
 		handler = middleware.CheckHost(handler)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/url"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,9 +33,6 @@ type Options struct {
 	TLSCertFile, TLSKeyFile string
 	// Namespaces are those whose Darkrooms are served; none means all.
 	Namespaces []string
-	// AllowedOrigins are the origins, such as https://console.example.com, whose
-	// pages may call the API besides its own.
-	AllowedOrigins []string
 	// Preview renders what would be installed for a Darkroom, without a cluster. It
 	// should end with the context.
 	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)
@@ -117,12 +113,6 @@ func (o *Options) validate() error {
 	}
 	if (o.TLSCertFile == "") != (o.TLSKeyFile == "") {
 		return errors.New("TLS needs both a certificate and a key")
-	}
-	for _, origin := range o.AllowedOrigins {
-		u, err := url.Parse(origin)
-		if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || origin != u.Scheme+"://"+u.Host {
-			return fmt.Errorf("allowed origin %q: must be scheme and host alone, for example https://console.example.com", origin)
-		}
 	}
 	return nil
 }

@@ -21,13 +21,10 @@ import (
 func TestOptionsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*apiserver.Options){
-		"no cluster":          func(o *apiserver.Options) { o.Cluster = nil },
-		"no preview":          func(o *apiserver.Options) { o.Preview = nil },
-		"unknown auth":        func(o *apiserver.Options) { o.Auth = "none" },
-		"certificate alone":   func(o *apiserver.Options) { o.TLSCertFile = "tls.crt" },
-		"origin with a path":  func(o *apiserver.Options) { o.AllowedOrigins = []string{"https://a.example.com/"} },
-		"origin that is all":  func(o *apiserver.Options) { o.AllowedOrigins = []string{"*"} },
-		"origin of no scheme": func(o *apiserver.Options) { o.AllowedOrigins = []string{"a.example.com"} },
+		"no cluster":        func(o *apiserver.Options) { o.Cluster = nil },
+		"no preview":        func(o *apiserver.Options) { o.Preview = nil },
+		"unknown auth":      func(o *apiserver.Options) { o.Auth = "none" },
+		"certificate alone": func(o *apiserver.Options) { o.TLSCertFile = "tls.crt" },
 	} {
 		settings := options(t)
 		change(&settings)

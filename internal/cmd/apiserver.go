@@ -68,7 +68,6 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.server.ClusterName, "cluster-name", "", "name of the cluster on the page, for example production")
 	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
 	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "private key of the TLS certificate (PEM)")
-	flags.StringSliceVar(&o.server.AllowedOrigins, "allowed-origin", nil, "additional origin that may call the API (CORS), for example https://console.example.com; can be repeated")
 	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)), "namespaces to serve, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "average number of requests per second for each caller")

@@ -225,7 +225,6 @@ apiserver:
   clusterName: production
   oidcSecret: oidc
   impersonation: {enabled: true, users: ["sso:alice"], groups: ["sso:photographers"]}
-  allowedOrigin: [https://console.example.com]
   requestsPerSecond: 1000000
   ingress: {enabled: true, className: nginx, tlsSecretName: darkrooms}
 serviceMonitor: {enabled: true, labels: {release: prometheus}, interval: 1m, scrapeTimeout: 20s}
@@ -262,7 +261,7 @@ admission: {enabled: true, actions: [Deny]}
 		"--reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug"; deployments["darkroom-operator-controller-manager"] != want {
 		t.Errorf("the manager is started with\n%s\nwant\n%s", deployments["darkroom-operator-controller-manager"], want)
 	}
-	if want := "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --allowed-origin=https://console.example.com --base-domain=images.example.com " +
+	if want := "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --base-domain=images.example.com " +
 		"--image-pull-secrets=mirror --image-pull-secrets=other --requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key"; deployments["darkroom-operator-apiserver"] != want {
 		t.Errorf("the API server is started with\n%s\nwant\n%s", deployments["darkroom-operator-apiserver"], want)
 	}
