@@ -166,7 +166,10 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		"no continue token":           {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problemOf(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
+			got := s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...)
+			if problemOf(t, got); c.status == http.StatusMethodNotAllowed && got.header.Get("Allow") != "GET, HEAD, POST" {
+				t.Errorf("allowed is %q", got.header.Get("Allow"))
+			}
 		})
 	}
 	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {

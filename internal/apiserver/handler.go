@@ -20,7 +20,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err := s.registerPlain(mux, api); err != nil {
 		return nil, err
 	}
-	handler := middleware.LimitBody(middleware.Compress(middleware.UnknownRoute(mux), isPiecewise))
+	handler := http.MaxBytesHandler(middleware.Compress(middleware.UnknownRoute(mux), isPiecewise), maxBody)
 	handler, err := middleware.ClientAddress(s.options.TrustedProxies, handler)
 	if err != nil {
 		return nil, err

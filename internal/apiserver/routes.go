@@ -83,6 +83,9 @@ const (
 	streamPath  = "/events/stream"
 )
 
+// maxBody is the largest body of a request, in bytes: as much as Kubernetes stores.
+const maxBody = 1 << 20
+
 // maxToken is the largest body with a token, in bytes. It is small because the caller,
 // whose share it would count towards, is not known before it is read.
 const maxToken = 16 << 10
@@ -93,7 +96,7 @@ func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operati
 	op.Middlewares = append(op.Middlewares, middleware.RequireMediaType(mediaType))
 	op.SkipValidateBody, op.MaxBodyBytes = true, maxToken
 	if writes != nil {
-		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), middleware.MaxBody
+		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), maxBody
 	}
 	op.RequestBody = &huma.RequestBody{Required: true}
 	huma.Register(api, op, handler)
