@@ -1,7 +1,7 @@
 // Package wire has the bodies of the REST API: Darkrooms as clients send and receive them, the
 // conversion from and to the resource, and the problems that errors of the cluster become.
-// It knows neither callers nor the cluster. Every new field of a Darkroom passes through
-// darkroom.go, expand.go and flatten.go.
+// It knows neither callers nor the cluster. A new field of spec or source needs a line in
+// darkroom.go.
 package wire
 
 import (

@@ -62,47 +62,25 @@ func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 		}
 	}
 	out.Spec = v1alpha1.DarkroomSpec{
-		Version:         in.Version,
-		Image:           in.Image,
-		Source:          expandSource(&in.Source),
-		SubDomains:      in.SubDomains,
-		Replicas:        in.Replicas,
-		Autoscaling:     in.Autoscaling,
-		Resources:       in.Resources,
-		CacheTTLSeconds: in.CacheTTLSeconds,
-		LogLevel:        in.LogLevel,
-		DefaultParams:   in.DefaultParams,
-		Metrics:         in.Metrics,
-		Probe:           in.Probe,
-		Gate:            in.Gate,
-		Ingress:         in.Ingress,
-		Gateway:         in.Gateway,
-		Service:         in.Service,
-		NetworkPolicy:   in.NetworkPolicy,
-		PodTemplate:     in.PodTemplate,
-		ExtraEnv:        expandEnv(in.ExtraEnv, before.Spec.ExtraEnv),
-		ExtraEnvFrom:    in.ExtraEnvFrom,
+		Source:   v1alpha1.Source{AccessKey: in.Source.AccessKey, SecretKey: in.Source.SecretKey},
+		ExtraEnv: expandEnv(in.ExtraEnv, before.Spec.ExtraEnv),
 	}
+	carry(&out.Spec, &in.Settings)
+	carry(&out.Spec.Source, &in.Source.SourceFields)
 	if keepsKeys(in, &out.Spec, &before.Spec) {
 		out.Spec.Source.AccessKey, out.Spec.Source.SecretKey = before.Spec.Source.AccessKey, before.Spec.Source.SecretKey
 	}
 	return out
 }
 
-func expandSource(in *SourceInput) v1alpha1.Source {
-	return v1alpha1.Source{
-		Type:                 in.Type,
-		BaseURL:              in.BaseURL,
-		Bucket:               in.Bucket,
-		Region:               in.Region,
-		Endpoint:             in.Endpoint,
-		PathPrefix:           in.PathPrefix,
-		AccessKey:            in.AccessKey,
-		SecretKey:            in.SecretKey,
-		CredentialsSecretRef: in.CredentialsSecretRef,
-		Host:                 in.Host,
-		SecureProtocol:       in.SecureProtocol,
-		CABundleRef:          in.CABundleRef,
+// carry copies the fields that two structs have in common, by their names. Pointers, maps and
+// slices are shared.
+func carry(to, from any) {
+	target, source := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range target.NumField() {
+		if value := source.FieldByName(target.Type().Field(i).Name); value.IsValid() {
+			target.Field(i).Set(value)
+		}
 	}
 }
 

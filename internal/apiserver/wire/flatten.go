@@ -48,42 +48,14 @@ func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
 	return &RevisionSettings{flattenSettings(spec), flattenSource(&spec.Source), flattenEnv(spec.ExtraEnv)}
 }
 
-func flattenSettings(spec *v1alpha1.DarkroomSpec) Settings {
-	return Settings{
-		Version:         spec.Version,
-		Image:           spec.Image,
-		SubDomains:      spec.SubDomains,
-		Replicas:        spec.Replicas,
-		Autoscaling:     spec.Autoscaling,
-		Resources:       spec.Resources,
-		CacheTTLSeconds: spec.CacheTTLSeconds,
-		LogLevel:        spec.LogLevel,
-		DefaultParams:   spec.DefaultParams,
-		Metrics:         spec.Metrics,
-		Probe:           spec.Probe,
-		Gate:            spec.Gate,
-		Ingress:         spec.Ingress,
-		Gateway:         spec.Gateway,
-		Service:         spec.Service,
-		NetworkPolicy:   spec.NetworkPolicy,
-		PodTemplate:     spec.PodTemplate,
-		ExtraEnvFrom:    spec.ExtraEnvFrom,
-	}
+func flattenSettings(spec *v1alpha1.DarkroomSpec) (out Settings) {
+	carry(&out, spec)
+	return out
 }
 
 func flattenSource(in *v1alpha1.Source) Source {
-	out := Source{SourceFields: SourceFields{
-		Type:                 in.Type,
-		BaseURL:              in.BaseURL,
-		Bucket:               in.Bucket,
-		Region:               in.Region,
-		Endpoint:             in.Endpoint,
-		PathPrefix:           in.PathPrefix,
-		CredentialsSecretRef: in.CredentialsSecretRef,
-		Host:                 in.Host,
-		SecureProtocol:       in.SecureProtocol,
-		CABundleRef:          in.CABundleRef,
-	}}
+	out := Source{}
+	carry(&out.SourceFields, in)
 	switch {
 	case in.CredentialsSecretRef != nil:
 		out.Credentials = credentialsSecretRef
