@@ -4,14 +4,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/util/cert"
 
@@ -108,25 +106,5 @@ func TestTLS(t *testing.T) {
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		t.Errorf("answers %d", response.StatusCode)
-	}
-}
-
-func TestTimeOfSlowRequests(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	// A client that never finishes its headers is sent away.
-	connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := io.WriteString(connection, "GET /healthz HTTP/1.1\r\nHost: x\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := connection.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
-		t.Fatal(err)
-	}
-	if answer, err := io.ReadAll(connection); err != nil || strings.Contains(string(answer), "200 OK") {
-		t.Errorf("the server answers %q, %v", answer, err)
 	}
 }

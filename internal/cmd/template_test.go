@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,12 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-const (
-	samplesDir = "../../config/samples"
-	chartDir   = "../../helm-charts/darkroom"
-)
+const chartDir = "../../helm-charts/darkroom"
 
 // template runs the command with nothing in the environment.
 func template(t *testing.T, stdin string, args ...string) (string, error) {
@@ -35,12 +29,6 @@ func template(t *testing.T, stdin string, args ...string) (string, error) {
 	for _, name := range []string{"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS", envImage} {
 		t.Setenv(name, "")
 	}
-	return templateIn(t, stdin, args...)
-}
-
-// templateIn runs the command in the environment as it is.
-func templateIn(t *testing.T, stdin string, args ...string) (string, error) {
-	t.Helper()
 	root := newRoot()
 	var out, errOut bytes.Buffer
 	root.SetArgs(append([]string{"template"}, args...))
@@ -116,43 +104,6 @@ func installed(t *testing.T, manifests string) []string {
 	return found
 }
 
-// samples are the files that people are told to start from.
-func samples(t *testing.T) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(samplesDir, "darkroom-*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Fatalf("no samples in %s", samplesDir)
-	}
-	found := map[string]string{}
-	for _, file := range files {
-		found[strings.TrimSuffix(filepath.Base(file), ".yaml")] = file
-	}
-	return found
-}
-
-// TestGoldenValues covers the values of the sample with all fields. TestHelmMakesTheSameOfTheValues
-// compares manifests with those of Helm, which have golden files in helm-charts.
-func TestGoldenValues(t *testing.T) {
-	const name = "darkroom-full"
-	got := printed(t, "", "-f", samples(t)[name], "--values")
-	golden := filepath.Join("testdata", name+".values.yaml")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatalf("%v (go test ./internal/cmd -update writes it)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s; if intended, go test ./internal/cmd -update (-want +got):\n%s", golden, diff)
-	}
-}
-
 // helmTemplate is `helm template NAME helm-charts/darkroom -f -`: the values come
 // as YAML, in which all numbers are alike, and the chart comes from its folder.
 func helmTemplate(t *testing.T, name, values string) string {
@@ -194,12 +145,16 @@ func TestHelmMakesTheSameOfTheValues(t *testing.T) {
 		"a limit that drops the default request": document(t, darkrooms.New("photos", "").Limit("memory", "64Mi").Replicas(3)),
 		"an HTTPRoute":                           document(t, darkrooms.New("photos", "").Gateway("public")),
 	}
-	for name, file := range samples(t) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "darkroom-*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		documents[name] = string(raw)
+		documents[filepath.Base(file)] = string(raw)
 	}
 	for name, document := range documents {
 		t.Run(name, func(t *testing.T) {
@@ -283,9 +238,11 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 			[]string{"-f", "-"},
 			[]string{"-: document 1:", "unknown field", `replica"`},
 		},
-		"a field of another type": {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"-: document 1:", "spec.replicas"}},
-		"no YAML":                 {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
-		"a text":                  {"a text\n", []string{"-f", "-"}, []string{"-: document 1:"}},
+		"a field of another type":  {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"-: document 1:", "spec.replicas"}},
+		"a field in other letters": {strings.Replace(good, "baseUrl:", "baseURL:", 1), []string{"-f", "-"}, []string{`baseURL"`}},
+		"a field given twice":      {good + "  replicas: 1\n  replicas: 2\n", []string{"-f", "-"}, []string{"replicas"}},
+		"no YAML":                  {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
+		"a text":                   {"a text\n", []string{"-f", "-"}, []string{"-: document 1:"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := refused(t, test.stdin, test.args...)
@@ -295,20 +252,6 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestFieldsInOtherLettersAreUnknown(t *testing.T) {
-	err := refused(t, strings.Replace(document(t, darkrooms.New("photos", "")), "baseUrl:", "baseURL:", 1), "-f", "-")
-	if !strings.Contains(err.Error(), `baseURL"`) {
-		t.Errorf("got: %v", err)
-	}
-}
-
-func TestFieldsGivenTwiceAreRefused(t *testing.T) {
-	err := refused(t, document(t, darkrooms.New("photos", ""))+"  replicas: 1\n  replicas: 2\n", "-f", "-")
-	if !strings.Contains(err.Error(), "replicas") {
-		t.Errorf("got: %v", err)
 	}
 }
 
@@ -336,33 +279,12 @@ func TestBadResourceNamesItsFieldsAndHidesNoOther(t *testing.T) {
 
 func TestFlagsOfTheOperator(t *testing.T) {
 	photos := document(t, darkrooms.New("photos", ""))
-	want := []string{"photos.img.example.net", "className: traefik", "repository: mirror.example.com/darkroom", "tag: v9"}
-	t.Run("given", func(t *testing.T) {
-		out := printed(t, photos, "-f", "-", "--values", "--base-domain", "img.example.net", "--ingress-class", "traefik", "--image", "mirror.example.com/darkroom:v9")
-		wantAll(t, want, out)
-	})
-	t.Run("from the environment, as the operator's Deployment has it", func(t *testing.T) {
-		t.Setenv("DARKROOM_BASE_DOMAIN", "img.example.net")
-		t.Setenv("DARKROOM_INGRESS_CLASS", "traefik")
-		t.Setenv(envImage, "mirror.example.com/darkroom:v9")
-		out, err := templateIn(t, photos, "-f", "-", "--values")
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantAll(t, want, out)
-	})
-	t.Run("a flag wins over the environment", func(t *testing.T) {
-		t.Setenv("DARKROOM_BASE_DOMAIN", "environment.example.net")
-		out, err := templateIn(t, photos, "-f", "-", "--values", "--base-domain", "flag.example.net")
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantAll(t, []string{"photos.flag.example.net"}, out)
-	})
-	t.Run("a wrong one is named", func(t *testing.T) {
-		err := refused(t, photos, "-f", "-", "--base-domain", "https://example.net")
-		wantAll(t, []string{`base domain "https://example.net"`}, err.Error())
-	})
+	out := printed(t, photos, "-f", "-", "--values", "--base-domain", "img.example.net", "--ingress-class", "traefik", "--image", "mirror.example.com/darkroom:v9")
+	wantAll(t, []string{"photos.img.example.net", "className: traefik", "repository: mirror.example.com/darkroom", "tag: v9"}, out)
+	wantAll(t, []string{`base domain "https://example.net"`}, refused(t, photos, "-f", "-", "--base-domain", "https://example.net").Error())
+	issued := document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "x"}}))
+	wantAll(t, []string{"cert-manager.io/issuer: x"}, printed(t, issued, "-f", "-"))
+	wantAll(t, []string{"spec.ingress.annotations[cert-manager.io/issuer]"}, refused(t, issued, "-f", "-", "--ingress-annotations=example.com/*").Error())
 }
 
 func wantAll(t *testing.T, want []string, in string) {
@@ -435,52 +357,7 @@ func TestManifestsOfSeveralDarkroomsAreOneStream(t *testing.T) {
 	}
 }
 
-// The same flag and variable for all commands that translate: a preview that allows
-// what the manager refuses would be of no use.
-func TestAnnotationsAreAllowedByFlagAndEnvironment(t *testing.T) {
-	with := map[string]func(key string) string{
-		"ingress": func(key string) string {
-			return document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{key: "x"}}))
-		},
-		"gateway": func(key string) string {
-			return document(t, darkrooms.New("photos", "").Gateway("public").Spec(func(spec *v1alpha1.DarkroomSpec) {
-				spec.Gateway.Annotations = map[string]string{key: "x"}
-			}))
-		},
-	}
-	const issuer, alias, own = "cert-manager.io/issuer", "nginx.ingress.kubernetes.io/server-alias", "example.com/team"
-	for name, test := range map[string]struct {
-		environment         string
-		args                []string
-		allowed, notAllowed []string
-	}{
-		"by default":                  {"", nil, []string{issuer}, []string{alias, own}},
-		"a list replaces the default": {"", []string{"--ingress-annotations=example.com/*"}, []string{own}, []string{issuer, alias}},
-		"the default and more":        {"", []string{"--ingress-annotations=default," + own}, []string{issuer, own}, []string{alias}},
-		"all":                         {"", []string{"--ingress-annotations=*"}, []string{issuer, alias, own}, []string{"helm.sh/hook"}},
-		"none":                        {"", []string{"--ingress-annotations="}, nil, []string{issuer, alias, own}},
-		"by the environment":          {own + ", " + alias, nil, []string{own, alias}, []string{issuer}},
-		"the flag wins":               {own, []string{"--ingress-annotations=" + alias}, []string{alias}, []string{own}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("DARKROOM_INGRESS_ANNOTATIONS", test.environment)
-			args := append([]string{"-f", "-"}, test.args...)
-			for router, with := range with {
-				for _, key := range test.allowed {
-					if out, err := templateIn(t, with(key), args...); err != nil || !strings.Contains(out, key+": x") {
-						t.Errorf("%s of the %s: %v\n%s", key, router, err, out)
-					}
-				}
-				for _, key := range test.notAllowed {
-					if _, err := templateIn(t, with(key), args...); err == nil || !strings.Contains(err.Error(), "spec."+router+".annotations["+key+"]") {
-						t.Errorf("%s of the %s: want it refused, got %v", key, router, err)
-					}
-				}
-			}
-		})
-	}
-}
-
+// TestEveryCommandThatTranslatesHasTheSameFlags, because a preview that allows what the manager refuses would be of no use.
 func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	wanted := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&translation{}).addFlags(wanted)
