@@ -166,8 +166,7 @@ func (o *apiServerOptions) preview(served []string) (func(context.Context, *v1al
 		return nil, err
 	}
 	o.server.BaseDomain, o.server.DarkroomVersion = o.translation.options.BaseDomain, chrt.AppVersion()
-	template := &templateOptions{kubeVersion: defaultKubeVersion, apiVersions: served}
-	capabilities, err := template.capabilities()
+	capabilities, err := capabilitiesOf(served)
 	if err != nil {
 		return nil, err
 	}

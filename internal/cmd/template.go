@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,31 +14,26 @@ import (
 
 	"github.com/spf13/cobra"
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// defaultKubeVersion is the default of --kube-version. The chart renders the same for every
-// version that it supports.
-const defaultKubeVersion = "v1.36.0"
+// kubeVersion is what manifests are rendered for without a cluster. The chart renders the same
+// for every version that it supports.
+const kubeVersion = "v1.36.0"
 
 // templateOptions are the flags of the preview.
 type templateOptions struct {
 	files       []string
 	namespace   string
 	valuesOnly  bool
-	chartPath   string
-	kubeVersion string
 	apiVersions []string
 	translation translation
 }
@@ -59,22 +55,20 @@ The manifests contain the inline credentials of a Darkroom.`,
   darkroom-operator template -f darkroom.yaml --values | helm template photos helm-charts/darkroom -f -`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return options.run(cmd.InOrStdin(), cmd.OutOrStdout())
+			return options.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	flags := command.Flags()
 	flags.StringSliceVarP(&options.files, "filename", "f", nil, "file with one or more Darkroom resources; - means standard input")
 	flags.StringVarP(&options.namespace, "namespace", "n", "default", "namespace of Darkrooms without a namespace")
 	flags.BoolVar(&options.valuesOnly, "values", false, "print the values of the chart instead of the manifests")
-	flags.StringVar(&options.chartPath, "chart", "", "path of the chart; empty means the embedded chart")
-	flags.StringVar(&options.kubeVersion, "kube-version", defaultKubeVersion, "Kubernetes version to render for")
 	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "additional API versions of the cluster")
 	options.translation.addFlags(flags)
 	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
 	return command
 }
 
-func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
+func (o *templateOptions) run(ctx context.Context, stdin io.Reader, out io.Writer) error {
 	if len(o.files) == 0 {
 		return errors.New("no file given: use -f FILE, or -f - for standard input")
 	}
@@ -83,11 +77,11 @@ func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	chrt, err := o.chart()
+	chrt, err := charts.Darkroom()
 	if err != nil {
 		return err
 	}
-	capabilities, err := o.capabilities()
+	capabilities, err := capabilitiesOf(o.apiVersions)
 	if err != nil {
 		return err
 	}
@@ -101,52 +95,41 @@ func (o *templateOptions) run(stdin io.Reader, out io.Writer) error {
 		if darkroom.Namespace == "" {
 			darkroom.Namespace = o.namespace
 		}
-		if err := o.print(out, translator, chrt, capabilities, darkroom); err != nil {
+		if err := o.print(ctx, out, translator, chrt, capabilities, darkroom); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (o *templateOptions) print(out io.Writer, translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) error {
+func (o *templateOptions) print(ctx context.Context, out io.Writer, translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) error {
+	if !o.valuesOnly {
+		manifest, err := manifestOf(ctx, translator, chrt, capabilities, darkroom)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, manifest)
+		return err
+	}
 	vals, err := translator.Values(darkroom)
 	if err != nil {
 		return err
 	}
-	if o.valuesOnly {
-		raw, err := yaml.Marshal(vals)
-		if err != nil {
-			return fmt.Errorf("encode values of Darkroom %s: %w", darkroom.Name, err)
-		}
-		_, err = fmt.Fprintf(out, "---\n# Darkroom: %s/%s\n%s", darkroom.Namespace, darkroom.Name, raw)
-		return err
-	}
-	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	rendered, err := render.Render(chrt, key, vals, capabilities)
+	raw, err := yaml.Marshal(vals)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode values of Darkroom %s: %w", darkroom.Name, err)
 	}
-	_, err = fmt.Fprintln(out, strings.TrimSpace(rendered.Manifest))
+	_, err = fmt.Fprintf(out, "---\n# Darkroom: %s/%s\n%s", darkroom.Namespace, darkroom.Name, raw)
 	return err
 }
 
-func (o *templateOptions) chart() (*chart.Chart, error) {
-	if o.chartPath == "" {
-		return charts.Darkroom()
-	}
-	chrt, err := loader.Load(o.chartPath)
-	if err != nil {
-		return nil, fmt.Errorf("load chart %s: %w", o.chartPath, err)
-	}
-	return chrt, render.CheckChart(chrt)
-}
-
-func (o *templateOptions) capabilities() (*chartutil.Capabilities, error) {
+// capabilitiesOf returns the capabilities of a cluster that serves some API versions.
+func capabilitiesOf(apiVersions []string) (*chartutil.Capabilities, error) {
 	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.APIVersions = append(capabilities.APIVersions, o.apiVersions...)
-	parsed, err := chartutil.ParseKubeVersion(o.kubeVersion)
+	capabilities.APIVersions = append(capabilities.APIVersions, apiVersions...)
+	parsed, err := chartutil.ParseKubeVersion(kubeVersion)
 	if err != nil {
-		return nil, fmt.Errorf("--kube-version=%s: must be a version such as %s: %w", o.kubeVersion, defaultKubeVersion, err)
+		return nil, fmt.Errorf("parse version %s: %w", kubeVersion, err)
 	}
 	capabilities.KubeVersion = *parsed
 	return capabilities, nil

@@ -21,8 +21,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-const chartDir = "../../helm-charts/darkroom"
-
 // template runs the command with nothing in the environment.
 func template(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
@@ -108,7 +106,7 @@ func installed(t *testing.T, manifests string) []string {
 // as YAML, in which all numbers are alike, and the chart comes from its folder.
 func helmTemplate(t *testing.T, name, values string) string {
 	t.Helper()
-	chart, err := loader.Load(chartDir)
+	chart, err := loader.Load(filepath.Join("..", "..", "helm-charts", "darkroom"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +117,7 @@ func helmTemplate(t *testing.T, name, values string) string {
 	install := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
 	install.ClientOnly, install.DryRun = true, true
 	install.ReleaseName, install.Namespace = name, "default"
-	install.KubeVersion, err = chartutil.ParseKubeVersion(defaultKubeVersion)
+	install.KubeVersion, err = chartutil.ParseKubeVersion(kubeVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,55 +292,6 @@ func wantAll(t *testing.T, want []string, in string) {
 			t.Errorf("want %q in:\n%s", want, in)
 		}
 	}
-}
-
-func TestKubernetesVersion(t *testing.T) {
-	photos := document(t, darkrooms.New("photos", ""))
-	t.Run("every one that the chart admits renders alike", func(t *testing.T) {
-		want := printed(t, photos, "-f", "-")
-		for _, version := range []string{"v1.30.0", "1.31", "v1.33.4-gke.100", "v1.99.0"} {
-			if diff := cmp.Diff(want, printed(t, photos, "-f", "-", "--kube-version", version)); diff != "" {
-				t.Errorf("%s (-by default +then):\n%s", version, diff)
-			}
-		}
-	})
-	t.Run("one that is none", func(t *testing.T) {
-		err := refused(t, photos, "-f", "-", "--kube-version", "newest")
-		wantAll(t, []string{"--kube-version=newest: must be a version such as " + defaultKubeVersion}, err.Error())
-	})
-	t.Run("one that is too old", func(t *testing.T) {
-		err := refused(t, photos, "-f", "-", "--kube-version", "v1.29.0")
-		wantAll(t, []string{"default/photos", ">=1.30", "v1.29.0"}, err.Error())
-	})
-}
-
-func TestChart(t *testing.T) {
-	photos := document(t, darkrooms.New("photos", ""))
-	t.Run("that of the repository is the one built in", func(t *testing.T) {
-		want := printed(t, photos, "-f", "-")
-		if diff := cmp.Diff(want, printed(t, photos, "-f", "-", "--chart", chartDir)); diff != "" {
-			t.Errorf("(-built in +from its folder):\n%s", diff)
-		}
-	})
-	t.Run("one that is not there", func(t *testing.T) {
-		absent := filepath.Join(t.TempDir(), "absent")
-		wantAll(t, []string{"load chart " + absent}, refused(t, photos, "-f", "-", "--chart", absent).Error())
-	})
-	t.Run("one that the operator would not install", func(t *testing.T) {
-		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, "crds"), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string]string{
-			"Chart.yaml":    "apiVersion: v2\nname: other\nversion: 1.0.0\n",
-			"crds/crd.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n",
-		} {
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		wantAll(t, []string{"chart other", "crds"}, refused(t, photos, "-f", "-", "--chart", dir).Error())
-	})
 }
 
 // The output is meant for kubectl apply.
