@@ -107,14 +107,7 @@ func TestOneCallerCannotRenderForAll(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 10 {
 		asking.Go(func() {
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path(namespace, "slow")+"/review", strings.NewReader(withHosts(1)))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			request.Header.Set("Authorization", "Bearer "+greedy)
-			request.Header.Set("Content-Type", "application/json")
-			if answer, err := http.DefaultClient.Do(request); err == nil {
+			if answer, err := s.send(ctx, greedy, http.MethodPost, path(namespace, "slow")+"/review", strings.NewReader(withHosts(1))); err == nil {
 				answer.Body.Close()
 			}
 		})
@@ -244,13 +237,7 @@ func TestJunkDoesNotLockOutOthers(t *testing.T) {
 			for range callers {
 				trying.Go(func() {
 					for ctx.Err() == nil {
-						request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/session", nil)
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						request.Header.Set("Authorization", "Bearer "+junk(int(sent.Add(1))))
-						if answer, err := http.DefaultClient.Do(request); err == nil {
+						if answer, err := s.send(ctx, junk(int(sent.Add(1))), http.MethodGet, "/session", nil); err == nil {
 							answer.Body.Close()
 						}
 					}

@@ -135,12 +135,7 @@ func TestLogOfAPod(t *testing.T) {
 // follow opens a log that is followed, and returns its lines and what closes it.
 func follow(t *testing.T, s *server, token, path string) (*http.Response, *bufio.Reader) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path+"?follow=true", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
+	response, err := s.send(t.Context(), token, http.MethodGet, path+"?follow=true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,13 +60,7 @@ func TestBodyWithoutEnd(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	// Sent in chunks, without saying how much there is.
 	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 2<<20)))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/darkrooms", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+newEditor(t, namespace).token)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	response, err := s.send(t.Context(), newEditor(t, namespace).token, http.MethodPost, "/darkrooms", body)
 	if err != nil {
 		t.Fatal(err)
 	}

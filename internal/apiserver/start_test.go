@@ -33,6 +33,8 @@ type server struct {
 	url  string
 	log  *lockedBuffer
 	stop func()
+	// transport leads to the server; nil means by TCP.
+	transport http.RoundTripper
 }
 
 type lockedBuffer struct {
@@ -138,7 +140,9 @@ func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Opti
 
 // on is the same server for a test within the test.
 func (s *server) on(t *testing.T) *server {
-	return &server{t: t, url: s.url, log: s.log, stop: s.stop}
+	out := *s
+	out.t = t
+	return &out
 }
 
 // answer is what a server answered.
@@ -162,25 +166,11 @@ func (s *server) call(token, method, path, body string, headers ...string) answe
 // raw is call for answers that are not of the operation: those of middlewares.
 func (s *server) raw(token, method, path, body string, headers ...string) answer {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
+	var content io.Reader
 	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
+		content = strings.NewReader(body)
 	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		if headers[i] == "Host" {
-			request.Host = headers[i+1]
-			continue
-		}
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	noRedirect := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := noRedirect.Do(request)
+	response, err := s.send(s.t.Context(), token, method, path, content, headers...)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
@@ -190,6 +180,28 @@ func (s *server) raw(token, method, path, body string, headers ...string) answer
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return answer{status: response.StatusCode, header: response.Header, body: string(raw)}
+}
+
+// send is raw for responses that are read piece by piece, or not at all.
+func (s *server) send(ctx context.Context, token, method, path string, body io.Reader, headers ...string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	if host := request.Header.Get("Host"); host != "" {
+		request.Host = host
+	}
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return (&http.Client{Transport: s.transport, CheckRedirect: noRedirect}).Do(request)
 }
 
 // want is call with the status that it must have.

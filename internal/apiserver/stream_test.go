@@ -39,32 +39,23 @@ type follower struct {
 // follow opens a stream, and reads it until the test ends.
 func (s *server) follow(token, path string, headers ...string) *follower {
 	s.t.Helper()
-	return s.followWith(http.DefaultClient, token, path, headers...)
+	return s.followSlowly(1024, token, path, headers...)
 }
 
-func (s *server) followWith(client *http.Client, token, path string, headers ...string) *follower {
+// followSlowly reads on only while fewer than so many messages are not yet used.
+func (s *server) followSlowly(unused int, token, path string, headers ...string) *follower {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := client.Do(request)
+	s.t.Cleanup(cancel)
+	response, err := s.send(ctx, token, http.MethodGet, path, nil, headers...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		s.t.Fatalf("stream answers %d %s", response.StatusCode, response.Header)
 	}
-	f := &follower{t: s.t, messages: make(chan message, 1024), end: cancel}
+	f := &follower{t: s.t, messages: make(chan message, unused), end: cancel}
 	go f.read(response.Body)
-	s.t.Cleanup(cancel)
 	return f
 }
 
@@ -103,21 +94,27 @@ func (f *follower) text() string {
 	return f.raw.String()
 }
 
-// next returns the next message; heartbeats are left out unless they are asked for.
+// receive returns the next message, or that the server has closed the stream.
+func (f *follower) receive(t *testing.T) (m message, open bool) {
+	t.Helper()
+	select {
+	case m, open = <-f.messages:
+	case <-time.After(waitTimeout):
+		t.Fatalf("no event and no end in %s", waitTimeout)
+	}
+	return m, open
+}
+
+// next returns the next message other than heartbeats.
 func (f *follower) next(t *testing.T) message {
 	t.Helper()
-	late := time.After(waitTimeout)
 	for {
-		select {
-		case m, open := <-f.messages:
-			if !open {
-				t.Fatal("the stream has ended")
-			}
-			if m.kind != "heartbeat" {
-				return m
-			}
-		case <-late:
-			t.Fatalf("no event in %s", waitTimeout)
+		m, open := f.receive(t)
+		if !open {
+			t.Fatal("the stream has ended")
+		}
+		if m.kind != "heartbeat" {
+			return m
 		}
 	}
 }
@@ -132,19 +129,15 @@ func (f *follower) until(t *testing.T, kind string) message {
 	}
 }
 
-// ended waits until the server has closed the stream.
-func (f *follower) ended(t *testing.T) {
+// rest waits until the server has closed the stream, and returns what was left.
+func (f *follower) rest(t *testing.T) (out []message) {
 	t.Helper()
-	late := time.After(waitTimeout)
 	for {
-		select {
-		case _, open := <-f.messages:
-			if !open {
-				return
-			}
-		case <-late:
-			t.Fatalf("the stream is still open after %s", waitTimeout)
+		m, open := f.receive(t)
+		if !open {
+			return out
 		}
+		out = append(out, m)
 	}
 }
 
@@ -192,7 +185,7 @@ func TestStreamResumes(t *testing.T) {
 		t.Fatal("synced has no id")
 	}
 	f.end()
-	f.ended(t)
+	f.rest(t)
 	for _, name := range []string{"a", "b"} {
 		s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, name))
 	}
@@ -290,7 +283,7 @@ func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
 	g := s.follow(only.token, "/events/stream?namespace="+two)
 	g.until(t, "synced")
 	lose()
-	g.ended(t)
+	g.rest(t)
 }
 
 func TestStreamEndsWithTheToken(t *testing.T) {
@@ -303,7 +296,7 @@ func TestStreamEndsWithTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Kubernetes itself believes a token for ten seconds.
-	f.ended(t)
+	f.rest(t)
 	s.want(http.StatusUnauthorized, leaving.token, "GET", "/events/stream", "")
 }
 
@@ -318,7 +311,7 @@ func TestStreamHasHeartbeatsUntilTheServerStops(t *testing.T) {
 		}
 	}
 	s.stop()
-	f.ended(t)
+	f.rest(t)
 }
 
 func TestStreamsOfOneCallerAreLimited(t *testing.T) {
