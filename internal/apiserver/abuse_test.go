@@ -36,14 +36,6 @@ func countingPreviews(count *atomic.Int64) func(*apiserver.Options) {
 	}
 }
 
-// newViewer makes a user who may see the Darkrooms of a namespace.
-func newViewer(t *testing.T, namespace string) *user {
-	t.Helper()
-	u := newUser(t, namespace, "viewer")
-	u.may(namespace, canView)
-	return u
-}
-
 // withHosts is a Darkroom with many sub-domains.
 func withHosts(n int) string {
 	hosts := make([]string, n)

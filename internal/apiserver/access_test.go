@@ -26,7 +26,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 	viewerOfOne, stranger := newUser(t, one, "viewer"), newUser(t, one, "stranger")
 	viewerOfOne.may(one, canView)
 	everywhere := newUser(t, one, "everywhere")
-	everywhere.mayEverywhere(canView)
+	everywhere.may("", canView)
 	s.want(http.StatusCreated, editorOfOne.token, "POST", "/darkrooms", webFolder(one, "photos"))
 	s.want(http.StatusCreated, editorOfTwo.token, "POST", "/darkrooms", webFolder(two, "photos"))
 
@@ -114,7 +114,7 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	s := start(t)
 	scraper := newUser(t, newNamespace(t), "scraper")
 	s.want(http.StatusUnauthorized, "", "GET", "/metrics", "")
-	scraper.mayEverywhere(append([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, canView...))
+	scraper.may("", append([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, canView...))
 	got := s.want(http.StatusOK, scraper.token, "GET", "/metrics", "")
 	for _, want := range []string{
 		`darkroom_apiserver_requests_total{code="401",route="GET /metrics"} 1`, "darkroom_apiserver_darkrooms", "darkroom_apiserver_streams 0",

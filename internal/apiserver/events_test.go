@@ -35,8 +35,7 @@ func TestOnlyTheEventsOfADarkroomAreListed(t *testing.T) {
 func TestOnlyTheEventsOfAPodAreListed(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	editor, reader := newEditor(t, namespace), newUser(t, namespace, "reader")
-	reader.may(namespace, canReadLogs)
+	editor, reader := newEditor(t, namespace), newReader(t, namespace)
 	installed(t, s, editor.token, namespace, "")
 	pod := &corev1.Pod{}
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "photos-1"}, pod); err != nil {

@@ -106,8 +106,7 @@ func installed(t *testing.T, s *server, token, namespace, node string) {
 func TestLogOfAPod(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	editor, reader := newEditor(t, namespace), newUser(t, namespace, "reader")
-	reader.may(namespace, canReadLogs)
+	editor, reader := newEditor(t, namespace), newReader(t, namespace)
 	k := newKubelet(t, namespace)
 	installed(t, s, editor.token, namespace, namespace)
 	pods := path(namespace, "photos") + "/pods/"
@@ -170,8 +169,7 @@ func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
 func TestACallerReadsSoManyLogs(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	editor, reader := newEditor(t, namespace), newUser(t, namespace, "reader")
-	reader.may(namespace, canReadLogs)
+	editor, reader := newEditor(t, namespace), newReader(t, namespace)
 	editor.may(namespace, canReadLogs)
 	newKubelet(t, namespace)
 	installed(t, s, editor.token, namespace, namespace)

@@ -191,21 +191,12 @@ func awaitTrust(t *testing.T) {
 	})
 }
 
-func bind(t *testing.T, namespace string, subject rbacv1.Subject) {
-	t.Helper()
-	subject.APIGroup = rbacv1.GroupName
-	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
-	role := &rbacv1.Role{ObjectMeta: meta, Rules: canEdit}
-	create(t, role)
-	create(t, &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{subject}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}})
-}
-
 func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	t.Parallel()
 	awaitTrust(t)
 	idp.AddUser("alice", "photographers", "system:masters")
 	s, namespace := start(t, newSettings(t).use(t)), newNamespace(t)
-	bind(t, namespace, rbacv1.Subject{Kind: "Group", Name: "oidc:photographers"})
+	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:photographers"}, canEdit)
 	b := newBrowser(t, s)
 	if ways := into[apiserver.WaysToSignIn](t, s.want(http.StatusOK, "", "GET", "/sign-in", "")); ways.Issuer != "Dex" || ways.Cluster != "staging" {
 		t.Errorf("ways to sign in are %+v", ways)
@@ -270,7 +261,10 @@ func TestCookiesOfASession(t *testing.T) {
 	if len(query.Get("state")) < 20 || len(query.Get("nonce")) < 20 || len(query.Get("code_challenge")) < 40 {
 		t.Errorf("the query is %v", query)
 	}
-	got := b.do("GET", b.begin("cook", "/"), "")
+	got := b.do("GET", b.begin("cook", "https://evil.example.com/ui/"), "")
+	if location := got.header.Get("Location"); location != "/" {
+		t.Errorf("the sign-in ends at %s", location)
+	}
 	set := strings.Join(got.header.Values("Set-Cookie"), "\n")
 	for _, want := range []string{"__Host-darkroom-session=!1.", "HttpOnly", "Secure", "SameSite=Strict", "Path=/", "__Host-darkroom-sign-in=; Path=/; Max-Age=0"} {
 		if !strings.Contains(set, want) {
@@ -287,22 +281,6 @@ func must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
-}
-
-func TestReturnPathsAreLocal(t *testing.T) {
-	t.Parallel()
-	awaitTrust(t)
-	idp.AddUser("wanderer")
-	s := start(t, newSettings(t).use(t))
-	for given, want := range map[string]string{
-		"/ui/darkrooms/a/b?x=1": "/ui/darkrooms/a/b?x=1", "": "/", "/": "/", "/?phase=Ready&q=a": "/?phase=Ready&q=a", "///evil.example.com": "/", "/%2fevil.example.com": "/", "https://evil.example.com/ui/": "/", "//evil.example.com/ui/": "/",
-		`/\evil.example.com`: "/", `/ui/\evil`: "/", "ui/x": "/", "javascript:alert(1)": "/", "/auth/login": "/", "/ui/\r\nSet-Cookie: a=b": "/",
-	} {
-		b := newBrowser(t, s)
-		if location := b.finish(b.begin("wanderer", given)); location != want {
-			t.Errorf("%q ends at %q, want %q", given, location, want)
-		}
-	}
 }
 
 func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
@@ -368,28 +346,6 @@ func TestTokensThatAreRefused(t *testing.T) {
 			t.Errorf("%s: the sign-in ends at %s", name, location)
 		}
 	}
-	// The cluster refuses them too when they are sent as bearer tokens.
-	claims := func() map[string]any {
-		return map[string]any{
-			"iss": idp.URL, "aud": issuer.ClientID, "sub": "id-bearer", "preferred_username": "bearer",
-			"iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
-		}
-	}
-	for name, c := range map[string]struct {
-		change func(*issuer.Token)
-		status int
-	}{
-		"good":           {func(*issuer.Token) {}, http.StatusOK},
-		"expired":        {func(c *issuer.Token) { c.Claims["exp"] = time.Now().Add(-time.Minute).Unix() }, http.StatusUnauthorized},
-		"wrong audience": {func(c *issuer.Token) { c.Claims["aud"] = "other" }, http.StatusUnauthorized},
-		"forged":         {func(c *issuer.Token) { c.Key = other }, http.StatusUnauthorized},
-	} {
-		token := &issuer.Token{Claims: claims()}
-		c.change(token)
-		if got := s.call(must(idp.Sign(t.Context(), token)), "GET", "/session", ""); got.status != c.status {
-			t.Errorf("%s is answered %s", name, got)
-		}
-	}
 }
 
 // impersonating returns settings of a server that may impersonate, and its identity.
@@ -429,7 +385,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 	settings, identity := impersonating(t)
 	as := func(o *apiserver.Options) { o.Cluster = identity }
 	s, namespace := start(t, settings.use(t), as), newNamespace(t)
-	bind(t, namespace, rbacv1.Subject{Kind: "Group", Name: "sso:photographers"})
+	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "sso:photographers"}, canEdit)
 	idp.AddUser("ivy", "photographers", "unlisted", "system:masters", "sso:photographers")
 	b := newBrowser(t, s)
 	b.signIn("ivy")
@@ -555,7 +511,7 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 	settings, identity := impersonating(t)
 	idp.AddUser("stella", "photographers")
 	s, namespace := start(t, settings.use(t), func(o *apiserver.Options) { o.Cluster, o.Heartbeat = identity, 50*time.Millisecond }), newNamespace(t)
-	bind(t, namespace, rbacv1.Subject{Kind: "Group", Name: "sso:photographers"})
+	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "sso:photographers"}, canEdit)
 	b := newBrowser(t, s)
 	b.signIn("stella")
 	b.becomes(http.StatusOK, "GET", "/darkrooms?namespace="+namespace, "")
@@ -568,36 +524,6 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-func TestReplicasAndKeysThatRotate(t *testing.T) {
-	t.Parallel()
-	awaitTrust(t)
-	idp.AddUser("rob")
-	settings := newSettings(t)
-	one := start(t, settings.use(t))
-	b := newBrowser(t, one)
-	// A sign-in may begin at one replica and end at the other.
-	callback := b.begin("rob", "/")
-	two := start(t, settings.use(t))
-	if location := b.on(two).finish(callback); location != "/" {
-		t.Fatalf("the sign-in ends at %s", location)
-	}
-	b.on(one).who()
-
-	old := must(os.ReadFile(settings.config.CookieKeysFile))
-	fresh := newKey()
-	settings.config.CookieKeysFile = file(t, append([]byte(fresh), old...))
-	rotated := start(t, settings.use(t))
-	b.on(rotated).who()
-	settings.clock.SetTime(settings.clock.Now().Add(oidc.CheckPeriod))
-	before := maps.Clone(b.jar)
-	b.who()
-	settings.config.CookieKeysFile = file(t, []byte(fresh))
-	last := start(t, settings.use(t))
-	b.on(last).who()
-	b.jar = before
-	b.want(http.StatusUnauthorized, "GET", "/session", "")
 }
 
 func TestIssuerThatIsDown(t *testing.T) {
@@ -732,14 +658,4 @@ func opened(t *testing.T, settings *settingsOf, b *browser) *oidc.Session {
 		t.Fatalf("session %v, %v", session, err)
 	}
 	return session
-}
-
-func TestOIDCRequiresTokens(t *testing.T) {
-	t.Parallel()
-	settings := options(t)
-	newSettings(t).use(t)(&settings)
-	settings.Auth, settings.BindAddress = auth.Kubeconfig, "127.0.0.1:0"
-	if _, err := apiserver.New(settings); err == nil || !strings.Contains(err.Error(), "OIDC") {
-		t.Errorf("OIDC with a kubeconfig: %v", err)
-	}
 }

@@ -43,8 +43,7 @@ func withSecrets(namespace, name string) string {
 func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
-	viewer := newUser(t, namespace, "viewer")
-	viewer.may(namespace, canView)
+	viewer := newViewer(t, namespace)
 	watching := s.follow(token, "/events/stream?namespace="+namespace)
 	const merge = "application/merge-patch+json"
 

@@ -21,14 +21,6 @@ import (
 // serviceAccountKey is a key of Google Cloud that opens nothing.
 var serviceAccountKey = fmt.Sprintf(`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`, canaries[1])
 
-// newKeeper creates a user who may create Secrets in a namespace.
-func newKeeper(t *testing.T, namespace string) *user {
-	t.Helper()
-	u := newUser(t, namespace, "keeper")
-	u.may(namespace, canKeepSecrets)
-	return u
-}
-
 // newSecretBody is the body of a new Secret with some fields.
 func newSecretBody(t *testing.T, namespace, name string, fields map[string]string) string {
 	t.Helper()

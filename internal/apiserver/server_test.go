@@ -14,14 +14,19 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 )
 
 func TestOptionsThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*apiserver.Options){
-		"no cluster":        func(o *apiserver.Options) { o.Cluster = nil },
-		"no preview":        func(o *apiserver.Options) { o.Preview = nil },
-		"unknown auth":      func(o *apiserver.Options) { o.Auth = "none" },
+		"no cluster":   func(o *apiserver.Options) { o.Cluster = nil },
+		"no preview":   func(o *apiserver.Options) { o.Preview = nil },
+		"unknown auth": func(o *apiserver.Options) { o.Auth = "none" },
+		"OIDC of a kubeconfig": func(o *apiserver.Options) {
+			newSettings(t).use(t)(o)
+			o.Auth, o.BindAddress = auth.Kubeconfig, "127.0.0.1:0"
+		},
 		"certificate alone": func(o *apiserver.Options) { o.TLSCertFile = "tls.crt" },
 	} {
 		settings := options(t)

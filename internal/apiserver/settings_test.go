@@ -25,12 +25,9 @@ func TestFormsGetTheirSettings(t *testing.T) {
 func TestCallersCanReadTheirPermissions(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	viewer := newUser(t, namespace, "viewer")
-	viewer.may(namespace, canView)
-	reader := newUser(t, namespace, "reader")
-	reader.may(namespace, canReadLogs)
-	keeper := newUser(t, namespace, "keeper")
-	keeper.may(namespace, canKeepSecrets)
+	viewer := newViewer(t, namespace)
+	reader := newReader(t, namespace)
+	keeper := newKeeper(t, namespace)
 	for token, want := range map[string]apiserver.Access{
 		newEditor(t, namespace).token: {Create: true, Update: true, Delete: true, Image: true},
 		viewer.token:                  {},

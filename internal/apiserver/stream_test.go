@@ -218,8 +218,7 @@ func TestStreamResumedWithOtherRights(t *testing.T) {
 	for _, namespace := range []string{one, two} {
 		s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "in-"+namespace))
 	}
-	viewer := newUser(t, one, "viewer")
-	viewer.may(one, canView)
+	viewer := newViewer(t, one)
 	id := s.follow(viewer.token, "/events/stream").until(t, "synced").id
 
 	begins := func(id string, want ...string) string {

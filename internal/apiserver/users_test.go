@@ -51,34 +51,36 @@ var (
 	}, canView...)
 )
 
-func (u *user) subjects() []rbacv1.Subject {
-	return []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: u.namespace, Name: u.name}}
-}
-
-// may gives a user rights in a namespace, and returns what takes them away.
-func (u *user) may(namespace string, rules []rbacv1.PolicyRule) (revoke func()) {
-	u.t.Helper()
+// grant gives someone rights in a namespace, or in all if it is empty, and returns what takes
+// them away.
+func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.PolicyRule) (revoke func()) {
+	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
-	role := &rbacv1.Role{ObjectMeta: meta, Rules: rules}
-	create(u.t, role)
-	binding := &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: u.subjects(), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name}}
-	create(u.t, binding)
-	u.awaitRight(namespace)
+	var role, binding client.Object
+	if namespace == "" {
+		role = &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}
+		create(t, role)
+		binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.GetName()}}
+	} else {
+		role = &rbacv1.Role{ObjectMeta: meta, Rules: rules}
+		create(t, role)
+		binding = &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.GetName()}}
+	}
+	create(t, binding)
 	return func() {
-		if err := kube.Delete(u.t.Context(), binding); err != nil {
-			u.t.Fatal(err)
+		if err := kube.Delete(t.Context(), binding); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
-// mayEverywhere gives a user rights in all namespaces.
-func (u *user) mayEverywhere(rules []rbacv1.PolicyRule) {
+// may gives a user rights in a namespace, or in all if it is empty, and returns what takes them
+// away.
+func (u *user) may(namespace string, rules []rbacv1.PolicyRule) (revoke func()) {
 	u.t.Helper()
-	meta := metav1.ObjectMeta{GenerateName: "test-"}
-	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}
-	create(u.t, role)
-	create(u.t, &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: u.subjects(), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}})
-	u.awaitRight("")
+	revoke = grant(u.t, namespace, rbacv1.Subject{Kind: "ServiceAccount", Namespace: u.namespace, Name: u.name}, rules)
+	u.awaitRight(namespace)
+	return revoke
 }
 
 // awaitRight waits until Kubernetes' own authorizer has seen the binding.
@@ -95,10 +97,34 @@ func (u *user) awaitRight(namespace string) {
 	})
 }
 
+// newUserWho makes a user with rights in a namespace.
+func newUserWho(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) *user {
+	t.Helper()
+	u := newUser(t, namespace, name)
+	u.may(namespace, rules)
+	return u
+}
+
 // newEditor makes a user who may do everything to Darkrooms of a namespace.
 func newEditor(t *testing.T, namespace string) *user {
 	t.Helper()
-	u := newUser(t, namespace, "editor")
-	u.may(namespace, canEdit)
-	return u
+	return newUserWho(t, namespace, "editor", canEdit)
+}
+
+// newViewer makes a user who may see the Darkrooms of a namespace.
+func newViewer(t *testing.T, namespace string) *user {
+	t.Helper()
+	return newUserWho(t, namespace, "viewer", canView)
+}
+
+// newReader makes a user who may read the logs of a namespace.
+func newReader(t *testing.T, namespace string) *user {
+	t.Helper()
+	return newUserWho(t, namespace, "reader", canReadLogs)
+}
+
+// newKeeper makes a user who may create Secrets in a namespace.
+func newKeeper(t *testing.T, namespace string) *user {
+	t.Helper()
+	return newUserWho(t, namespace, "keeper", canKeepSecrets)
 }
