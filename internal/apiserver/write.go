@@ -234,20 +234,6 @@ type deleteInput struct {
 	IfMatch string `header:"If-Match" doc:"ETag of the version to delete; empty means any version"`
 }
 
-// versionIn returns the version that a header If-Match names. One tag is left to
-// Kubernetes to compare, so that the right to delete is enough. Of several the one that
-// there is counts.
-func (s *Server) versionIn(ctx context.Context, ifMatch string, key types.NamespacedName) (string, error) {
-	if version, ok := wire.VersionOf(ifMatch); ok {
-		return version, nil
-	}
-	before, err := s.live(ctx, key)
-	if err != nil {
-		return "", err
-	}
-	return before.ResourceVersion, wire.CheckIfMatch(ifMatch, before.ResourceVersion)
-}
-
 type deleteOutput struct {
 	Status int
 }
@@ -260,9 +246,11 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	}
 	options := &metav1.DeleteOptions{DryRun: in.list()}
 	if in.IfMatch != "" && in.IfMatch != wire.AnyVersion {
-		version, err := s.versionIn(ctx, in.IfMatch, key)
-		if err != nil {
-			return nil, err
+		// Kubernetes compares the version, so that the right to delete is enough.
+		version, ok := wire.VersionOf(in.IfMatch)
+		if !ok {
+			return nil, problem.New(http.StatusUnprocessableEntity, "invalid header If-Match",
+				problem.Field{Location: "header.If-Match", Message: "must be one ETag, or *"})
 		}
 		options.Preconditions = &metav1.Preconditions{ResourceVersion: &version}
 	}

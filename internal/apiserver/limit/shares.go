@@ -41,14 +41,17 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	if err != nil {
 		return nil, err
 	}
-	late, stop := s.expiry()
-	defer stop()
+	waiting, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	for i, places := range []chan struct{}{own.places, s.places} {
-		if err := enter(ctx, places, late); err != nil {
+		if err := enter(waiting, places); err != nil {
 			if i > 0 {
 				<-own.places
 			}
 			s.part(who, own)
+			if ctx.Err() == nil {
+				err = exceeded(time.Second)
+			}
 			return nil, err
 		}
 	}
@@ -59,17 +62,8 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	}), nil
 }
 
-// expiry returns a channel that is ready after the timeout.
-func (s *Shares) expiry() (late <-chan time.Time, stop func() bool) {
-	timer := time.NewTimer(s.timeout)
-	return timer.C, timer.Stop
-}
-
 // enter prefers a free place to a deadline that has passed.
-func enter(ctx context.Context, places chan struct{}, late <-chan time.Time) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+func enter(ctx context.Context, places chan struct{}) error {
 	select {
 	case places <- struct{}{}:
 		return nil
@@ -78,8 +72,6 @@ func enter(ctx context.Context, places chan struct{}, late <-chan time.Time) err
 	select {
 	case places <- struct{}{}:
 		return nil
-	case <-late:
-		return exceeded(time.Second)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

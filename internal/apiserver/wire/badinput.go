@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -27,8 +28,18 @@ func BadInput(status int, message string, errs ...error) *problem.Details {
 // notJSON are the beginnings of messages of Go's decoder about a body that is not JSON.
 var notJSON = []string{"invalid character", "unexpected end of JSON", "unexpected EOF", "EOF"}
 
-// inOurWords rewords a message of huma, or of Go's decoder, about a wrong type or an unknown
-// field like the other messages of the API.
+// ourWords are messages about a wrong type or an unknown field, by those of huma.
+var ourWords = map[string]string{
+	validation.MsgExpectedArray:      "must be a list",
+	validation.MsgExpectedObject:     "must be an object",
+	validation.MsgExpectedString:     "must be a string",
+	validation.MsgExpectedInteger:    "must be an integer",
+	validation.MsgExpectedNumber:     "must be a number",
+	validation.MsgExpectedBoolean:    "must be true or false",
+	validation.MsgUnexpectedProperty: "unknown field",
+}
+
+// inOurWords rewords a message of huma, or of Go's decoder, like the other messages of the API.
 func inOurWords(message string) string {
 	isOne := func(prefix string) bool { return strings.HasPrefix(message, prefix) }
 	switch {
@@ -37,21 +48,5 @@ func inOurWords(message string) string {
 	case isOne("json: "):
 		return "a value has the wrong type or is out of range"
 	}
-	switch message {
-	case validation.MsgExpectedArray:
-		return "must be a list"
-	case validation.MsgExpectedObject:
-		return "must be an object"
-	case validation.MsgExpectedString:
-		return "must be a string"
-	case validation.MsgExpectedInteger:
-		return "must be an integer"
-	case validation.MsgExpectedNumber:
-		return "must be a number"
-	case validation.MsgExpectedBoolean:
-		return "must be true or false"
-	case validation.MsgUnexpectedProperty:
-		return "unknown field"
-	}
-	return message
+	return cmp.Or(ourWords[message], message)
 }
