@@ -1,38 +1,27 @@
 package apiserver_test
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
-func TestOnlyTheEventsOfADarkroomAreListed(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	darkroom := stored(t, namespace, "photos")
-
-	for i, event := range []corev1.Event{
-		{Reason: "Installed", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: darkroom.UID}},
-		{Reason: "Before", InvolvedObject: corev1.ObjectReference{Kind: "Darkroom", Namespace: namespace, Name: "photos", UID: "another"}},
-	} {
-		event.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("event", i)}
-		event.Type, event.Message = "Normal", "something happened"
-		create(t, &event)
-	}
-	events := into[apiserver.EventList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/events", ""))
-	if len(events.Items) != 1 || events.Items[0].Reason != "Installed" || events.Items[0].FirstSeen == nil {
-		t.Errorf("events are %+v", events)
-	}
+// happened creates an event about an object of a namespace.
+func happened(t *testing.T, namespace, reason, kind, name string, uid types.UID) {
+	t.Helper()
+	create(t, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "event-"}, Type: "Warning", Reason: reason, Message: "something happened",
+		InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: namespace, Name: name, UID: uid},
+	})
 }
 
-func TestOnlyTheEventsOfAPodAreListed(t *testing.T) {
+func TestOnlyTheEventsOfADarkroomOrPodAreListed(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	editor, reader := newEditor(t, namespace), newReader(t, namespace)
@@ -41,20 +30,18 @@ func TestOnlyTheEventsOfAPodAreListed(t *testing.T) {
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "photos-1"}, pod); err != nil {
 		t.Fatal(err)
 	}
-	for i, event := range []corev1.Event{
-		{Reason: "BackOff", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: "photos-1", UID: pod.UID}},
-		{Reason: "Before", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: "photos-1", UID: "another"}},
-		{Reason: "Others", InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: "others-1", UID: "another"}},
-	} {
-		event.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("event", i)}
-		event.Type, event.Message = "Warning", "something happened"
-		create(t, &event)
+	happened(t, namespace, "Installed", "Darkroom", "photos", stored(t, namespace, "photos").UID)
+	happened(t, namespace, "Before", "Darkroom", "photos", "another")
+	happened(t, namespace, "BackOff", "Pod", "photos-1", pod.UID)
+	happened(t, namespace, "Before", "Pod", "photos-1", "another")
+	happened(t, namespace, "Others", "Pod", "others-1", "another")
+	one := path(namespace, "photos")
+	for route, want := range map[string]string{"/events": "Installed", "/pods/photos-1/events": "BackOff"} {
+		events := into[apiserver.EventList](t, s.want(http.StatusOK, editor.token, "GET", one+route, ""))
+		if len(events.Items) != 1 || events.Items[0].Reason != want || events.Items[0].FirstSeen == nil {
+			t.Errorf("%s: events are %+v", route, events)
+		}
 	}
-	pods := path(namespace, "photos") + "/pods/"
-	events := into[apiserver.EventList](t, s.want(http.StatusOK, editor.token, "GET", pods+"photos-1/events", ""))
-	if len(events.Items) != 1 || events.Items[0].Reason != "BackOff" {
-		t.Errorf("events are %+v", events)
-	}
-	s.want(http.StatusNotFound, editor.token, "GET", pods+"others-1/events", "")
-	s.want(http.StatusForbidden, reader.token, "GET", pods+"photos-1/events", "")
+	s.want(http.StatusNotFound, editor.token, "GET", one+"/pods/others-1/events", "")
+	s.want(http.StatusForbidden, reader.token, "GET", one+"/pods/photos-1/events", "")
 }

@@ -165,3 +165,16 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 		})
 	}
 }
+
+func TestImageParametersAreBounded(t *testing.T) {
+	t.Parallel()
+	s, namespace, token := startForEditor(t)
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	for query, status := range map[string]int{
+		"blur=100": http.StatusServiceUnavailable, "blur=0.5": http.StatusServiceUnavailable, "rot=-360": http.StatusServiceUnavailable,
+		"blur=101": http.StatusUnprocessableEntity, "blur=9999": http.StatusUnprocessableEntity, "rot=361": http.StatusUnprocessableEntity,
+		"rot=-360.5": http.StatusUnprocessableEntity, "rot=99999999": http.StatusUnprocessableEntity, "blur=1e5": http.StatusUnprocessableEntity,
+	} {
+		s.want(status, token, "GET", path(namespace, "photos")+"/image?path=/images/a.png&"+query, "")
+	}
+}

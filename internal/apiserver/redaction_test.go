@@ -153,20 +153,6 @@ func TestCredentialsThatAreReplaced(t *testing.T) {
 	}
 }
 
-func TestManifestShowsAllButSecrets(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
-	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/manifest", "")
-	if kind := got.header.Get("Content-Type"); kind != "application/yaml" {
-		t.Errorf("content type is %s", kind)
-	}
-	mustNotLeak(t, "the manifest", got.body)
-	if !strings.Contains(got.body, "kind: Deployment") || strings.Count(got.body, "REDACTED") < 3 {
-		t.Errorf("secrets are not marked:\n%s", got.body)
-	}
-}
-
 func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
 	t.Parallel()
 	// A rule may be younger than a Darkroom.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,8 @@ func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", body)
 	stays := review(`{"source":{"type":"S3","bucket":"b","region":"r"},"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`)
 	mustNotLeak(t, "the review", sent+stays)
-	if stored := s.want(http.StatusOK, token, "GET", one+"/manifest", "").body; sent != stored || stays != stored {
+	if stored := s.want(http.StatusOK, token, "GET", one+"/manifest", "").body; sent != stored || stays != stored ||
+		!strings.Contains(stored, "kind: Deployment") || strings.Count(stored, "REDACTED") < 3 {
 		t.Errorf("before it was stored the manifest was\n%s\nthen\n%s\nand it is\n%s", sent, stays, stored)
 	}
 	bad := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one+"/review", `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
