@@ -26,7 +26,7 @@ const (
 // runContender runs a plain operator of helm-operator-plugins with the same chart and values.
 // Everything else is the default of the library, except the number of workers, the resync
 // period, and the client-side rate limit, which is off.
-func runContender(ctx context.Context, metricsAddress, chart string) error {
+func runContender(ctx context.Context, metricsAddress string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func runContender(ctx context.Context, metricsAddress, chart string) error {
 	if err != nil {
 		return err
 	}
-	chrt, err := loader.Load(chart)
+	chrt, err := loader.Load(chartFolder)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ const (
 	floorURL  = "https://url-of-the-darkroom"
 )
 
-func runFloor(ctx context.Context, metricsAddress, chart string) error {
+func runFloor(ctx context.Context, metricsAddress string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func runFloor(ctx context.Context, metricsAddress, chart string) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := floorManifest(chart)
+	manifest, err := floorManifest()
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func runFloor(ctx context.Context, metricsAddress, chart string) error {
 }
 
 // floorManifest renders the chart for a Darkroom whose name and URL are replaced later.
-func floorManifest(chart string) (string, error) {
+func floorManifest() (string, error) {
 	translator, err := values.New(values.Options{})
 	if err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func floorManifest(chart string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	chrt, err := loader.Load(chart)
+	chrt, err := loader.Load(chartFolder)
 	if err != nil {
 		return "", err
 	}

@@ -27,13 +27,13 @@ import (
 func main() {
 	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr)))
 	if len(os.Args) > 1 && os.Args[1] == floorCommand {
-		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2], os.Args[3]); err != nil {
+		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2]); err != nil {
 			log.Fatal("floor: ", err)
 		}
 		return
 	}
 	if len(os.Args) > 1 && os.Args[1] == contenderCommand {
-		if err := runContender(ctrl.SetupSignalHandler(), os.Args[2], os.Args[3]); err != nil {
+		if err := runContender(ctrl.SetupSignalHandler(), os.Args[2]); err != nil {
 			log.Fatal("contender: ", err)
 		}
 		return
@@ -52,14 +52,9 @@ func run(ctx context.Context) error {
 	flag.StringVar(&sizes, "n", "100", "numbers of Darkrooms, comma-separated")
 	flag.IntVar(&settings.rounds, "rounds", 3, "number of rounds; medians are reported")
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
-	flag.DurationVar(&settings.period, "period", 0, "resync period while the resync is measured; 0 makes it 5s, or 5ms for each Darkroom if that is longer")
-	flag.IntVar(&settings.shards, "shards", 1, "operators that share the Darkrooms by --selector")
-	flag.BoolVar(&settings.four, "four-objects", false, "reduce the chart to a ConfigMap, a Service, a Deployment and an Ingress, like the charts that other operators are measured with")
-	flag.IntVar(&settings.extra, "extra-objects", 0, "number of objects to add to the chart, to measure the cost of its size")
 	withFloor := flag.Bool("floor", true, "measure the floor too")
 	withContender := flag.Bool("contender", false, "measure a plain operator of helm-operator-plugins too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
-	flag.StringVar(&settings.profiles, "profiles", "", "folder for CPU profiles of the operator's burst, resync and restart, and for a heap profile")
 	limit := flag.Duration("timeout", 2*time.Hour, "time limit of the measurement")
 	jsonFile := flag.String("json", "", "file to write all figures to")
 	budgetFile := flag.String("budget", "", "file with the budget to enforce; none is enforced if empty")
@@ -153,10 +148,6 @@ func (s *settings) startServer() (func(), error) {
 		stop()
 		return nil, err
 	}
-	if s.chart, s.watches, err = writeChart(folder, s.four, s.extra); err != nil {
-		stop()
-		return nil, err
-	}
 	s.kubeconfig = filepath.Join(folder, "kubeconfig")
 	if err := access.WriteKubeconfig(administrator, "", s.kubeconfig); err != nil {
 		stop()
@@ -178,47 +169,39 @@ type subject struct {
 	name string
 	// controller is the name of the controller whose reconciles install Darkrooms.
 	controller string
-	// shards is set if several instances can share the Darkrooms.
-	shards bool
 	// restless is set if its resyncs would leave no time for anything else.
 	restless bool
 	// reported reports whether a Darkroom is installed according to its status.
 	reported func(*v1alpha1.Darkroom) bool
-	// command starts it for one shard, to serve metrics at an address.
-	command func(metricsAddress string, period time.Duration, shard int) *exec.Cmd
+	// command starts it, to serve metrics at an address.
+	command func(metricsAddress string, period time.Duration) *exec.Cmd
 }
 
-// shardLabel is the label of Darkrooms that assigns them to one of several operators.
-const shardLabel = "shard"
+// chartFolder has the chart of all subjects. The benchmark runs in the folder of the repository.
+var chartFolder = filepath.Join("helm-charts", "darkroom")
 
 // operatorSubject is the operator, with additional arguments.
 func (s *settings) operatorSubject(more ...string) subject {
-	return subject{operatorName, "darkroom-helm", true, false, hasDomains, func(address string, period time.Duration, shard int) *exec.Cmd {
+	return subject{operatorName, "darkroom-helm", false, hasDomains, func(address string, period time.Duration) *exec.Cmd {
 		args := []string{
 			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
-			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(), "--watches-file=" + s.watches,
+			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(),
 			// The benchmark reads the metrics ten times a second.
 			"--metrics-per-darkroom=false",
-		}
-		if s.shards > 1 {
-			args = append(args, "--selector="+shardLabel+"="+strconv.Itoa(shard))
-		}
-		if s.profiles != "" && shard == 0 {
-			args = append(args, "--pprof-bind-address="+profilerAddress)
 		}
 		return exec.Command(s.operator, append(args, more...)...)
 	}}
 }
 
 func (s *settings) floorSubject() subject {
-	return subject{floorCommand, floorCommand, false, false, hasDomains, func(address string, _ time.Duration, _ int) *exec.Cmd {
-		return exec.Command(os.Args[0], floorCommand, address, s.chart)
+	return subject{floorCommand, floorCommand, false, hasDomains, func(address string, _ time.Duration) *exec.Cmd {
+		return exec.Command(os.Args[0], floorCommand, address)
 	}}
 }
 
 func (s *settings) contenderSubject() subject {
-	return subject{contenderCommand, contenderController, false, true, isDeployed, func(address string, _ time.Duration, _ int) *exec.Cmd {
-		return exec.Command(os.Args[0], contenderCommand, address, s.chart)
+	return subject{contenderCommand, contenderController, true, isDeployed, func(address string, _ time.Duration) *exec.Cmd {
+		return exec.Command(os.Args[0], contenderCommand, address)
 	}}
 }
 

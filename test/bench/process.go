@@ -24,34 +24,13 @@ type process struct {
 	stop       func()
 }
 
-// fleet are the processes that share the Darkrooms, one for each shard.
-type fleet []*process
-
-// start runs a subject, once for each shard, and waits until all serve metrics.
-func (s *settings) start(subject subject) (fleet, error) {
-	var started fleet
-	for shard := range s.shards {
-		process, err := s.startShard(subject, shard)
-		if err != nil {
-			started.stop()
-			return nil, err
-		}
-		started = append(started, process)
-		if !subject.shards {
-			break
-		}
-	}
-	return started, nil
-}
-
 // startAtRest is start without resyncs, which would be measured too.
-func (s *settings) startAtRest(subject subject) (fleet, error) {
-	resting := *s
-	resting.period = time.Hour
-	return resting.start(subject)
+func (s *settings) startAtRest(subject subject) (*process, error) {
+	return s.start(subject, time.Hour)
 }
 
-func (s *settings) startShard(subject subject, shard int) (*process, error) {
+// start runs a subject, and waits until it serves metrics.
+func (s *settings) start(subject subject, period time.Duration) (*process, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -60,7 +39,7 @@ func (s *settings) startShard(subject subject, shard int) (*process, error) {
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
-	command := subject.command(address, s.resyncPeriod(), shard)
+	command := subject.command(address, period)
 	command.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)
 	command.Stderr = os.Stderr
 	if err := child.Start(command); err != nil {
@@ -83,12 +62,6 @@ func (s *settings) startShard(subject subject, shard int) (*process, error) {
 	}
 }
 
-func (f fleet) stop() {
-	for _, process := range f {
-		process.stop()
-	}
-}
-
 // usage is the resource usage of a process since its start.
 type usage struct {
 	cpu              time.Duration
@@ -98,24 +71,6 @@ type usage struct {
 	looks, reconciles float64
 	// rss is the resident memory and peak the most that it was, both in MiB.
 	rss, peak float64
-}
-
-// usage returns the total usage of all processes, and the maximum of their memory.
-func (f fleet) usage() (usage, error) {
-	var all usage
-	for _, process := range f {
-		one, err := process.usage()
-		if err != nil {
-			return all, err
-		}
-		all.cpu += one.cpu
-		all.requests += one.requests
-		all.writes += one.writes
-		all.looks += one.looks
-		all.reconciles += one.reconciles
-		all.rss, all.peak = max(all.rss, one.rss), max(all.peak, one.peak)
-	}
-	return all, nil
 }
 
 // clockTick is the unit of times in /proc on Linux.

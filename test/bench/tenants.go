@@ -65,7 +65,7 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	var latencies []float64
 	for i := range r.trials {
 		name := fmt.Sprintf("%s-%d", name, i)
-		took, err := r.install(ctx, name, i)
+		took, err := r.install(ctx, name)
 		if err != nil && !errors.Is(err, errNotShown) {
 			return nil, err
 		}
@@ -105,15 +105,15 @@ func (t *trouble) begin(ctx context.Context) error {
 	creators, createCtx := errgroup.WithContext(ctx)
 	creators.SetLimit(16)
 	for i := range heldDarkrooms {
-		held := t.darkroom(t.tenant, fmt.Sprintf("held-%d", i))
+		held := newDarkroom(t.tenant, fmt.Sprintf("held-%d", i))
 		held.Finalizers = []string{foreignFinalizer}
 		creators.Go(func() error { return t.kube.Create(createCtx, held) })
 	}
 	for i := range hangingDarkrooms {
-		creators.Go(func() error { return t.kube.Create(createCtx, t.darkroom(t.hanging, fmt.Sprintf("hanging-%d", i))) })
+		creators.Go(func() error { return t.kube.Create(createCtx, newDarkroom(t.hanging, fmt.Sprintf("hanging-%d", i))) })
 	}
 	for i := range invalidDarkrooms {
-		invalid := t.darkroom(t.tenant, fmt.Sprintf("invalid-%d", i))
+		invalid := newDarkroom(t.tenant, fmt.Sprintf("invalid-%d", i))
 		// The rules of the CRD cannot check the names of parameters.
 		invalid.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
 		creators.Go(func() error { return t.kube.Create(createCtx, invalid) })
@@ -124,7 +124,7 @@ func (t *trouble) begin(ctx context.Context) error {
 			if err := releases.Create(foreignRelease(t.tenant, name)); err != nil {
 				return err
 			}
-			return t.kube.Create(createCtx, t.darkroom(t.tenant, name))
+			return t.kube.Create(createCtx, newDarkroom(t.tenant, name))
 		})
 	}
 	if err := creators.Wait(); err != nil {
@@ -185,12 +185,6 @@ func isHandled(darkroom *v1alpha1.Darkroom) bool {
 		}
 	}
 	return false
-}
-
-func (t *trouble) darkroom(namespace, name string) *v1alpha1.Darkroom {
-	darkroom := t.newDarkroom(name, 0)
-	darkroom.Namespace = namespace
-	return darkroom
 }
 
 // foreignRelease is a release of any chart.

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// latencies changes one thing at a time and takes the median of the answers.
+func (r *round) latencies(ctx context.Context) error {
+	var creates, changes, repairs []float64
+	for i := range r.trials {
+		name := fmt.Sprintf("single-%d", i)
+		took, err := r.install(ctx, name)
+		if err != nil {
+			return err
+		}
+		creates = append(creates, took)
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+
+		url := "https://changed.example.com/" + name
+		took, err = r.appears(ctx, func() error { return r.changeURL(ctx, name, url) }, &corev1.ConfigMapList{},
+			func(object client.Object) bool {
+				configMap, ok := object.(*corev1.ConfigMap)
+				return ok && configMap.Data["SOURCE_BASEURL"] == url
+			})
+		if err != nil {
+			return err
+		}
+		changes = append(changes, took)
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+
+		service := &corev1.Service{}
+		if err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, service); err != nil {
+			return err
+		}
+		deleted := service.UID
+		took, err = r.appears(ctx, func() error { return r.kube.Delete(ctx, service) }, &corev1.ServiceList{},
+			func(object client.Object) bool { return object.GetName() == name && object.GetUID() != deleted })
+		if err != nil {
+			return err
+		}
+		repairs = append(repairs, took)
+	}
+	for name, values := range map[string][]float64{createToIngress: creates, changeToConfig: changes, serviceBack: repairs} {
+		slices.Sort(values)
+		r.figures[name] = values[len(values)/2]
+	}
+	return nil
+}
+
+// errNotShown is returned when the effect of a change is not visible in time.
+var errNotShown = errors.New("it did not show within a minute")
+
+// install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
+func (r *round) install(ctx context.Context, name string) (float64, error) {
+	return r.appears(ctx, func() error { return r.kube.Create(ctx, newDarkroom(r.namespace, name)) }, &networkingv1.IngressList{},
+		func(object client.Object) bool { return object.GetName() == name })
+}
+
+// appears acts, and returns how many milliseconds later an object of the kind of a list is
+// as desired. It watches, because polling would slow down the measured program.
+func (r *round) appears(ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	// Without a version, the watch would begin with all objects that exist.
+	if err := r.kube.List(ctx, kind, client.InNamespace(r.namespace), client.Limit(1)); err != nil {
+		return 0, err
+	}
+	watcher, err := r.kube.Watch(ctx, kind, client.InNamespace(r.namespace),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: kind.GetResourceVersion()}})
+	if err != nil {
+		return 0, err
+	}
+	defer watcher.Stop()
+	if err := act(); err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	for event := range watcher.ResultChan() {
+		object, ok := event.Object.(client.Object)
+		if ok && event.Type != watch.Deleted && desired(object) {
+			return milliseconds(start), nil
+		}
+	}
+	return milliseconds(start), errNotShown
+}
+
+func milliseconds(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
+
+func (r *round) changeURL(ctx context.Context, name, url string) error {
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
+	patch := fmt.Sprintf(`{"spec":{"source":{"baseUrl":%q}}}`, url)
+	return r.kube.Patch(ctx, darkroom, client.RawPatch("application/merge-patch+json", []byte(patch)))
+}
