@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // managerRules are those of config/rbac/role.yaml.
@@ -87,6 +89,7 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 		eventually(t, "the release", installed(namespace, "photos"))
 	}
 	create(t, webFolder(outside, "photos"))
+	makeAndTakeAwayEveryKind(t, first)
 	darkroom := mustGet(t, &v1alpha1.Darkroom{}, first, "photos")
 	if err := kube.Delete(t.Context(), darkroom); err != nil {
 		t.Fatal(err)
@@ -102,6 +105,44 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 		slices.Sort(forbidden.list)
 		t.Errorf("requests beyond its rights:\n%s", strings.Join(slices.Compact(forbidden.list), "\n"))
 	}
+}
+
+// makeAndTakeAwayEveryKind has a Darkroom get every kind of object that the chart makes, except
+// ServiceMonitors, which the cluster does not serve, and lose those that can be turned off.
+func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
+	t.Helper()
+	darkroom := darkrooms.New("kinds", namespace).S3("bucket", "eu-west-1").InlineKeys("key", "secret").
+		Autoscaling(2, 3).Gateway("public").SubDomains("kinds-" + namespace).
+		Spec(func(spec *v1alpha1.DarkroomSpec) { spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true} }).Obj()
+	create(t, darkroom)
+	always := []string{"ConfigMap", "Deployment", "Secret", "Service", "ServiceAccount"}
+	optional := []string{"HTTPRoute", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget"}
+	hasKinds := func(kinds ...string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			objects, err := belongings(ctx, darkroom)
+			if err != nil {
+				return err
+			}
+			has := map[string]bool{}
+			for i := range objects {
+				has[objects[i].GetKind()] = true
+			}
+			for _, kind := range slices.Concat(optional, always, []string{"Ingress"}) {
+				if has[kind] != slices.Contains(kinds, kind) {
+					return fmt.Errorf("has %v, want %v", names(objects), kinds)
+				}
+			}
+			return nil
+		}
+	}
+	eventually(t, "every kind", hasKinds(slices.Concat(optional, always)...))
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy = nil, nil, nil })
+	eventually(t, "what is left", hasKinds(slices.Concat(always, []string{"Ingress"})...))
+	if err := kube.Delete(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is gone", gone(darkroom))
+	eventually(t, "nothing is left", hasKinds())
 }
 
 func TestShardsHandleTheirDarkroomsAlone(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,7 +47,6 @@ var (
 	admin     *rest.Config
 	kube      client.Client
 	clientset *kubernetes.Clientset
-	anyKind   metadata.Interface
 
 	// theOperator is the one operator of the cluster.
 	theOperator *operator
@@ -191,9 +189,6 @@ func connect() error {
 		return fmt.Errorf("make client: %w", err)
 	}
 	if clientset, err = kubernetes.NewForConfig(admin); err != nil {
-		return fmt.Errorf("make client: %w", err)
-	}
-	if anyKind, err = metadata.NewForConfig(admin); err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
 	return nil
