@@ -20,7 +20,6 @@ type config struct {
 	defaultParams map[string]string
 	logLevel      string
 	metrics       bool
-	debug         bool
 }
 
 type bucketConfig struct {
@@ -72,7 +71,6 @@ func readConfig(lookup func(string) (string, bool)) config {
 		defaultParams: parseDefaultParams(text("DEFAULTPARAMS")),
 		logLevel:      text("LOG_LEVEL"),
 		metrics:       strings.EqualFold(text("METRICS_SYSTEM"), "prometheus"),
-		debug:         on("DEBUG"),
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 )
 
 func TestASourceThatCannotWorkStartsAndFailsEachImage(t *testing.T) {
@@ -71,31 +70,6 @@ func TestThePortIsAFlagAndNotAVariable(t *testing.T) {
 	p.waitUntil("it listens on 3000", func() bool { return listens(p.base) })
 	if listens("http://127.0.0.1:" + env["PORT"]) {
 		t.Error("listens on $PORT")
-	}
-}
-
-func TestAnUnknownLogLevelHangs(t *testing.T) {
-	env := webFolderEnv(newFolder(t))
-	began := time.Now()
-	start(t, env)
-	usual := time.Since(began)
-
-	env["LOG_LEVEL"] = "loud"
-	p := launch(t, freePort(t), env)
-	// That something never happens cannot be waited for, only watched for longer
-	// than it usually takes.
-	watch := time.After(10*usual + 300*time.Millisecond)
-	for {
-		select {
-		case <-p.exited:
-			t.Fatal("the process ended")
-		case <-watch:
-			return
-		case <-time.After(5 * time.Millisecond):
-			if listens(p.base) {
-				t.Fatal("the process listens")
-			}
-		}
 	}
 }
 

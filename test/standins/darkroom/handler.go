@@ -4,19 +4,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/pprof"
 	"strings"
-	"time"
+	"sync/atomic"
 )
 
 // handler routes requests the way Darkroom's router does. It is not a ServeMux,
 // because that would clean the path, and tests cover paths that are not clean
 // (`//images`).
 type handler struct {
-	config  config
-	source  source
-	metrics *metrics
-	log     *slog.Logger
+	config config
+	source source
+	served atomic.Int64
+	log    *slog.Logger
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -24,9 +23,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/ping":
 		onlyGet(w, r, func() { _, _ = w.Write([]byte("pong")) })
 	case path == "/metrics":
-		h.metrics.ServeHTTP(w, r) // there even when METRICS_SYSTEM is unset, but then empty
-	case h.config.debug && strings.HasPrefix(path, "/debug/pprof/"):
-		serveProfile(w, r)
+		h.serveMetrics(w) // there even when METRICS_SYSTEM is unset, but then empty
 	case !h.routed(path):
 		http.NotFound(w, r)
 	default:
@@ -54,37 +51,28 @@ func onlyGet(w http.ResponseWriter, r *http.Request, serve func()) {
 func (h *handler) serveImage(w http.ResponseWriter, r *http.Request) {
 	img, err := h.source.get(r.Context(), r.URL.Path)
 	if err != nil {
-		h.metrics.count("storage_get_error")
 		h.log.Error("get original", "path", r.URL.Path, "err", err)
 		w.WriteHeader(statusOf(err))
 		return
 	}
 	if query := r.URL.Query(); len(query) > 0 || len(h.config.defaultParams) > 0 {
-		start := time.Now()
 		if img, err = process(img, joinParams(h.config.defaultParams, query)); err != nil {
-			h.metrics.count("processor_error")
 			h.log.Error("process original", "path", r.URL.Path, "err", err)
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return
 		}
-		h.metrics.observe(time.Since(start))
 	}
 	w.Header().Set("Cache-Control", fmt.Sprintf("public,max-age=%d", h.config.cacheTime))
 	w.Header().Set("Vary", "Accept")
 	_, _ = w.Write(img)
+	h.served.Add(1)
 }
 
-func serveProfile(w http.ResponseWriter, r *http.Request) {
-	switch strings.TrimPrefix(r.URL.Path, "/debug/pprof/") {
-	case "cmdline":
-		pprof.Cmdline(w, r)
-	case "profile":
-		pprof.Profile(w, r)
-	case "symbol":
-		pprof.Symbol(w, r)
-	case "trace":
-		pprof.Trace(w, r)
-	default:
-		pprof.Index(w, r)
+// serveMetrics writes one in Prometheus' text format. It has not Darkroom's name: nothing
+// may depend on that.
+func (h *handler) serveMetrics(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	if h.config.metrics {
+		fmt.Fprintf(w, "# TYPE darkroom_standin_images_total counter\ndarkroom_standin_images_total %d\n", h.served.Load())
 	}
 }

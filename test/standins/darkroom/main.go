@@ -16,7 +16,7 @@ func main() {
 	}
 }
 
-// run is the command line of Darkroom: `server [-p PORT]`, `version`, or help.
+// run is the command line of Darkroom: `server [-p PORT]`, or help.
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), stdout io.Writer) error {
 	command := "help"
 	if len(args) > 0 {
@@ -32,11 +32,8 @@ func run(ctx context.Context, args []string, lookup func(string) (string, bool),
 			return err
 		}
 		return serve(ctx, readConfig(lookup), port, stdout)
-	case "version":
-		_, err := fmt.Fprintln(stdout, "stand-in for v0.4.2")
-		return err
 	case "help", "-h", "--help":
-		_, err := fmt.Fprintln(stdout, "Usage: darkroom server [-p PORT] | version (a test double, see README.md)")
+		_, err := fmt.Fprintln(stdout, "Usage: darkroom server [-p PORT] (a test double, see README.md)")
 		return err
 	default:
 		return fmt.Errorf("unknown command %q for \"darkroom\"", command)

@@ -7,15 +7,12 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
-	"math"
-	"strings"
 
 	"golang.org/x/image/draw"
-	"golang.org/x/image/math/f64"
 )
 
-// process makes of an original the image that params ask for. auto is accepted and does
-// nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
+// process makes of an original the image that params ask for. Others than w, h, fit and blur
+// are accepted and do nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
 // its pixels, decoded and once more with four bytes each.
 func process(original []byte, params map[string]string) ([]byte, error) {
 	img, format, err := image.Decode(bytes.NewReader(original))
@@ -25,15 +22,8 @@ func process(original []byte, params map[string]string) ([]byte, error) {
 	if img, err = resize(img, params); err != nil {
 		return nil, err
 	}
-	if params["mono"] == "000000" {
-		img = grey(img)
-	}
 	if radius := cleanFloat(params["blur"], 1000); radius > 0 {
 		img = blur(img, radius)
-	}
-	img = flip(img, params["flip"])
-	if angle := cleanFloat(params["rot"], 360); angle > 0 {
-		img = rotate(img, angle)
 	}
 	return encode(img, format)
 }
@@ -48,7 +38,7 @@ func resize(img image.Image, params map[string]string) (image.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		return crop(img, width, height, params["crop"])
+		return crop(img, width, height)
 	case fit == "scale":
 		return scale(img, image.Pt(width, height))
 	case fit == "" && (width != 0 || height != 0):
@@ -100,73 +90,16 @@ func asRGBA(img image.Image) *image.RGBA {
 	return made
 }
 
-// crop cuts width x height out of the image: from the middle, or from the
-// sides that point names (top, bottom, left, right, or two with a comma).
-func crop(img image.Image, width, height int, point string) (image.Image, error) {
+// crop cuts width x height out of the middle of the image.
+func crop(img image.Image, width, height int) (image.Image, error) {
 	if width == 0 || height == 0 {
 		// Darkroom cuts nothing out, and encodes that.
 		return image.NewRGBA(image.Rectangle{}), nil
 	}
-	room := img.Bounds().Size().Sub(image.Pt(width, height))
-	from := room.Div(2)
-	for side := range strings.SplitSeq(point, ",") {
-		switch side {
-		case "top":
-			from.Y = 0
-		case "bottom":
-			from.Y = room.Y
-		case "left":
-			from.X = 0
-		case "right":
-			from.X = room.X
-		}
-	}
+	from := img.Bounds().Size().Sub(image.Pt(width, height)).Div(2)
 	cut := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Copy(cut, image.Point{}, img, image.Rectangle{Min: from, Max: from.Add(image.Pt(width, height))}, draw.Src, nil)
 	return cut, nil
-}
-
-func grey(img image.Image) image.Image {
-	made := image.NewGray(image.Rectangle{Max: img.Bounds().Size()})
-	draw.Copy(made, image.Point{}, img, img.Bounds(), draw.Src, nil)
-	return made
-}
-
-// flip mirrors once for each h and v in mode.
-func flip(img image.Image, mode string) image.Image {
-	for _, axis := range strings.ToLower(mode) {
-		b := img.Bounds()
-		made := image.NewRGBA(image.Rectangle{Max: b.Size()})
-		for y := range b.Dy() {
-			for x := range b.Dx() {
-				toX, toY := x, y
-				switch axis {
-				case 'h':
-					toX = b.Dx() - 1 - x
-				case 'v':
-					toY = b.Dy() - 1 - y
-				}
-				made.Set(toX, toY, img.At(b.Min.X+x, b.Min.Y+y))
-			}
-		}
-		img = made
-	}
-	return img
-}
-
-// rotate turns clockwise by degrees about the middle. The size stays, so what
-// leaves it is cut off, as with the true Darkroom.
-func rotate(img image.Image, degrees float64) image.Image {
-	b := img.Bounds()
-	made := image.NewRGBA(image.Rectangle{Max: b.Size()})
-	sin, cos := math.Sincos(degrees * math.Pi / 180)
-	midX, midY := float64(b.Dx())/2, float64(b.Dy())/2
-	fromX, fromY := midX+float64(b.Min.X), midY+float64(b.Min.Y)
-	draw.ApproxBiLinear.Transform(made, f64.Aff3{
-		cos, -sin, midX - cos*fromX + sin*fromY,
-		sin, cos, midY - sin*fromX - cos*fromY,
-	}, img, b, draw.Src, nil)
-	return made
 }
 
 // encode keeps the format, except that an opaque PNG becomes a JPEG, as

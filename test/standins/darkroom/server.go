@@ -21,7 +21,7 @@ import (
 func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 	level, err := logLevel(c.logLevel)
 	if err != nil {
-		hang()
+		return err // Darkroom hangs
 	}
 	log := slog.New(slog.NewJSONHandler(stdout, &slog.HandlerOptions{Level: level}))
 	h, err := newHandler(c, log)
@@ -36,16 +36,6 @@ func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 	}
 	log.Info("stand-in for Darkroom listens", "port", port, "kind", c.kind)
 	return serveUntil(ctx, listener, h)
-}
-
-// hang emulates Darkroom with an unknown LOG_LEVEL: the logger deadlocks when it
-// logs the error, so the process never listens, never exits and never reports the
-// reason. It sleeps, because the Go runtime would end a program in which all
-// goroutines are blocked.
-func hang() {
-	for {
-		time.Sleep(time.Hour)
-	}
 }
 
 func serveUntil(ctx context.Context, listener net.Listener, h http.Handler) error {
@@ -72,10 +62,9 @@ func newHandler(c config, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	return &handler{
-		config:  c,
-		source:  newLimiter(source, kindOf(c.kind), c.hystrix),
-		metrics: newMetrics(c.metrics),
-		log:     log,
+		config: c,
+		source: newLimiter(source, kindOf(c.kind), c.hystrix),
+		log:    log,
 	}, nil
 }
 

@@ -98,7 +98,7 @@ func TestUnknownCommandsAreErrors(t *testing.T) {
 			t.Errorf("ran with %q", args)
 		}
 	}
-	for _, args := range [][]string{nil, {"version"}, {"--help"}, {"server", "-h"}} {
+	for _, args := range [][]string{nil, {"--help"}, {"server", "-h"}} {
 		if err := run(t.Context(), args, none, io.Discard); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}
