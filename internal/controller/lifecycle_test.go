@@ -3,7 +3,6 @@ package controller_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -435,42 +434,6 @@ func TestTheStatusHasOneFieldManager(t *testing.T) {
 	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
-	if managers := statusManagers(t, darkroom); !slices.Equal(managers, []string{status.FieldManager}) {
-		t.Errorf("writers of the status are %v", managers)
-	}
-}
-
-// Earlier operators wrote the report of the Helm controller with a field manager of its own.
-// The fields of that manager would otherwise never be removed.
-func TestTheHelmReportOfAnEarlierOperatorIsTakenOver(t *testing.T) {
-	t.Parallel()
-	first, darkroom := startWithPhotos(t)
-	eventually(t, "rest", quiet(first))
-	first.kill()
-	earlier := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{
-		"deployedRelease": map[string]any{"name": "photos"},
-		"conditions": []any{map[string]any{
-			"type": v1alpha1.ConditionContested, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z",
-		}},
-	}}}
-	earlier.SetGroupVersionKind(v1alpha1.GroupVersionKind)
-	earlier.SetNamespace(darkroom.Namespace)
-	earlier.SetName(darkroom.Name)
-	err := kube.Status().Apply(t.Context(), client.ApplyConfigurationFromUnstructured(earlier), client.FieldOwner("darkroom-helm"), client.ForceOwnership)
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	startOperator(t, darkroom.Namespace)
-	eventuallyStatus(t, darkroom, "the condition to be removed", func(status v1alpha1.DarkroomStatus) error {
-		if contested := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionContested); contested != nil {
-			return fmt.Errorf("condition %+v", contested)
-		}
-		if status.DeployedRelease == nil {
-			return errors.New("the name of the release is gone")
-		}
-		return nil
 	})
 	if managers := statusManagers(t, darkroom); !slices.Equal(managers, []string{status.FieldManager}) {
 		t.Errorf("writers of the status are %v", managers)

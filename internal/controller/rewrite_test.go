@@ -2,8 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,13 +9,7 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // secretReads counts reads of the Secret keys past the caches.
@@ -152,41 +144,6 @@ func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Earlier operators put the version of the Secret on the pods, and kept a digest of its data in
-// a Secret of the Darkroom.
-func TestPodsOfAnEarlierOperatorAreNotRolled(t *testing.T) {
-	t.Parallel()
-	first, namespace := credentialed(t)
-	first.kill()
-	secret := mustGet(t, &corev1.Secret{}, namespace, "keys")
-	sum := sha256.Sum256([]byte(string(secret.UID) + "/" + secret.ResourceVersion))
-	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), func(d *appsv1.Deployment) {
-		d.Spec.Template.Annotations["checksum/credentials-secret"] = hex.EncodeToString(sum[:8])
-	})
-	becomeReady(t, namespace, "photos")
-	darkroom := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
-	state := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: namespace, Name: "photos-credentials-state", Labels: map[string]string{v1alpha1.LabelDarkroom: "photos"},
-		OwnerReferences: []metav1.OwnerReference{ownership.Reference(darkroom)},
-	}}
-	create(t, state)
-	pods := podTemplateOf(t, namespace, "photos")
-
-	second := startOperator(t, namespace, withPeriod(time.Second))
-	eventually(t, "the state is gone", func(ctx context.Context) error {
-		if _, err := get(ctx, &corev1.Secret{}, namespace, state.Name); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there (%w)", err)
-		}
-		return nil
-	})
-	eventually(t, "rest", quiet(second))
-	if podTemplateOf(t, namespace, "photos") != pods {
-		t.Error("the pods were rolled")
-	}
-	change(t, secret, func(s *corev1.Secret) { s.Data["secretKey"] = []byte("another") })
-	eventuallyRolled(t, namespace, "photos", pods)
 }
 
 // A Secret that is missing is asked for once, and then missing until the caches show it.

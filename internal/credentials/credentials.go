@@ -90,7 +90,7 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	now := known{secret: name, keys: keys, uid: secret.UID, resourceVersion: secret.ResourceVersion}
 	switch {
 	case err == nil:
-		now.version, err = v.of(ctx, darkroom, secret, keys)
+		now.version = digest(secret, keys)
 	case found:
 		now.version, err = last.version, nil
 	default:
@@ -103,15 +103,6 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	return now.version, nil
 }
 
-// of returns the version of a Secret's data.
-func (v *Versions) of(ctx context.Context, darkroom *v1alpha1.Darkroom, secret *corev1.Secret, keys []string) (string, error) {
-	deployed, err := v.deployed(ctx, darkroom)
-	if err != nil || deployed == formerVersion(secret) {
-		return deployed, err
-	}
-	return digest(secret, keys), nil
-}
-
 // digest returns a digest of some keys of a Secret, which only those can verify who know the
 // UID of the Secret. A missing key differs from an empty one.
 func digest(secret *corev1.Secret, keys []string) string {
@@ -121,13 +112,6 @@ func digest(secret *corev1.Secret, keys []string) string {
 		fmt.Fprintf(hash, "%q %t %d %s\n", key, found, len(value), value)
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])
-}
-
-// formerVersion returns the version that earlier operators gave a Secret in its present state.
-// Pods that have it are not rolled only because versions have another form now.
-func formerVersion(secret metav1.Object) string {
-	sum := sha256.Sum256([]byte(string(secret.GetUID()) + "/" + secret.GetResourceVersion()))
-	return hex.EncodeToString(sum[:8])
 }
 
 // deployed returns the version that the pods of a Darkroom have.

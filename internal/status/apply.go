@@ -18,15 +18,9 @@ import (
 // FieldManager owns the status.
 const FieldManager = "darkroom-status"
 
-// otherManagers own fields that the first report removes: formerManager owned the report of the
-// Helm controller while that was written separately, and foreignManager owns the report of
-// another installation that a Darkroom is not handled.
-var otherManagers = []string{formerManager, foreignManager}
-
-const (
-	formerManager  = "darkroom-helm"
-	foreignManager = "darkroom-other-installation"
-)
+// foreignManager owns the report of another installation that a Darkroom is not handled. The
+// first report removes its fields.
+const foreignManager = "darkroom-other-installation"
 
 // ReportStalled adds the condition Stalled to a Darkroom of another installation, which does
 // not report on it. The first report of that installation removes it.
@@ -116,14 +110,10 @@ func (r *Reconciler) apply(ctx context.Context, darkroom *v1alpha1.Darkroom, rep
 	if err := applyAs(ctx, r.Client, FieldManager, configuration); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
-	for _, manager := range otherManagers {
-		isIt := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == manager }
-		if !slices.ContainsFunc(configuration.GetManagedFields(), isIt) {
-			continue
-		}
-		// Its fields are in the report too, or are to be removed.
+	isForeign := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == foreignManager }
+	if slices.ContainsFunc(configuration.GetManagedFields(), isForeign) {
 		configuration = identify(darkroom)
-		if err := applyAs(ctx, r.Client, manager, configuration); err != nil {
+		if err := applyAs(ctx, r.Client, foreignManager, configuration); err != nil {
 			return "", client.IgnoreNotFound(err)
 		}
 	}
