@@ -1,19 +1,14 @@
 package values
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"helm.sh/helm/v3/pkg/chartutil"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Translator turns Darkrooms into chart values. It has the signature of the
-// values translator of helm-operator-plugins. It is safe for concurrent use.
+// Translator turns Darkrooms into chart values. It is safe for concurrent use.
 type Translator struct {
 	options Options
 	// allowed are the annotations of objects that shared controllers read.
@@ -46,15 +41,6 @@ func unique(items []string) []string {
 		}
 	}
 	return out
-}
-
-// Translate is Values for a resource as the Helm reconciler has it.
-func (t *Translator) Translate(_ context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
-	darkroom := &v1alpha1.Darkroom{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, darkroom); err != nil {
-		return nil, fmt.Errorf("read Darkroom %s/%s: %w", resource.GetNamespace(), resource.GetName(), err)
-	}
-	return t.Values(darkroom)
 }
 
 // ValuesIn is Values with the state of the cluster.

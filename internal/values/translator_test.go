@@ -1,7 +1,6 @@
 package values
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -234,49 +231,4 @@ func TestTranslationIsPure(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTheHelmReconcilersResourceHasTheSameValues(t *testing.T) {
-	translator, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, darkroom := range everything() {
-		t.Run(name, func(t *testing.T) {
-			fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := translator.Translate(context.Background(), &unstructured.Unstructured{Object: fields})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(valuesOf(t, darkroom, Options{}), got.AsMap()); diff != "" {
-				t.Errorf("(-typed +unstructured):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestInvalidUnstructuredResources(t *testing.T) {
-	translator, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	metadata := map[string]any{"name": "photos", "namespace": "team-a"}
-	t.Run("without a spec, every needed field is named", func(t *testing.T) {
-		_, err := translator.Translate(context.Background(), &unstructured.Unstructured{Object: map[string]any{"metadata": metadata}})
-		var invalid *InvalidError
-		if !errors.As(err, &invalid) || len(invalid.Fields) != 2 {
-			t.Errorf("want spec.source.baseUrl and spec.subDomains named, got %v", err)
-		}
-	})
-	t.Run("with a field of another type, the resource is named", func(t *testing.T) {
-		_, err := translator.Translate(context.Background(), &unstructured.Unstructured{Object: map[string]any{
-			"metadata": metadata, "spec": map[string]any{"subDomains": "photos"},
-		}})
-		if err == nil || !strings.Contains(err.Error(), "read Darkroom team-a/photos") {
-			t.Errorf("got %v", err)
-		}
-	})
 }

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/operator-framework/helm-operator-plugins/pkg/reconciler"
+	hopvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -51,10 +54,17 @@ func runContender(ctx context.Context, metricsAddress string) error {
 	if err != nil {
 		return err
 	}
+	translate := func(_ context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
+		darkroom := &v1alpha1.Darkroom{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, darkroom); err != nil {
+			return nil, err
+		}
+		return translator.Values(darkroom)
+	}
 	contender, err := reconciler.New(
 		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
 		reconciler.WithChart(*chrt),
-		reconciler.WithValueTranslator(translator),
+		reconciler.WithValueTranslator(hopvalues.TranslatorFunc(translate)),
 		reconciler.WithMaxConcurrentReconciles(4),
 		// With fifty Darkrooms, a resync every few seconds would use both cores.
 		reconciler.WithReconcilePeriod(time.Hour),
