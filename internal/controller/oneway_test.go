@@ -17,6 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -181,16 +182,13 @@ func TestARecordOfOthersDecidesNothing(t *testing.T) {
 	precious := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: "precious"}}
 	create(t, precious)
 	change(t, mustRevision(t, darkroom.Namespace, "photos"), func(s *corev1.Secret) {
-		var record map[string]any
+		var record drift.Record
 		if err := json.Unmarshal(s.Data[applied], &record); err != nil {
 			t.Fatal(err)
 		}
-		objects := record["objects"].([]any)
-		forged := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "precious", "uid": precious.UID}
-		for _, key := range []string{"wanted", "state"} {
-			forged[key] = objects[0].(map[string]any)[key]
-		}
-		record["objects"] = append(objects, forged)
+		forged := record.Objects[0]
+		forged.Kind, forged.Name, forged.UID = corev1.SchemeGroupVersion.WithKind("ConfigMap"), "precious", precious.UID
+		record.Objects = append(record.Objects, forged)
 		s.Data[applied], _ = json.Marshal(record)
 	})
 	second := startOperator(t, darkroom.Namespace)

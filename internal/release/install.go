@@ -157,7 +157,7 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 		}
 	}
 	next.SetStatus(helmrelease.StatusDeployed, message)
-	if err := c.revisions.Deployed(c.ctx, next, c.record()); err != nil {
+	if err := c.revisions.Deployed(c.ctx, next, c.memory.objects.Record()); err != nil {
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)

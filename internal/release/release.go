@@ -260,7 +260,9 @@ func (c *actionClient) current() (*helmrelease.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.recallRecord()
+	if record := c.revisions.TakeRecord(); record != nil {
+		c.memory.objects.Recall(record)
+	}
 	status := last.Info.Status
 	switch {
 	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
@@ -309,27 +311,4 @@ func (c *actionClient) History(string, ...helmclient.HistoryOption) ([]*helmrele
 
 func (c *actionClient) applier() *applier {
 	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: &c.memory.objects, darkroom: c.darkroom, key: c.key}
-}
-
-// record returns the encoded record of the release; nil unless the release is in sync.
-func (c *actionClient) record() []byte {
-	out, inSync := c.memory.objects.Record()
-	if !inSync {
-		return nil
-	}
-	return out.Encode()
-}
-
-// recallRecord loads the stored record of the release into an empty memory. It ignores a record
-// that cannot be decoded.
-func (c *actionClient) recallRecord() {
-	raw := c.revisions.TakeRecord()
-	if len(raw) == 0 {
-		return
-	}
-	recorded, err := drift.Decode(raw)
-	if err != nil {
-		return
-	}
-	c.memory.objects.Recall(recorded)
 }

@@ -58,10 +58,9 @@ func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
 			}
 		}
 	}
-	for key, trace := range c.memory.objects.Surplus(besides) {
-		version, err := schema.ParseGroupVersion(trace.APIVersion)
-		if err == nil && !shown[key] {
-			found = append(found, owned{Kind: version.WithKind(key.Kind), Name: key.Name, UID: trace.UID})
+	for _, trace := range c.memory.objects.Surplus(besides) {
+		if !shown[trace.Key()] {
+			found = append(found, owned{Kind: trace.Kind, Name: trace.Name, UID: trace.UID})
 		}
 	}
 	slices.SortFunc(found, compareOwned)

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
@@ -17,8 +18,9 @@ import (
 // Memory is what is remembered of the objects of one release. It is safe for concurrent use.
 // The zero value is empty.
 type Memory struct {
-	mu     sync.Mutex
-	traces traces
+	mu sync.Mutex
+	// traces are those of the objects. They are few: a list takes less memory than a map.
+	traces []Trace
 	// inSync is the identity of the manifest whose objects were all applied or verified;
 	// objects are their keys.
 	inSync  string
@@ -27,49 +29,22 @@ type Memory struct {
 	brakes map[manifest.Key]*brake
 }
 
-// traces are those of a release's objects. They are few: a list takes less memory than a map.
-type traces []tracedObject
-
-type tracedObject struct {
-	object manifest.Key
-	Trace
-}
-
-// of returns the trace of an object.
-func (t traces) of(object manifest.Key) (_ Trace, found bool) {
-	if i := t.index(object); i >= 0 {
-		return t[i].Trace, true
-	}
-	return Trace{}, false
-}
-
-// index returns the place of an object's trace; -1 if it has none.
-func (t traces) index(object manifest.Key) int {
-	return slices.IndexFunc(t, func(traced tracedObject) bool { return traced.object == object })
-}
-
-// set sets the trace of an object. Its strings share the memory of equal ones.
-func (t *traces) set(object manifest.Key, trace Trace) {
-	trace.APIVersion = unique.Make(trace.APIVersion).Value()
-	if i := t.index(object); i >= 0 {
-		(*t)[i].Trace = trace
-		return
-	}
-	object.Group, object.Kind = unique.Make(object.Group).Value(), unique.Make(object.Kind).Value()
-	*t = append(*t, tracedObject{object, trace})
-}
-
-// Trace is what is remembered of one object.
+// Trace is what is remembered of one object, and recorded.
 type Trace struct {
-	// APIVersion is the one that the object was applied with.
-	APIVersion string
+	// Kind is the one that the object was applied with.
+	Kind schema.GroupVersionKind `json:"kind"`
+	Name string                  `json:"name"`
 	// UID and ResourceVersion are those of the object as it came back.
-	UID             types.UID
-	ResourceVersion string
-
-	desired digest.Digest // of the object as it was applied
-	state   digest.Digest // of the object as it came back
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+	// Desired is the digest of the object as it was applied, and State that of its state as it
+	// came back.
+	Desired digest.Digest `json:"desired"`
+	State   digest.Digest `json:"state"`
 }
+
+// Key returns the key of the object.
+func (t *Trace) Key() manifest.Key { return manifest.Key{GroupKind: t.Kind.GroupKind(), Name: t.Name} }
 
 // Applied remembers that desired was applied and came back as live.
 func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object) {
@@ -77,13 +52,20 @@ func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object)
 	defer m.mu.Unlock()
 	// The object may be of another manifest.
 	m.objects = nil
-	m.traces.set(manifest.KeyOf(desired), Trace{
-		APIVersion:      desired.GetAPIVersion(),
-		UID:             live.GetUID(),
-		ResourceVersion: live.GetResourceVersion(),
-		desired:         digest.Of(desired),
-		state:           stateOf(live),
-	})
+	trace := Trace{
+		Kind: unique.Make(desired.GroupVersionKind()).Value(), Name: desired.GetName(), UID: live.GetUID(), ResourceVersion: live.GetResourceVersion(),
+		Desired: digest.Of(desired), State: stateOf(live),
+	}
+	if i := m.index(trace.Key()); i >= 0 {
+		m.traces[i] = trace
+		return
+	}
+	m.traces = append(m.traces, trace)
+}
+
+// index returns the place of an object's trace; -1 if it has none. The caller holds the lock.
+func (m *Memory) index(object manifest.Key) int {
+	return slices.IndexFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
 // MarkInSync records that all objects of the manifest with an identity were applied or
@@ -108,40 +90,33 @@ func (m *Memory) InSync(identity string) ([]manifest.Key, bool) {
 
 // Surplus returns the traces of objects that were applied and are not in desired. The
 // caches may not show them yet.
-func (m *Memory) Surplus(desired []manifest.Key) map[manifest.Key]Trace {
+func (m *Memory) Surplus(desired []manifest.Key) []Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var surplus map[manifest.Key]Trace
-	for _, traced := range m.traces {
-		if slices.Contains(desired, traced.object) {
-			continue
-		}
-		if surplus == nil {
-			surplus = map[manifest.Key]Trace{}
-		}
-		surplus[traced.object] = traced.Trace
-	}
-	return surplus
+	return slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return slices.Contains(desired, trace.Key()) })
 }
 
 // Removed forgets an object that was deleted.
 func (m *Memory) Removed(object manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.traces = slices.DeleteFunc(m.traces, func(traced tracedObject) bool { return traced.object == object })
+	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
 // Unchanged reports whether live, an object from a cache, is known to be as desired.
 func (m *Memory) Unchanged(desired *unstructured.Unstructured, live metav1.Object) bool {
 	trace, found := m.Trace(manifest.KeyOf(desired))
-	return found && trace.desired == digest.Of(desired) && trace.Fits(live)
+	return found && trace.Desired == digest.Of(desired) && trace.Fits(live)
 }
 
 // Trace returns what is remembered of an object.
 func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.traces.of(object)
+	if i := m.index(object); i >= 0 {
+		return m.traces[i], true
+	}
+	return Trace{}, false
 }
 
 // Fits reports whether an object from a cache is as it was after it was applied. A cache
@@ -150,7 +125,7 @@ func (t Trace) Fits(live metav1.Object) bool {
 	if t.UID != live.GetUID() {
 		return false
 	}
-	return t.NewerThan(live) || t.state == stateOf(live)
+	return t.NewerThan(live) || t.State == stateOf(live)
 }
 
 // NewerThan reports whether an object from a cache is not newer than the object as it
@@ -163,7 +138,7 @@ func (t Trace) NewerThan(live metav1.Object) bool {
 // Differs reports whether an object that was just applied differs from its trace: then the
 // apply changed it.
 func (t Trace) Differs(now metav1.Object) bool {
-	return t.UID != now.GetUID() || t.state != stateOf(now)
+	return t.UID != now.GetUID() || t.State != stateOf(now)
 }
 
 // Differ reports whether two objects differ in more than their status.

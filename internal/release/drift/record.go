@@ -1,16 +1,10 @@
 package drift
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"unique"
 )
 
 // A restarted operator would have to apply every object of every release to know that it
@@ -22,24 +16,21 @@ import (
 // Record is what is remembered of a release, as it is stored.
 type Record struct {
 	// Manifest is the identity of the manifest that was applied.
-	Manifest string         `json:"manifest"`
-	Objects  []objectRecord `json:"objects"`
+	Manifest string  `json:"manifest"`
+	Objects  []Trace `json:"objects"`
 }
 
-// objectRecord is the trace of one object.
-type objectRecord struct {
-	APIVersion      string        `json:"apiVersion"`
-	Kind            string        `json:"kind"`
-	Name            string        `json:"name"`
-	UID             types.UID     `json:"uid"`
-	ResourceVersion string        `json:"resourceVersion,omitempty"`
-	Desired         digest.Digest `json:"wanted"`
-	State           digest.Digest `json:"state"`
-}
-
-// Encode returns the record's stored form.
-func (r Record) Encode() []byte {
-	raw, err := json.Marshal(r)
+// Record returns the stored form of what is remembered of a release that is in sync; nil if it
+// is not.
+func (m *Memory) Record() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.objects) == 0 {
+		return nil
+	}
+	objects := slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return !slices.Contains(m.objects, trace.Key()) })
+	slices.SortFunc(objects, func(a, b Trace) int { return strings.Compare(a.Key().String(), b.Key().String()) })
+	raw, err := json.Marshal(Record{Manifest: m.inSync, Objects: objects})
 	if err != nil {
 		// It consists of strings.
 		panic(err)
@@ -47,55 +38,18 @@ func (r Record) Encode() []byte {
 	return raw
 }
 
-// Decode returns the record in its stored form, or an error if it cannot be decoded.
-func Decode(raw []byte) (Record, error) {
-	var read Record
-	err := json.Unmarshal(raw, &read)
-	return read, err
-}
-
-// Record returns the record of a release that is in sync.
-func (m *Memory) Record() (_ Record, inSync bool) {
+// Recall remembers what was recorded of a release, unless something is remembered already. It
+// ignores a record that cannot be decoded.
+func (m *Memory) Recall(raw []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.objects) == 0 {
-		return Record{}, false
-	}
-	out := Record{Manifest: m.inSync}
-	for _, object := range m.objects {
-		trace, _ := m.traces.of(object)
-		out.Objects = append(out.Objects, objectRecord{
-			APIVersion: trace.APIVersion, Kind: object.Kind, Name: object.Name,
-			UID: trace.UID, ResourceVersion: trace.ResourceVersion, Desired: trace.desired, State: trace.state,
-		})
-	}
-	slices.SortFunc(out.Objects, func(a, b objectRecord) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
-	})
-	return out, true
-}
-
-// Recall remembers what was recorded of a release, unless something is remembered already.
-func (m *Memory) Recall(recorded Record) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.traces) > 0 {
+	var recorded Record
+	if len(m.traces) > 0 || json.Unmarshal(raw, &recorded) != nil {
 		return
 	}
-	m.inSync = recorded.Manifest
-	m.traces = make(traces, 0, len(recorded.Objects))
-	for _, object := range recorded.Objects {
-		version, err := schema.ParseGroupVersion(object.APIVersion)
-		if err != nil {
-			continue
-		}
-		name := manifest.Key{GroupKind: version.WithKind(object.Kind).GroupKind(), Name: object.Name}
-		m.traces.set(name, Trace{
-			APIVersion: object.APIVersion, UID: object.UID, ResourceVersion: object.ResourceVersion,
-			desired: object.Desired, state: object.State,
-		})
-	}
-	for _, traced := range m.traces {
-		m.objects = append(m.objects, traced.object)
+	m.inSync, m.traces = recorded.Manifest, recorded.Objects
+	for i := range m.traces {
+		m.traces[i].Kind = unique.Make(m.traces[i].Kind).Value()
+		m.objects = append(m.objects, m.traces[i].Key())
 	}
 }
