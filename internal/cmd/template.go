@@ -47,7 +47,8 @@ func newTemplate() *cobra.Command {
 files, with the same translation and the same chart. It does not need a cluster, so it
 does not know the API versions that yours serves and the flags of its operator: for
 OpenShift add --api-versions security.openshift.io/v1,route.openshift.io/v1, and repeat
-the flags.
+the flags. It checks the values of the chart; "kubectl apply --dry-run=server" checks the
+resource.
 
 The manifests contain the inline credentials of a Darkroom.`,
 		Example: `  darkroom-operator template -f darkroom.yaml

@@ -253,7 +253,7 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 	}
 }
 
-func TestBadResourceNamesItsFieldsAndHidesNoOther(t *testing.T) {
+func TestABadResourceIsRefusedAndHidesNoOther(t *testing.T) {
 	documents := strings.Join([]string{
 		document(t, darkrooms.New("first", "").SubDomains("Not A Name")),
 		document(t, darkrooms.New("good", "")),
@@ -264,7 +264,7 @@ func TestBadResourceNamesItsFieldsAndHidesNoOther(t *testing.T) {
 		t.Fatalf("accepted:\n%s", out)
 	}
 	for _, want := range []string{
-		`Darkroom "first" is invalid: spec.subDomains[0]`, `Darkroom "last" is invalid: spec.source.baseUrl`, "; spec.subDomains[0]",
+		`render release default/first: `, "at '/hosts/0': 'Not A Name.darkroom.example.com'", `render release default/last: `, "at '/source/baseUrl'",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q in: %v", want, err)

@@ -178,13 +178,12 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: staleRetry}, claimsErr
 	}
-	r.announce(s.darkroom, err)
+	r.announce(s, err)
 	s.report(err, r.clock.Now())
-	var invalid *values.InvalidError
 	switch {
 	case isForeignRelease(err) && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
-	case errors.As(err, &invalid) && claimsErr == nil:
+	case err != nil && s.isInvalid(err) && claimsErr == nil:
 		err = reconcile.TerminalError(err)
 	default:
 		err = errors.Join(err, claimsErr)
@@ -201,16 +200,16 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 
 // announce records the event of a failed reconcile: once for each generation of a Darkroom whose
 // name is that of a foreign release, and none while another Helm client changes the release.
-func (r *helmReconciler) announce(darkroom *v1alpha1.Darkroom, err error) {
-	var invalid *values.InvalidError
+func (r *helmReconciler) announce(s *session, err error) {
+	darkroom := s.darkroom
 	switch {
 	case err == nil, errors.Is(err, release.ErrBusy):
 	case isForeignRelease(err):
 		if !wasRefused(darkroom) {
 			r.recorder.Event(darkroom, true, EventForeignRelease, err.Error())
 		}
-	case errors.As(err, &invalid):
-		r.recorder.Event(darkroom, true, EventRefused, values.Redact(darkroom, invalid.Error()))
+	case s.isInvalid(err):
+		r.recorder.Event(darkroom, true, EventRefused, values.Redact(darkroom, err.Error()))
 	default:
 		r.recorder.Event(darkroom, true, release.EventFailed, values.Redact(darkroom, err.Error()))
 	}

@@ -174,12 +174,18 @@ func (s *session) plan(ctx context.Context) error {
 	return err
 }
 
+// isInvalid reports whether the cause of an error is that the Darkroom cannot be translated or
+// rendered, until it or the operator is changed.
+func (s *session) isInvalid(cause error) bool {
+	var invalid *values.InvalidError
+	return errors.As(cause, &invalid) || s.judgement != nil && s.desired == nil
+}
+
 // refuse holds the status of a Darkroom that has no plan because of an error. The release is
 // neither read nor written, so what is reported of it stays.
 func (s *session) refuse(cause error) {
 	reason := v1alpha1.ReasonErrorGettingValues
-	var invalid *values.InvalidError
-	if s.judgement == nil && !errors.As(cause, &invalid) {
+	if !s.isInvalid(cause) {
 		// The cluster could not be read.
 		reason = v1alpha1.ReasonReconcileError
 	}

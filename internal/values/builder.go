@@ -4,19 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"regexp"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
-
-// maxNameLength is Helm's limit for release names; a release is named after its
-// Darkroom.
-const maxNameLength = 53
-
-// nameFormat is that of Service names, because the Service is named so too.
-var nameFormat = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
 var specPath = field.NewPath("spec")
 
@@ -121,32 +113,4 @@ func (b *builder) invalid(path *field.Path, value any, detail string) {
 
 func (b *builder) forbidden(path *field.Path, detail string) {
 	b.errs = append(b.errs, field.Forbidden(path, detail))
-}
-
-// duplicates refuses items of a list that have the same key: the lists that the API
-// server merges by key refuse an apply with such items.
-func duplicates[T any, K comparable](b *builder, path *field.Path, items []T, keyOf func(T) K) {
-	seen := make(map[K]bool, len(items))
-	for i, item := range items {
-		key := keyOf(item)
-		if seen[key] {
-			b.errs = append(b.errs, field.Duplicate(path.Index(i), key))
-		}
-		seen[key] = true
-	}
-}
-
-// name sets the name of every object to that of the Darkroom. Helm's convention
-// (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
-func (b *builder) name(name string) {
-	path := field.NewPath("metadata", "name")
-	switch {
-	case name == "":
-		b.required(path, "the Darkroom needs a name")
-	case len(name) > maxNameLength:
-		b.errs = append(b.errs, field.TooLong(path, name, maxNameLength))
-	case !nameFormat.MatchString(name):
-		b.invalid(path, name, "must start with a letter and contain only lower-case letters, digits and '-': it becomes the name of a Service")
-	}
-	b.set(name, "fullnameOverride")
 }

@@ -112,40 +112,6 @@ func TestKeysOfOneSourceKeepOutOfTheValuesOfAnother(t *testing.T) {
 	}
 }
 
-// The message goes to a condition, an event and the log.
-func TestRefusalsShowNoCredential(t *testing.T) {
-	const canary = "CANARY"
-	for name, test := range map[string]struct {
-		darkroom *darkrooms.Builder
-	}{
-		"half of the keys":          {photos().S3("pictures", "r").InlineKeys("", canary)},
-		"keys and a Secret":         {photos().S3("pictures", "r").InlineKeys(canary, canary).CredentialsSecret("keys")},
-		"keys beside wrong fields":  {photos().S3("a bucket", "a region").Endpoint("minio").InlineKeys(canary, canary)},
-		"user in a base URL":        {photos().WebFolder("https://me:" + canary + "@example.com/images")},
-		"token in a base URL":       {photos().WebFolder("https://" + canary + "@example.com/images")},
-		"user and an @ in the path": {photos().WebFolder("https://me:" + canary + "@example.com/@me")},
-		"password with an @":        {photos().WebFolder("https://me:" + canary + "@" + canary + "@example.com")},
-		"user in an endpoint":       {photos().S3("pictures", "r").CredentialsSecret("keys").Endpoint("https://me:" + canary + "@minio")},
-		"user without a scheme":     {photos().WebFolder("me:" + canary + "@example.com/images")},
-		"user after one slash":      {photos().WebFolder("https:/me:" + canary + "@example.com/images")},
-		"password with a slash":     {photos().WebFolder("https://me:pass/" + canary + "@example.com/?")},
-		"signature in a query":      {photos().WebFolder("https://example.com/images?sig=" + canary)},
-		"signature in an endpoint":  {photos().S3("pictures", "r").CredentialsSecret("keys").Endpoint("https://minio?sig=" + canary)},
-		"keys in a bucket's URL":    {photos().S3("s3://AKIA:"+canary+"@pictures", "r").CredentialsSecret("keys")},
-		"user in a host":            {photos().CloudFront("me:" + canary + "@d1.cloudfront.net")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if message := refusalOf(t, test.darkroom.Obj()).Error(); strings.Contains(message, canary) {
-				t.Errorf("got: %s", message)
-			}
-		})
-	}
-}
-
-func TestURLsThatHideAUserAreNotTakenForPlainOnes(t *testing.T) {
-	expectNamed(t, photos().WebFolder("https://me:CANARY/2@example.com"), map[string]string{"spec.source.baseUrl": "without user"})
-}
-
 func TestRedact(t *testing.T) {
 	for name, test := range map[string]struct {
 		accessKey, secretKey, variable string

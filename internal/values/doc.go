@@ -8,7 +8,9 @@
 // (source_*.go); a new kind is one such file, one entry in sources, one enum
 // value and one CEL rule in the API.
 //
-// The checks of the resource's CEL rules stand here a second time, because
-// resources older than a rule exist, and because the template command has no
-// API server to ask.
+// The API server checks a resource by the schema and the CEL rules of its definition before it
+// stores it. Here is only what these cannot say: names and labels as Kubernetes has them, hosts
+// with the operator's base domain, quantities that contradict each other, and the
+// administrator's options. A resource that was stored before a rule existed is refused by the
+// schema of the chart (values.schema.json) when it is rendered.
 package values

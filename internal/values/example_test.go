@@ -41,8 +41,8 @@ func ExampleInvalidError() {
 	if err != nil {
 		panic(err)
 	}
-	_, err = translator.Values(darkrooms.New("photos", "team-a").SubDomains("Cats").Version("v 1").Obj())
+	_, err = translator.Values(darkrooms.New("photos", "team-a").DefaultParam("a b", "1").Env("MY NOTE", "x").Obj())
 	fmt.Println(err)
 	// Output:
-	// Darkroom "photos" is invalid: spec.version: Invalid value: "v 1": must be a version such as 0.4.2 or an image tag; spec.subDomains[0]: Invalid value: "Cats": must be a DNS name: labels of lower-case letters, digits and '-', joined by dots, for example photos or img.photos
+	// Darkroom "photos" is invalid: spec.defaultParams[a b]: Invalid value: "1": names may contain letters, digits, '-' and '_' (at most 64); spec.extraEnv[0].name: Invalid value: "MY NOTE": must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit
 }

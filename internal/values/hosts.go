@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 var subDomainFormat = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
@@ -20,19 +19,11 @@ func Host(subDomain, baseDomain string) string {
 // order must not change the release. Refused hosts are omitted.
 func (b *builder) hosts(subDomains []string, baseDomain string, refused []string) {
 	path := specPath.Child("subDomains")
-	if len(subDomains) == 0 {
-		b.required(path, "at least one sub-domain, for example photos")
-	}
 	hosts := make([]string, 0, len(subDomains))
 	for i, subDomain := range subDomains {
 		host := Host(subDomain, baseDomain)
-		switch {
-		case !subDomainFormat.MatchString(subDomain):
-			b.invalid(path.Index(i), subDomain, "must be a DNS name: labels of lower-case letters, digits and '-', joined by dots, for example photos or img.photos")
-		case len(host) > validation.DNS1123SubdomainMaxLength:
+		if len(host) > validation.DNS1123SubdomainMaxLength {
 			b.invalid(path.Index(i), subDomain, fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host), validation.DNS1123SubdomainMaxLength))
-		case slices.Contains(hosts, host):
-			b.errs = append(b.errs, field.Duplicate(path.Index(i), subDomain))
 		}
 		hosts = append(hosts, host)
 	}

@@ -1,7 +1,6 @@
 package values
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,20 +100,4 @@ func TestPullSecretsOfTheOperatorAreForDarkroomsWithoutTheirOwn(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestImagesThatNoRegistryHasAreRefused(t *testing.T) {
-	const version, repository = "spec.version", "spec.image.repository"
-	refusals{
-		"version with a space":         {photos().Version("0.4 2"), map[string]string{version: "such as 0.4.2"}},
-		"version with a slash":         {photos().Version("v1/v2"), map[string]string{version: "such as 0.4.2"}},
-		"version with a dash first":    {photos().Version("-1"), map[string]string{version: "such as 0.4.2"}},
-		"version with a line break":    {photos().Version("0.4.2\n"), map[string]string{version: "such as 0.4.2"}},
-		"version beyond a tag's limit": {photos().Version(strings.Repeat("1", 129)), map[string]string{version: "such as 0.4.2"}},
-		"repository with a tag":        {photos().Repository("team/darkroom:v0.4.2"), map[string]string{repository: "the tag is spec.version"}},
-		"repository with a digest":     {photos().Repository("team/darkroom@sha256:00"), map[string]string{repository: "without a tag"}},
-		"repository with a space":      {photos().Repository("team/my darkroom"), map[string]string{repository: "such as registry.example.com"}},
-		"repository with a scheme":     {photos().Repository("https://registry.example.com/darkroom/"), map[string]string{repository: "such as registry.example.com"}},
-		"version and repository":       {photos().Version("a b").Repository("A"), map[string]string{version: "such as 0.4.2", repository: "without a tag"}},
-	}.check(t)
 }

@@ -1,28 +1,10 @@
 package values
 
 import (
-	"regexp"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
-
-// maxRouteHosts is how many hosts an HTTPRoute can hold (Gateway API v1).
-const maxRouteHosts = 16
-
-var ipFamilyPolicies = []corev1.IPFamilyPolicy{
-	corev1.IPFamilyPolicySingleStack, corev1.IPFamilyPolicyPreferDualStack, corev1.IPFamilyPolicyRequireDualStack,
-}
-
-var trafficDistributions = []string{
-	corev1.ServiceTrafficDistributionPreferClose, corev1.ServiceTrafficDistributionPreferSameZone, corev1.ServiceTrafficDistributionPreferSameNode,
-}
-
-// gatewayDuration is the format of durations in the Gateway API.
-var gatewayDuration = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
 
 // routing routes the hosts by an Ingress, by an HTTPRoute when the Darkroom names
 // Gateways, or by both when it sets both.
@@ -34,9 +16,6 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 		b.set(true, "networkPolicy", "enabled")
 	}
 	if spec.Gateway != nil {
-		if len(spec.SubDomains) > maxRouteHosts {
-			b.errs = append(b.errs, field.TooMany(specPath.Child("subDomains"), len(spec.SubDomains), maxRouteHosts))
-		}
 		b.gateway(spec.Gateway, allowed)
 		b.set(spec.Ingress != nil, "ingress", "enabled")
 		if spec.Ingress == nil {
@@ -61,20 +40,9 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 }
 
 func (b *builder) service(service *v1alpha1.Service, allowed allowList) {
-	path := specPath.Child("service")
-	if policy := service.IPFamilyPolicy; policy != "" {
-		if !slices.Contains(ipFamilyPolicies, policy) {
-			b.errs = append(b.errs, field.NotSupported(path.Child("ipFamilyPolicy"), policy, ipFamilyPolicies))
-		}
-		b.set(string(policy), "service", "ipFamilyPolicy")
-	}
-	if distribution := service.TrafficDistribution; distribution != "" {
-		if !slices.Contains(trafficDistributions, distribution) {
-			b.errs = append(b.errs, field.NotSupported(path.Child("trafficDistribution"), distribution, trafficDistributions))
-		}
-		b.set(distribution, "service", "trafficDistribution")
-	}
-	b.sharedAnnotations(path.Child("annotations"), service.Annotations, allowed, "service", "annotations")
+	b.setString(string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
+	b.setString(service.TrafficDistribution, "service", "trafficDistribution")
+	b.sharedAnnotations(specPath.Child("service", "annotations"), service.Annotations, allowed, "service", "annotations")
 }
 
 func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
@@ -82,41 +50,14 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 	b.parents(path.Child("parentRefs"), gateway.ParentRefs)
 	b.set(true, "gateway", "enabled")
 	b.sharedAnnotations(path.Child("annotations"), gateway.Annotations, allowed, "gateway", "annotations")
-	if gateway.Timeouts != nil && gateway.Timeouts.Request != "" {
-		request := gateway.Timeouts.Request
-		if !gatewayDuration.MatchString(request) {
-			b.invalid(path.Child("timeouts", "request"), request, "must be a duration of the Gateway API, for example 10s or 1m30s")
-		}
-		b.set(request, "gateway", "timeouts", "request")
+	if gateway.Timeouts != nil {
+		b.setString(gateway.Timeouts.Request, "gateway", "timeouts", "request")
 	}
 }
 
 func (b *builder) parents(path *field.Path, refs []v1alpha1.ParentRef) {
-	if len(refs) == 0 {
-		b.required(path, "at least one Gateway, for example [{name: public}]")
-	}
 	for i, ref := range refs {
-		if ref.Name == "" {
-			b.required(path.Index(i).Child("name"), "the name of a Gateway")
-		}
 		b.objectName(path.Index(i).Child("sectionName"), ref.SectionName, "a listener")
 	}
-	b.sections(path, refs)
 	b.setPlain(refs, path, "gateway", "parentRefs")
-}
-
-// sections refuses what the Gateway API refuses of several references to one Gateway:
-// each must name a listener, and each another one.
-func (b *builder) sections(path *field.Path, refs []v1alpha1.ParentRef) {
-	for i, ref := range refs {
-		for _, earlier := range refs[:i] {
-			switch {
-			case ref.Name != earlier.Name || ref.Namespace != earlier.Namespace:
-			case ref.SectionName == earlier.SectionName:
-				b.errs = append(b.errs, field.Duplicate(path.Index(i), ref.Name))
-			case ref.SectionName == "" || earlier.SectionName == "":
-				b.invalid(path.Index(i), ref.Name, "the Gateway is referenced more than once: name a different listener in the sectionName of each reference")
-			}
-		}
-	}
 }

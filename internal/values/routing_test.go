@@ -97,10 +97,6 @@ func TestRouting(t *testing.T) {
 
 func TestRoutesThatCannotBeAreRefused(t *testing.T) {
 	refusals{
-		"more hosts than an HTTPRoute holds, beside an Ingress": {
-			photos().Ingress(v1alpha1.Ingress{}).Gateway("public").SubDomains(subDomains(17)...),
-			map[string]string{"spec.subDomains": "16"},
-		},
 		"reserved annotations": {
 			gatewayWith(func(gateway *v1alpha1.Gateway) {
 				gateway.Annotations = map[string]string{
@@ -118,43 +114,7 @@ func TestRoutesThatCannotBeAreRefused(t *testing.T) {
 			gatewayWith(func(gateway *v1alpha1.Gateway) { gateway.Annotations = map[string]string{"a b": ""} }),
 			map[string]string{"spec.gateway.annotations[a b]": "must be the key of an annotation"},
 		},
-		"a time limit that the Gateway API does not know": {
-			gatewayWith(func(gateway *v1alpha1.Gateway) { gateway.Timeouts = &v1alpha1.GatewayTimeouts{Request: "1.5s"} }),
-			map[string]string{"spec.gateway.timeouts.request": "for example 10s"},
-		},
-		"more hosts than an HTTPRoute holds": {
-			photos().Gateway("public").SubDomains(subDomains(17)...),
-			map[string]string{"spec.subDomains": "16"},
-		},
-		"a route to no Gateway": {photos().Gateway(), map[string]string{"spec.gateway.parentRefs": "for example [{name: public}]"}},
-		"a Gateway twice": {
-			parents(v1alpha1.ParentRef{Name: "public"}, v1alpha1.ParentRef{Name: "public", Namespace: "gateways"}, v1alpha1.ParentRef{Name: "public"}),
-			map[string]string{"spec.gateway.parentRefs[2]": "Duplicate value"},
-		},
-		"a listener twice": {
-			parents(v1alpha1.ParentRef{Name: "public", SectionName: "https"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"}),
-			map[string]string{"spec.gateway.parentRefs[1]": "Duplicate value"},
-		},
-		"a Gateway and its listener": {
-			parents(v1alpha1.ParentRef{Name: "public"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"}),
-			map[string]string{"spec.gateway.parentRefs[1]": "name a different listener in the sectionName of each reference"},
-		},
-		"a Gateway without a name": {
-			photos().Gateway("public", ""),
-			map[string]string{"spec.gateway.parentRefs[1].name": "the name of a Gateway"},
-		},
 	}.check(t)
-}
-
-func parents(refs ...v1alpha1.ParentRef) *darkrooms.Builder {
-	return photos().Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gateway = &v1alpha1.Gateway{ParentRefs: refs} })
-}
-
-func TestListenersOfOneGatewayMayBeReferenced(t *testing.T) {
-	valuesOf(t, parents(
-		v1alpha1.ParentRef{Name: "public", SectionName: "http"}, v1alpha1.ParentRef{Name: "public", SectionName: "https"},
-		v1alpha1.ParentRef{Name: "public", Namespace: "other"}, v1alpha1.ParentRef{Name: "internal"},
-	).Obj(), Options{})
 }
 
 // gatewayWith is a Darkroom with a Gateway, after a change.

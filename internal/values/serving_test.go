@@ -1,7 +1,6 @@
 package values
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,65 +82,4 @@ func TestServing(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestEveryLogLevelOfDarkroomIsTaken(t *testing.T) {
-	for _, level := range logLevels {
-		darkroom := serving(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = level }).Obj()
-		if got := render(t, darkroom, Options{}).config(t)["LOG_LEVEL"]; got != string(level) {
-			t.Errorf("%s: LOG_LEVEL=%s", level, got)
-		}
-	}
-}
-
-func TestSettingsThatBreakServingAreRefused(t *testing.T) {
-	params := func(name string) string { return "spec.defaultParams[" + name + "]" }
-	debug := "exposes profiling on the port that serves images; set logLevel: debug"
-	refusals{
-		"cached for less than no time": {cacheTTL(-1), map[string]string{"spec.cacheTTLSeconds": "must not be negative"}},
-		"a log level at which Darkroom hangs": {
-			serving(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = "warning" }),
-			map[string]string{"spec.logLevel": `supported values: "debug", "info", "warn", "error", "fatal", "panic"`},
-		},
-		"a parameter that ends the list":  {photos().DefaultParam("w", "1;h=2"), map[string]string{params("w"): "not contain ';'"}},
-		"a parameter with an equals sign": {photos().DefaultParam("w", "1=2"), map[string]string{params("w"): "'='"}},
-		"a parameter with a line break":   {photos().DefaultParam("w", "1\n"), map[string]string{params("w"): "control character"}},
-		"a parameter beyond the limit":    {photos().DefaultParam("w", strings.Repeat("1", 129)), map[string]string{params("w"): "at most 128"}},
-		"a parameter without a name":      {photos().DefaultParam("", "1"), map[string]string{params(""): "names may contain letters"}},
-		"a parameter's name with ;":       {photos().DefaultParam("w;h", "1"), map[string]string{params("w;h"): "names may contain letters"}},
-		"a parameter's name with a line break": {
-			photos().DefaultParam("w\n", "1"), map[string]string{params("w\n"): "names may contain letters"},
-		},
-		"a parameter's name beyond the limit": {
-			photos().DefaultParam(strings.Repeat("w", 65), "1"), map[string]string{params(strings.Repeat("w", 65)): "at most 64"},
-		},
-		"several parameters": {
-			photos().DefaultParam("a", ";").DefaultParam("b", "fine").DefaultParam("c", "="),
-			map[string]string{params("a"): "not contain ';'", params("c"): "not contain ';'"},
-		},
-		"a monitor of no metrics": {
-			serving(func(spec *v1alpha1.DarkroomSpec) { spec.Metrics = &v1alpha1.Metrics{ServiceMonitor: true} }),
-			map[string]string{"spec.metrics.serviceMonitor": "requires metrics.enabled: true"},
-		},
-		"a probe of a path that leaves the Service": {
-			serving(func(spec *v1alpha1.DarkroomSpec) { spec.Probe = &v1alpha1.Probe{Path: "/a/../b"} }),
-			map[string]string{"spec.probe.path": "no empty, '.' or '..' segments"},
-		},
-		"a probe that never succeeds": {
-			serving(func(spec *v1alpha1.DarkroomSpec) {
-				spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", TimeoutSeconds: ptr.To[int32](0)}
-			}),
-			map[string]string{"spec.probe.timeoutSeconds": "must be at least 1"},
-		},
-		"DEBUG":              {photos().Env("A", "1").Env("DEBUG", "true"), map[string]string{"spec.extraEnv[1].name": debug}},
-		"DEBUG switched off": {photos().Env("DEBUG", "false"), map[string]string{"spec.extraEnv[0].name": debug}},
-		"DEBUG from elsewhere": {
-			serving(func(spec *v1alpha1.DarkroomSpec) {
-				spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", ValueFrom: &corev1.EnvVarSource{
-					ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "debug"},
-				}}}
-			}),
-			map[string]string{"spec.extraEnv[0].name": debug},
-		},
-	}.check(t)
 }

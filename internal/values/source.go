@@ -10,7 +10,7 @@ import (
 )
 
 // sources has the translation of each kind of source.
-var sources = map[v1alpha1.SourceType]func(*builder, *field.Path, *v1alpha1.Source){
+var sources = map[v1alpha1.SourceType]func(*builder, *v1alpha1.Source){
 	v1alpha1.WebFolder:          (*builder).webFolder,
 	v1alpha1.S3:                 (*builder).s3,
 	v1alpha1.GoogleCloudStorage: (*builder).googleCloudStorage,
@@ -20,16 +20,15 @@ var sources = map[v1alpha1.SourceType]func(*builder, *field.Path, *v1alpha1.Sour
 // source writes the values of the source's own kind. Fields of other kinds are
 // ignored, so that a resource can be switched to and fro.
 func (b *builder) source(source *v1alpha1.Source) {
-	path := specPath.Child("source")
 	kind := source.Type
 	if kind == "" {
 		kind = v1alpha1.WebFolder
 	}
 	translate, known := sources[kind]
 	if !known {
-		b.errs = append(b.errs, field.NotSupported(path.Child("type"), kind, slices.Sorted(maps.Keys(sources))))
+		b.errs = append(b.errs, field.NotSupported(specPath.Child("source", "type"), kind, slices.Sorted(maps.Keys(sources))))
 		return
 	}
 	b.set(string(kind), "source", "type")
-	translate(b, path, source)
+	translate(b, source)
 }

@@ -127,67 +127,6 @@ func TestSourceBecomesTheValuesOfItsOwnKind(t *testing.T) {
 	}
 }
 
-func TestSourcesThatCannotWorkAreRefused(t *testing.T) {
-	s3 := func() *darkrooms.Builder { return photos().S3("pictures", "eu-west-2").CredentialsSecret("keys") }
-	refusals{
-		"a kind that Darkroom has not": {
-			photos().Source(v1alpha1.Source{Type: "FTP", BaseURL: "ftp://example.com"}),
-			map[string]string{"spec.source.type": `supported values: "CloudFront", "GoogleCloudStorage", "S3", "WebFolder"`},
-		},
-		"WebFolder without a URL":       {photos().WebFolder(""), map[string]string{"spec.source.baseUrl": "for example https://"}},
-		"WebFolder without a scheme":    {photos().WebFolder("example.com/images"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
-		"WebFolder with a scheme alone": {photos().WebFolder("https://"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
-		"WebFolder with another scheme": {photos().WebFolder("s3://pictures"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
-		"WebFolder with a query":        {photos().WebFolder("https://example.com/?a=b"), map[string]string{"spec.source.baseUrl": "without user, query or fragment"}},
-		"WebFolder with a fragment":     {photos().WebFolder("https://example.com/#a"), map[string]string{"spec.source.baseUrl": "without user, query or fragment"}},
-		"WebFolder with a user":         {photos().WebFolder("https://me@example.com"), map[string]string{"spec.source.baseUrl": "without user, query or fragment"}},
-		"WebFolder with a space":        {photos().WebFolder("https://example.com/my images"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
-		"WebFolder with a line break":   {photos().WebFolder("https://example.com\n"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
-		"WebFolder with the bell":       {photos().WebFolder("https://example.com/\a"), map[string]string{"spec.source.baseUrl": "absolute http or https URL"}},
-		"S3 without anything": {
-			photos().S3("", ""),
-			map[string]string{
-				"spec.source.bucket":               "name of the bucket",
-				"spec.source.region":               "for example eu-west-2",
-				"spec.source.credentialsSecretRef": "name a Secret here, or set accessKey and secretKey",
-			},
-		},
-		"S3 with a URL as its bucket":         {photos().S3("s3://pictures", "r").CredentialsSecret("keys"), map[string]string{"spec.source.bucket": "letters, digits"}},
-		"S3 with a zone's name":               {photos().S3("pictures", "eu west 2").CredentialsSecret("keys"), map[string]string{"spec.source.region": "for example eu-west-2"}},
-		"S3 with an endpoint without scheme":  {s3().Endpoint("minio.example.com:9000"), map[string]string{"spec.source.endpoint": "https://minio.example.com:9000"}},
-		"S3 with a query in its path prefix":  {s3().PathPrefix("/uploads?a=b"), map[string]string{"spec.source.pathPrefix": "such as /uploads"}},
-		"S3 with half of its keys":            {photos().S3("pictures", "r").InlineKeys("AKIAEXAMPLE", ""), map[string]string{"spec.source.secretKey": "must be set together"}},
-		"S3 with the other half of its keys":  {photos().S3("pictures", "r").InlineKeys("", "not-a-real-key"), map[string]string{"spec.source.accessKey": "must be set together"}},
-		"S3 with inline keys and a Secret":    {s3().InlineKeys("AKIAEXAMPLE", "not-a-real-key"), map[string]string{"spec.source.credentialsSecretRef": "remove accessKey and secretKey"}},
-		"S3 with half of them and a Secret":   {s3().InlineKeys("AKIAEXAMPLE", ""), map[string]string{"spec.source.credentialsSecretRef": "remove accessKey and secretKey"}},
-		"S3 with a Secret without a name":     {photos().S3("pictures", "r").CredentialsSecret(""), map[string]string{"spec.source.credentialsSecretRef.name": "the name of a Secret"}},
-		"S3 with a Secret of a strange name":  {photos().S3("pictures", "r").CredentialsSecret("My Keys"), map[string]string{"spec.source.credentialsSecretRef.name": "the name of a Secret"}},
-		"Google Cloud Storage without bucket": {photos().GoogleCloudStorage(""), map[string]string{"spec.source.bucket": "name of the bucket"}},
-		"CloudFront without a host":           {photos().CloudFront(""), map[string]string{"spec.source.host": "d111111abcdef8.cloudfront.net"}},
-		"CloudFront with a scheme":            {photos().CloudFront("https://d1.cloudfront.net"), map[string]string{"spec.source.host": "without scheme or path"}},
-		"CloudFront with a path":              {photos().CloudFront("d1.cloudfront.net/a"), map[string]string{"spec.source.host": "without scheme or path"}},
-		"authorities without a gate": {
-			photos().WebFolder("https://example.com").Spec(func(spec *v1alpha1.DarkroomSpec) {
-				spec.Source.CABundleRef = &v1alpha1.CABundleRef{Name: "authorities"}
-			}),
-			map[string]string{"spec.source.caBundleRef": "requires gate"},
-		},
-		"authorities that nothing can have": {
-			photos().WebFolder("https://example.com").Spec(func(spec *v1alpha1.DarkroomSpec) {
-				spec.Gate, spec.Source.CABundleRef = &v1alpha1.Gate{}, &v1alpha1.CABundleRef{Kind: "Pod", Key: "a b"}
-			}),
-			map[string]string{
-				"spec.source.caBundleRef.kind": `"ConfigMap", "Secret"`,
-				"spec.source.caBundleRef.name": "the name of a ConfigMap or a Secret", "spec.source.caBundleRef.key": "letters, digits",
-			},
-		},
-		"CloudFront with a space in the path prefix": {
-			photos().CloudFront("d1.cloudfront.net").PathPrefix("my uploads"),
-			map[string]string{"spec.source.pathPrefix": "without spaces"},
-		},
-	}.check(t)
-}
-
 func TestEveryKindOfSourceIsTranslated(t *testing.T) {
 	want := []v1alpha1.SourceType{v1alpha1.CloudFront, v1alpha1.GoogleCloudStorage, v1alpha1.S3, v1alpha1.WebFolder}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(sources))); diff != "" {

@@ -46,7 +46,8 @@ func unique(items []string) []string {
 // ValuesIn is Values with the state of the cluster.
 func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (chartutil.Values, error) {
 	b := newBuilder()
-	b.name(darkroom.Name)
+	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
+	b.set(darkroom.Name, "fullnameOverride")
 	b.set(map[string]any{v1alpha1.LabelDarkroom: darkroom.Name}, "commonLabels")
 	b.image(&darkroom.Spec, t.options)
 	b.source(&darkroom.Spec.Source)

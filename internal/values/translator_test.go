@@ -112,51 +112,16 @@ func TestOnlyWhatDiffersFromTheChartIsWritten(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	t.Run("as long as Helm allows", func(t *testing.T) {
-		name := strings.Repeat("a", 53)
-		if got := at(valuesOf(t, darkrooms.New(name, "team-a").Obj(), Options{}), "fullnameOverride"); got != name {
-			t.Errorf("want the Darkroom's own name, got %v", got)
-		}
-	})
-	named := func(name string) *darkrooms.Builder { return darkrooms.New(name, "team-a").SubDomains("photos") }
-	refusals{
-		"none":                         {named(""), map[string]string{"metadata.name": "needs a name"}},
-		"longer than Helm allows":      {named(strings.Repeat("a", 54)), map[string]string{"metadata.name": "53"}},
-		"a digit first, as no Service": {named("2026-photos"), map[string]string{"metadata.name": "must start with a letter"}},
-		"dots, as no Service":          {named("team.photos"), map[string]string{"metadata.name": "must start with a letter"}},
-		"a dash last":                  {named("photos-"), map[string]string{"metadata.name": "must start with a letter"}},
-		"capital letters":              {named("Photos"), map[string]string{"metadata.name": "must start with a letter"}},
-		"a line break at the end":      {named("photos\n"), map[string]string{"metadata.name": "must start with a letter"}},
-	}.check(t)
-}
-
-// wrongEverywhere has something wrong for every check that does not exclude another.
+// wrongEverywhere has several wrong fields.
 func wrongEverywhere() *v1alpha1.Darkroom {
-	zero, minus, minusLong := int32(0), int32(-1), int64(-1)
-	return darkrooms.New("Not-A-Name", "team-a").
-		Version("not a version").
-		Repository("darkroom:latest").
-		S3("not a bucket", "not a region").
-		Endpoint("minio:9000").
-		PathPrefix("/a b").
-		SubDomains("photos", "Not A Name", "photos").
+	return photos().
+		PullSecrets("").
 		Request(corev1.ResourceCPU, "2").Limit(corev1.ResourceCPU, "1").
 		Request(corev1.ResourceMemory, "2Gi").Limit(corev1.ResourceMemory, "1Gi").
 		DefaultParam("w;h", "1").
-		DefaultParam("auto", "compress;format").
-		Env("DEBUG", "true").
-		Gateway("").
-		Ingress(v1alpha1.Ingress{}).
-		Spec(func(spec *v1alpha1.DarkroomSpec) {
-			spec.Source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{
-				Name: "Not A Name", AccessKeyKey: "not a key", SecretKeyKey: "not a key", CredentialsJSONKey: "not a key",
-			}
-			spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: &zero, MaxReplicas: 3, TargetCPUUtilizationPercentage: &minus}
-			spec.CacheTTLSeconds = &minusLong
-			spec.LogLevel = "loud"
-			spec.Metrics = &v1alpha1.Metrics{ServiceMonitor: true}
-		}).Obj()
+		DefaultParam("a b", "1").
+		Env("A B", "true").
+		Ingress(v1alpha1.Ingress{ClassName: "A Class"}).Obj()
 }
 
 func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
@@ -166,30 +131,13 @@ func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"metadata.name",
-		"spec.autoscaling.minReplicas",
-		"spec.autoscaling.targetCPUUtilizationPercentage",
-		"spec.cacheTTLSeconds",
-		"spec.defaultParams[auto]",
+		"spec.defaultParams[a b]",
 		"spec.defaultParams[w;h]",
 		"spec.extraEnv[0].name",
-		"spec.gateway.parentRefs[0].name",
-		"spec.image.repository",
-		"spec.logLevel",
-		"spec.metrics.serviceMonitor",
+		"spec.image.pullSecrets[0].name",
+		"spec.ingress.className",
 		"spec.resources.requests[cpu]",
 		"spec.resources.requests[memory]",
-		"spec.source.bucket",
-		"spec.source.credentialsSecretRef.accessKeyKey",
-		"spec.source.credentialsSecretRef.credentialsJsonKey",
-		"spec.source.credentialsSecretRef.name",
-		"spec.source.credentialsSecretRef.secretKeyKey",
-		"spec.source.endpoint",
-		"spec.source.pathPrefix",
-		"spec.source.region",
-		"spec.subDomains[1]",
-		"spec.subDomains[2]",
-		"spec.version",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -205,16 +153,6 @@ func TestTheSameDarkroomIsRefusedInTheSameWords(t *testing.T) {
 		if again := refusalOf(t, darkroom).Error(); again != first {
 			t.Fatalf("(-first +again):\n%s", cmp.Diff(first, again))
 		}
-	}
-}
-
-func TestRefusalReadsAsASentencePerField(t *testing.T) {
-	err := refusalOf(t, photos().WebFolder("ftp://example.com").SubDomains().Obj())
-	want := `Darkroom "photos" is invalid: ` +
-		`spec.source.baseUrl: Invalid value: "ftp://example.com": must be an absolute http or https URL without user, query or fragment, for example https://example.com/images; ` +
-		`spec.subDomains: Required value: at least one sub-domain, for example photos`
-	if diff := cmp.Diff(want, err.Error()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

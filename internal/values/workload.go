@@ -2,7 +2,6 @@ package values
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,11 +11,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
-
-// preStopSeconds is the chart's preStopSleepSeconds.
-const preStopSeconds = 10
-
-var mountPath = regexp.MustCompile(`^/[^:]+$`)
 
 // The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured
 // with Darkroom v0.4.2), so no pod goes without a memory limit.
@@ -55,38 +49,20 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 		if spec.Replicas != nil {
 			replicas = int64(*spec.Replicas)
 		}
-		if replicas < 0 {
-			b.invalid(specPath.Child("replicas"), replicas, "must not be negative")
-		}
 		b.set(replicas, "replicaCount")
 		return
 	}
 
-	path := specPath.Child("autoscaling")
 	least := int64(1)
 	if autoscaling.MinReplicas != nil {
 		least = int64(*autoscaling.MinReplicas)
 	}
-	most := int64(autoscaling.MaxReplicas)
-	if least < 1 {
-		b.invalid(path.Child("minReplicas"), least, "must be at least 1")
-	}
-	if most < 1 {
-		b.invalid(path.Child("maxReplicas"), most, "must be at least 1")
-	} else if least > most {
-		b.invalid(path.Child("minReplicas"), least, "must not exceed maxReplicas")
-	}
 	b.set(true, "autoscaling", "enabled")
 	b.set(least, "autoscaling", "minReplicas")
-	b.set(most, "autoscaling", "maxReplicas")
-	if target := autoscaling.TargetCPUUtilizationPercentage; target != nil {
-		if *target < 1 {
-			b.invalid(path.Child("targetCPUUtilizationPercentage"), *target, "must be at least 1 per cent")
-		}
-		b.set(int64(*target), "autoscaling", "targetCPUUtilizationPercentage")
-	}
+	b.set(int64(autoscaling.MaxReplicas), "autoscaling", "maxReplicas")
+	setNumber(b, autoscaling.TargetCPUUtilizationPercentage, "autoscaling", "targetCPUUtilizationPercentage")
 	if autoscaling.Behavior != nil {
-		b.setPlain(autoscaling.Behavior, path.Child("behavior"), "autoscaling", "behavior")
+		b.setPlain(autoscaling.Behavior, specPath.Child("autoscaling", "behavior"), "autoscaling", "behavior")
 	}
 }
 
@@ -169,21 +145,12 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 		b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
 	}
 	if constraints := template.TopologySpreadConstraints; len(constraints) > 0 {
-		path := path.Child("topologySpreadConstraints")
-		duplicates(b, path, constraints, func(constraint corev1.TopologySpreadConstraint) string {
-			return constraint.TopologyKey + ", " + string(constraint.WhenUnsatisfiable)
-		})
-		b.setPlain(constraints, path, "topologySpreadConstraints")
+		b.setPlain(constraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
 	}
 	b.serviceAccount(path, template, allowed)
 	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
 	b.setString(template.PriorityClassName, "priorityClassName")
-	if period := template.TerminationGracePeriodSeconds; period != nil {
-		if *period <= preStopSeconds {
-			b.invalid(path.Child("terminationGracePeriodSeconds"), *period, "must be at least 11: pods accept requests for the first 10 seconds")
-		}
-		b.set(*period, "terminationGracePeriodSeconds")
-	}
+	setNumber(b, template.TerminationGracePeriodSeconds, "terminationGracePeriodSeconds")
 	b.volumes(path, template)
 }
 
@@ -199,30 +166,15 @@ func (b *builder) serviceAccount(path *field.Path, template *v1alpha1.PodTemplat
 
 // volumes mounts ConfigMaps and Secrets, read-only.
 func (b *builder) volumes(path *field.Path, template *v1alpha1.PodTemplate) {
-	names := map[string]bool{}
 	for i, volume := range template.Volumes {
-		at := path.Child("volumes").Index(i)
 		if problems := validation.IsDNS1123Label(volume.Name); len(problems) > 0 {
-			b.invalid(at.Child("name"), volume.Name, problems[0])
+			b.invalid(path.Child("volumes").Index(i).Child("name"), volume.Name, problems[0])
 		}
-		if (volume.ConfigMap == nil) == (volume.Secret == nil) {
-			b.invalid(at, volume.Name, "must have either configMap or secret")
-		}
-		names[volume.Name] = true
 	}
-	duplicates(b, path.Child("volumes"), template.Volumes, func(volume v1alpha1.Volume) string { return volume.Name })
 	mounts := make([]corev1.VolumeMount, 0, len(template.VolumeMounts))
-	for i, mount := range template.VolumeMounts {
-		at := path.Child("volumeMounts").Index(i)
-		if !names[mount.Name] {
-			b.invalid(at.Child("name"), mount.Name, "must be the name of one of the volumes")
-		}
-		if !mountPath.MatchString(mount.MountPath) {
-			b.invalid(at.Child("mountPath"), mount.MountPath, "must be an absolute path without ':'")
-		}
+	for _, mount := range template.VolumeMounts {
 		mounts = append(mounts, corev1.VolumeMount{Name: mount.Name, MountPath: mount.MountPath, SubPath: mount.SubPath, ReadOnly: true})
 	}
-	duplicates(b, path.Child("volumeMounts"), mounts, func(mount corev1.VolumeMount) string { return mount.MountPath })
 	if len(template.Volumes) > 0 {
 		b.setPlain(template.Volumes, path.Child("volumes"), "extraVolumes")
 	}

@@ -59,27 +59,6 @@ func TestNumberOfPodsHasOneOwner(t *testing.T) {
 	}
 }
 
-func TestNumbersOfPodsThatCannotBeAreRefused(t *testing.T) {
-	zero := int32(0)
-	refusals{
-		"fewer than none":           {photos().Replicas(-1), map[string]string{"spec.replicas": "must not be negative"}},
-		"autoscaling to none":       {photos().Autoscaling(0, 3), map[string]string{"spec.autoscaling.minReplicas": "at least 1"}},
-		"autoscaling without a top": {photos().Autoscaling(1, 0), map[string]string{"spec.autoscaling.maxReplicas": "at least 1"}},
-		"autoscaling upside down":   {photos().Autoscaling(5, 2), map[string]string{"spec.autoscaling.minReplicas": "not exceed maxReplicas"}},
-		"autoscaling at no load": {
-			photos().Autoscaling(1, 2).Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Autoscaling.TargetCPUUtilizationPercentage = &zero }),
-			map[string]string{"spec.autoscaling.targetCPUUtilizationPercentage": "at least 1 per cent"},
-		},
-	}.check(t)
-}
-
-func TestBothBoundsOfAutoscalingAreNamed(t *testing.T) {
-	expectNamed(t, photos().Autoscaling(0, 0), map[string]string{
-		"spec.autoscaling.minReplicas": "at least 1",
-		"spec.autoscaling.maxReplicas": "at least 1",
-	})
-}
-
 // The resources of the pods count, after Helm has merged the values into those of the
 // chart.
 func TestResourcesOfThePods(t *testing.T) {
@@ -236,29 +215,6 @@ func TestPodTemplateIsPassedOn(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
 		}
 	}
-}
-
-// The API server merges these lists by key, and refuses an apply with one key twice.
-func TestRepeatedKeysOfListsAreRefused(t *testing.T) {
-	spread := func(key string, when corev1.UnsatisfiableConstraintAction) corev1.TopologySpreadConstraint {
-		return corev1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: when}
-	}
-	refusals{
-		"pull secrets": {
-			photos().PullSecrets("a", "b", "a"),
-			map[string]string{"spec.image.pullSecrets[2]": `Duplicate value: "a"`},
-		},
-		"variables": {
-			photos().Env("A", "1").Env("B", "1").Env("A", "1"),
-			map[string]string{"spec.extraEnv[2]": `Duplicate value: "A"`},
-		},
-		"spread constraints": {
-			photos().PodTemplate(v1alpha1.PodTemplate{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
-				spread("zone", corev1.DoNotSchedule), spread("zone", corev1.ScheduleAnyway), spread("node", corev1.DoNotSchedule), spread("zone", corev1.DoNotSchedule),
-			}}),
-			map[string]string{"spec.podTemplate.topologySpreadConstraints[3]": `Duplicate value: "zone, DoNotSchedule"`},
-		},
-	}.check(t)
 }
 
 func TestEmptyPodTemplateWritesNothing(t *testing.T) {
