@@ -42,19 +42,6 @@ func StartToMeasure() (administrator *rest.Config, stop func() error, err error)
 	return start(&envtest.Environment{CRDDirectoryPaths: files[:1]})
 }
 
-// StartWithStore is Start that also returns the URL of etcd, which takes no credentials.
-func StartWithStore() (administrator *rest.Config, etcd string, stop func() error, err error) {
-	files, err := definitions()
-	if err != nil {
-		return nil, "", nil, err
-	}
-	environment := &envtest.Environment{CRDDirectoryPaths: files}
-	if administrator, stop, err = start(environment); err != nil {
-		return nil, "", nil, err
-	}
-	return administrator, environment.ControlPlane.Etcd.URL.String(), stop, nil
-}
-
 func start(environment *envtest.Environment) (administrator *rest.Config, stop func() error, err error) {
 	environment.ErrorIfCRDPathMissing = true
 	// Addresses for the Services of thousands of Darkrooms; by default there are some 250.
