@@ -53,7 +53,7 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests other than the main one, and all modules that `go mod tidy` is checked for.
 TEST_MODULES := gate test/prometheus
-MODULES := . $(TEST_MODULES) hack/tools hack/operator-sdk
+MODULES := . $(TEST_MODULES) hack/operator-sdk
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -103,7 +103,7 @@ fmt: $(GOLANGCI_LINT) ## Format the Go code.
 	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
 
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) $(MISSPELL) ## Run golangci-lint, go mod tidy, misspell, actionlint and, if installed, shellcheck.
-	@echo "misspell: American English" && $(git) ls-files | grep -vE '\.(png|svg|sum)$$|package-lock.json|^hack/tools/' | xargs $(MISSPELL) -error -locale US
+	@echo "misspell: American English" && $(git) ls-files | grep -vE '\.(png|svg|sum)$$|package-lock.json' | xargs $(MISSPELL) -error -locale US
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@if ! command -v shellcheck > /dev/null; then echo "shellcheck is not installed: shell scripts are not checked"; \
 		else echo "shellcheck: .ci/run hack" && shellcheck --external-sources .ci/run hack/*.sh; fi
@@ -339,35 +339,16 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
-##@ Tools (built when needed; the versions are in hack/*/go.mod and below)
+##@ Tools (built when needed; the versions are in hack/tools.mk and hack/operator-sdk)
 
 tools: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) $(GOLANGCI_LINT) $(GOTESTSUM) ## Build all tools.
 
-$(GOLANGCI_LINT): tool-flags = -ldflags '-s -w'
-# `helm template` renders for the Kubernetes version of its libraries.
-$(HELM): tool-flags = -ldflags '-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
-	-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37'
+release-tools: $(addprefix $(TOOLS)/,cosign goreleaser syft)
 
-tool-package.controller-gen = sigs.k8s.io/controller-tools/cmd/controller-gen
-tool-package.kustomize = sigs.k8s.io/kustomize/kustomize/v5
-tool-package.actionlint = github.com/rhysd/actionlint/cmd/actionlint
-tool-package.golangci-lint = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-tool-package.gotestsum = gotest.tools/gotestsum
-tool-package.misspell = github.com/golangci/misspell/cmd/misspell
-tool-package.govulncheck = golang.org/x/vuln/cmd/govulncheck
-tool-package.helm = helm.sh/helm/v3/cmd/helm
-$(CONTROLLER_GEN) $(KUSTOMIZE) $(ACTIONLINT) $(GOLANGCI_LINT) $(GOTESTSUM) $(MISSPELL) $(GOVULNCHECK) $(HELM): hack/tools/go.mod hack/tools/go.sum
-	@echo "building $(@F)"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/tools) $(tool-flags) -o $@ $(tool-package.$(@F)) && touch $@
-
-release-tools:
-	@echo "building goreleaser, syft and cosign"
-	@mkdir -p $(TOOLS) && for tool in $(RELEASE_TOOLS); do \
-		GOBIN=$(TOOLS) CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' $$tool || exit 1; done
-
-# They share no module: nothing else needs them, and their go.mod files pin their dependencies.
-RELEASE_TOOLS := github.com/goreleaser/goreleaser/v2@v2.16.0 github.com/anchore/syft/cmd/syft@v1.42.0 \
-	github.com/sigstore/cosign/v3/cmd/cosign@v3.0.6
+include hack/tools.mk
+$(TOOLS)/%: hack/tools.mk
+	@echo "building $*"
+	@GOBIN=$(TOOLS) CGO_ENABLED=0 GOGC=400 go install $(compiler-flags) -ldflags '-s -w $(vars.$*)' $(tool.$*) && touch $@
 
 # Also the program that runs the scorecard's tests.
 $(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum

@@ -1,5 +1,4 @@
-// operator-sdk has a module of its own, so that its dependencies do not raise those of the other
-// tools.
+// operator-sdk, which is built from here: for `go install` not every module proxy lists its versions.
 module github.com/darkroom-operator/darkroom-operator/hack/operator-sdk
 
 go 1.26

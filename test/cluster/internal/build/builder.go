@@ -28,9 +28,8 @@ type Builder struct {
 	Kubernetes string
 	// Out receives the progress.
 	Out io.Writer
-	// SetupEnvtest is the command line of setup-envtest, which downloads the components of
-	// GroupAssets. Empty means that they are always compiled.
-	SetupEnvtest []string
+	// Prebuilt downloads the components of GroupAssets where it can, instead of compiling them.
+	Prebuilt bool
 
 	goVersion string
 }

@@ -12,15 +12,18 @@ import (
 	"time"
 )
 
+// setupEnvtest downloads the programs, and checks their digests.
+const setupEnvtest = "sigs.k8s.io/controller-runtime/tools/setup-envtest@v0.25.1"
+
 // downloadTimeout limits the download of about 150 MB. Compiling takes longer.
 const downloadTimeout = 3 * time.Minute
 
-// download gets the components of GroupAssets by setup-envtest, which checks their digests,
-// if one of them is not up to date. It returns their folder; empty if they must be compiled.
+// download gets the components of GroupAssets by setupEnvtest, if one of them is
+// not up to date. It returns their folder; empty if they must be compiled.
 func (b *Builder) download(ctx context.Context, components []Component) string {
 	assets := slices.DeleteFunc(slices.Clone(components), func(c Component) bool { return !slices.Contains(c.Groups, GroupAssets) })
 	apiserver := slices.IndexFunc(assets, func(c Component) bool { return c.Requires == kubernetesModule })
-	if pending, err := b.pending(assets); len(b.SetupEnvtest) == 0 || err != nil || !pending || apiserver < 0 {
+	if pending, err := b.pending(assets); !b.Prebuilt || err != nil || !pending || apiserver < 0 {
 		return ""
 	}
 	version, err := b.version(assets[apiserver])
@@ -28,7 +31,7 @@ func (b *Builder) download(ctx context.Context, components []Component) string {
 		return ""
 	}
 	fmt.Fprintf(b.Out, "looking for prebuilt programs of Kubernetes %s\n", version)
-	folder, err := b.setupEnvtest(ctx, strings.TrimPrefix(version, "v"))
+	folder, err := b.fetch(ctx, strings.TrimPrefix(version, "v"))
 	if err != nil {
 		fmt.Fprintf(b.Out, "compiling instead: %v\n", err)
 	}
@@ -48,12 +51,12 @@ func (b *Builder) take(c Component, prebuilt string) bool {
 	return err == nil
 }
 
-// setupEnvtest downloads a release of Kubernetes, and returns the folder of its programs.
-func (b *Builder) setupEnvtest(ctx context.Context, release string) (string, error) {
+// fetch downloads a release of Kubernetes, and returns the folder of its programs.
+func (b *Builder) fetch(ctx context.Context, release string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	folder, err := command(ctx, "", slices.Concat(b.SetupEnvtest,
-		[]string{"use", release, "--bin-dir", filepath.Join(b.BinDir, ".envtest"), "--print", "path"})...).Output()
+	folder, err := command(ctx, "", "go", "run", setupEnvtest,
+		"use", release, "--bin-dir", filepath.Join(b.BinDir, ".envtest"), "--print", "path").Output()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
 		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
 		err = fmt.Errorf("%w: %s", err, lines[len(lines)-1])

@@ -85,9 +85,9 @@ func ensureBuilt(ctx context.Context, out io.Writer, names ...string) (string, e
 	if err != nil {
 		return "", err
 	}
-	builder := &build.Builder{OwnDir: own, ProgramsDir: filepath.Join(own, "programs"), BinDir: dir, Kubernetes: os.Getenv("KUBERNETES"), Out: out}
-	if os.Getenv("PREBUILT") != "no" {
-		builder.SetupEnvtest = []string{"go", "-C", filepath.Join(own, "..", "..", "hack", "tools"), "tool", "setup-envtest"}
+	builder := &build.Builder{
+		OwnDir: own, ProgramsDir: filepath.Join(own, "programs"), BinDir: dir, Out: out,
+		Kubernetes: os.Getenv("KUBERNETES"), Prebuilt: os.Getenv("PREBUILT") != "no",
 	}
 	return dir, builder.Build(ctx, components)
 }
