@@ -22,7 +22,7 @@
 //
 // Limits apply per caller (package limit): sign-in attempts (package auth), requests and
 // concurrent requests (authenticate.go), requests to the cluster (package auth),
-// bodies (wire/decode.go), rendering (definition.go, manifest.go). docs/security.md lists the
+// bodies (wire/decode.go), rendering (manifest.go). docs/security.md lists the
 // threats, with the test of each.
 //
 // Errors are problem details by RFC 9457 (package problem), with one entry for each invalid

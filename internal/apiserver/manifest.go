@@ -3,7 +3,10 @@ package apiserver
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -21,6 +24,9 @@ const (
 	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
 	// for some tens of milliseconds, and one caller would keep it busy.
 	rendersPerSecond, renderBurst = 2, 10
+	// maxRendered is the largest Darkroom that is rendered, in bytes of JSON. The CRD does not
+	// bound every map in it. It is the limit of Kubernetes for annotations.
+	maxRendered = 256 << 10
 )
 
 type manifestOutput struct {
@@ -70,7 +76,7 @@ func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (strin
 		defer cancel()
 		defer leave()
 		var out result
-		if out.err = s.definition.check(ctx, darkroom); out.err == nil {
+		if out.err = s.check(ctx, darkroom); out.err == nil {
 			out.manifest, out.err = s.preview(ctx, darkroom)
 		}
 		done <- out
@@ -81,6 +87,22 @@ func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (strin
 	case <-ctx.Done():
 		return "", notInTime(ctx, ctx.Err())
 	}
+}
+
+// check returns what the cluster would refuse of a Darkroom as a problem.
+func (s *Server) check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	raw, err := json.Marshal(darkroom)
+	if err != nil {
+		return fmt.Errorf("encode Darkroom: %w", err)
+	}
+	if len(raw) > maxRendered {
+		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxRendered))
+	}
+	err = s.definition.Check(ctx, darkroom)
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return wire.FromKubernetes(err, wire.Redactor(darkroom))
 }
 
 func (s *Server) preview(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {

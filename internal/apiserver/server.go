@@ -19,12 +19,12 @@ import (
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
-	"github.com/darkroom-operator/darkroom-operator/config/crd"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
 const (
@@ -62,7 +62,7 @@ type Server struct {
 	renderRates *limit.Rates
 	// Concurrency limits of each caller.
 	requests, writes, renderings, images, reads, streams, logs *limit.Shares
-	definition                                                 *definition
+	definition                                                 *definition.Definition
 	// rights holds the rights of streams by their digest.
 	rights *lru.Cache
 
@@ -116,7 +116,7 @@ func New(options Options) (*Server, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if s.definition, err = newDefinition(crd.Darkrooms); err != nil {
+	if s.definition, err = definition.New(); err != nil {
 		return nil, err
 	}
 	if s.handler, err = s.newHandler(); err != nil {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -47,8 +48,7 @@ func newTemplate() *cobra.Command {
 files, with the same translation and the same chart. It does not need a cluster, so it
 does not know the API versions that yours serves and the flags of its operator: for
 OpenShift add --api-versions security.openshift.io/v1,route.openshift.io/v1, and repeat
-the flags. It checks the values of the chart; "kubectl apply --dry-run=server" checks the
-resource.
+the flags.
 
 The manifests contain the inline credentials of a Darkroom.`,
 		Example: `  darkroom-operator template -f darkroom.yaml
@@ -86,6 +86,10 @@ func (o *templateOptions) run(ctx context.Context, stdin io.Reader, out io.Write
 	if err != nil {
 		return err
 	}
+	rules, err := definition.New()
+	if err != nil {
+		return err
+	}
 	darkrooms, err := readDarkrooms(o.files, stdin)
 	if err != nil {
 		return err
@@ -96,9 +100,11 @@ func (o *templateOptions) run(ctx context.Context, stdin io.Reader, out io.Write
 		if darkroom.Namespace == "" {
 			darkroom.Namespace = o.namespace
 		}
-		if err := o.print(ctx, out, translator, chrt, capabilities, darkroom); err != nil {
-			errs = append(errs, err)
+		err := rules.Check(ctx, darkroom)
+		if err == nil {
+			err = o.print(ctx, out, translator, chrt, capabilities, darkroom)
 		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

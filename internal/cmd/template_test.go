@@ -264,7 +264,7 @@ func TestABadResourceIsRefusedAndHidesNoOther(t *testing.T) {
 		t.Fatalf("accepted:\n%s", out)
 	}
 	for _, want := range []string{
-		`render release default/first: `, "at '/hosts/0': 'Not A Name.darkroom.example.com'", `render release default/last: `, "at '/source/baseUrl'",
+		`"first" is invalid: spec.subDomains[0]: `, `"last" is invalid: `, "spec.source.baseUrl: ", "spec.subDomains[0]: ",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q in: %v", want, err)

@@ -9,7 +9,7 @@
 // value and one CEL rule in the API.
 //
 // The API server checks a resource by the schema and the CEL rules of its definition before it
-// stores it. Here is only what these cannot say: names and labels as Kubernetes has them, hosts
+// stores it, as internal/definition does where there is no API server. Here is only what these cannot say: names and labels as Kubernetes has them, hosts
 // with the operator's base domain, quantities that contradict each other, and the
 // administrator's options. A resource that was stored before a rule existed is refused by the
 // schema of the chart (values.schema.json) when it is rendered.

@@ -1,11 +1,11 @@
-package apiserver
+// Package definition validates Darkrooms as the API server does that stores them, for those who
+// have none at hand: previews, and reviews of what was not sent yet.
+package definition
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -23,40 +23,36 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/config/crd"
 )
 
-// maxSpec is the largest spec that is rendered, in bytes of JSON. The CRD does not bound
-// every map in it. It is the limit of Kubernetes for annotations.
-const maxSpec = 256 << 10
-
-// definition validates Darkrooms against the CRD with the libraries of the Kubernetes API:
-// the schema with its limits, unique items of sets and maps, and CEL rules.
-type definition struct {
+// Definition validates Darkrooms by their CRD with the libraries of the Kubernetes API:
+// the schema with its limits, unique items of sets and maps, and CEL rules. It is safe for
+// concurrent use.
+type Definition struct {
 	structural *structuralschema.Structural
 	schema     validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// newDefinition reads a CRD in YAML.
-func newDefinition(raw []byte) (*definition, error) {
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(raw, crd); err != nil {
+// New reads the CRD of this version of the operator.
+func New() (*Definition, error) {
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(crd.Darkrooms, definition); err != nil {
 		return nil, fmt.Errorf("read CRD: %w", err)
 	}
-	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+	at := slices.IndexFunc(definition.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return v.Name == v1alpha1.GroupVersion.Version
 	})
-	if at < 0 || crd.Spec.Versions[at].Schema == nil {
+	if at < 0 || definition.Spec.Versions[at].Schema == nil {
 		return nil, errors.New("read CRD: no schema for " + v1alpha1.GroupVersion.Version)
 	}
 	props := &apiextensions.JSONSchemaProps{}
-	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[at].Schema.OpenAPIV3Schema, props, nil)
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition.Spec.Versions[at].Schema.OpenAPIV3Schema, props, nil)
 	if err != nil {
 		return nil, fmt.Errorf("convert schema of CRD: %w", err)
 	}
-	out := &definition{}
+	out := &Definition{}
 	if out.structural, err = structuralschema.NewStructural(props); err != nil {
 		return nil, fmt.Errorf("read schema of CRD: %w", err)
 	}
@@ -67,9 +63,9 @@ func newDefinition(raw []byte) (*definition, error) {
 	return out, nil
 }
 
-// check returns the validation errors of the Kubernetes API as a problem. Each step bounds
-// the cost of the next one.
-func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+// Check returns the validation errors of the Kubernetes API as one error with the reason Invalid;
+// nil if there are none. Each step bounds the cost of the next one.
+func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom: %w", err)
@@ -77,13 +73,6 @@ func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	// The status is ignored in requests.
 	delete(object, "status")
 	object["apiVersion"], object["kind"] = v1alpha1.GroupVersion.String(), v1alpha1.Kind
-	raw, err := json.Marshal(object)
-	if err != nil {
-		return fmt.Errorf("encode Darkroom: %w", err)
-	}
-	if len(raw) > maxSpec {
-		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxSpec))
-	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
 	defaulting.Default(object, d.structural)
 	errs := validation.ValidateCustomResource(nil, object, d.schema)
@@ -100,6 +89,5 @@ func (d *definition) check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	if len(errs) == 0 {
 		return nil
 	}
-	invalid := apierrors.NewInvalid(v1alpha1.GroupVersionKind.GroupKind(), darkroom.Name, errs)
-	return wire.FromKubernetes(invalid, wire.Redactor(darkroom))
+	return apierrors.NewInvalid(v1alpha1.GroupVersionKind.GroupKind(), darkroom.Name, errs)
 }

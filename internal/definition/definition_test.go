@@ -1,0 +1,90 @@
+package definition
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+func testDefinition(t *testing.T) *Definition {
+	t.Helper()
+	out, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func subDomains(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("host-%d", i))
+	}
+	return out
+}
+
+func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
+	t.Parallel()
+	definition := testDefinition(t)
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.Darkroom)
+		// field of the first problem; empty means that the Darkroom is valid.
+		field string
+	}{
+		"as it is":             {func(*v1alpha1.Darkroom) {}, ""},
+		"as many hosts as go":  {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(64) }, ""},
+		"one host more":        {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(65) }, "spec.subDomains"},
+		"no host":              {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = nil }, "spec.subDomains"},
+		"a host twice":         {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"a", "a"} }, "spec.subDomains[1]"},
+		"a bad host":           {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"A"} }, "spec.subDomains[0]"},
+		"too many replicas":    {func(d *v1alpha1.Darkroom) { n := int32(1001); d.Spec.Replicas = &n }, "spec.replicas"},
+		"no base URL":          {func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "" }, "spec.source.baseUrl"},
+		"long name":            {func(d *v1alpha1.Darkroom) { d.Name = strings.Repeat("a", 54) }, "metadata.name"},
+		"bad label":            {func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"a": "b c"} }, "metadata.labels"},
+		"too many variables":   {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = make([]corev1.EnvVar, 129) }, "spec.extraEnv"},
+		"a variable of no use": {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", Value: "1"}} }, "spec.extraEnv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			darkroom := &v1alpha1.Darkroom{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "photos", Name: "cats"},
+				Spec: v1alpha1.DarkroomSpec{
+					Source: v1alpha1.Source{BaseURL: "https://example.com/images"}, SubDomains: []string{"cats"},
+				},
+			}
+			c.change(darkroom)
+			err := definition.Check(t.Context(), darkroom)
+			switch {
+			case c.field == "" && err != nil:
+				t.Fatalf("refused: %v", err)
+			case c.field == "":
+			case !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), c.field):
+				t.Errorf("the error is %v, want one of %s", err, c.field)
+			}
+		})
+	}
+}
+
+func TestTheSampleWithAllFieldsIsValid(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "darkroom-full.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "photos"}}
+	if err := yaml.Unmarshal(raw, darkroom); err != nil {
+		t.Fatal(err)
+	}
+	if err := testDefinition(t).Check(t.Context(), darkroom); err != nil {
+		t.Error(err)
+	}
+}
