@@ -3,11 +3,13 @@ module github.com/darkroom-operator/darkroom-operator/gate
 go 1.26.0
 
 require (
+	github.com/felixge/httpsnoop v1.1.0
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/minio/minio-go/v7 v7.4.1
 	github.com/prometheus/client_golang v1.24.0
 	golang.org/x/image v0.45.0
 	golang.org/x/oauth2 v0.36.0
+	resenje.org/singleflight v0.4.3
 )
 
 require (

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/felixge/httpsnoop"
+
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
@@ -25,27 +27,23 @@ type Handler struct {
 	sending ledger
 }
 
-// statusClientClosed is recorded for clients that left before the response.
+// statusClientClosed is for metrics and the log only: the client has left.
 const statusClientClosed = 499
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	start := time.Now()
-	recorder := &recorder{ResponseWriter: w}
-	state, err := h.serve(recorder, r)
-	if err != nil {
-		h.fail(recorder, r, err)
-	}
-	took := time.Since(start)
-	code := recorder.code
-	if code == 0 {
-		code = statusClientClosed
-	}
-	h.Pipeline.metrics.responded(code, state, recorder.sent, took)
+	var state State
+	response := httpsnoop.CaptureMetricsFn(w, func(w http.ResponseWriter) {
+		var err error
+		if state, err = h.serve(w, r); err != nil {
+			h.fail(w, r, err)
+		}
+	})
+	h.Pipeline.metrics.responded(state, response)
 	if h.AccessLog {
 		h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
-			slog.Int("status", code), slog.Int64("bytes", recorder.sent), slog.String("cache", string(state)),
-			slog.Duration("duration", took), slog.String("client", clientOf(r)))
+			slog.Int("status", response.Code), slog.Int64("bytes", response.Written), slog.String("cache", string(state)),
+			slog.Duration("duration", response.Duration), slog.String("client", clientOf(r)))
 	}
 }
 
@@ -93,7 +91,8 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, entry *cache.Entr
 
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // the client has left
+		w.WriteHeader(statusClientClosed)
+		return
 	}
 	p := problem.Of(err)
 	if p.Status >= http.StatusInternalServerError {
@@ -125,29 +124,3 @@ func clientOf(r *http.Request) string {
 	}
 	return peer.String()
 }
-
-// recorder notes the status and the length of a response.
-type recorder struct {
-	http.ResponseWriter
-	code int
-	sent int64
-}
-
-func (r *recorder) WriteHeader(code int) {
-	if r.code == 0 {
-		r.code = code
-	}
-	r.ResponseWriter.WriteHeader(code)
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	if r.code == 0 {
-		r.code = http.StatusOK
-	}
-	n, err := r.ResponseWriter.Write(p)
-	r.sent += int64(n)
-	return n, err
-}
-
-// Unwrap is for http.ResponseController.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -96,8 +97,8 @@ func outcome(err error) string {
 	return "ok"
 }
 
-func (m *Metrics) responded(code int, state State, sent int64, took time.Duration) {
-	m.requests.WithLabelValues(strconv.Itoa(code), string(state)).Inc()
-	m.duration.WithLabelValues(string(state)).Observe(took.Seconds())
-	m.bytes.Add(float64(sent))
+func (m *Metrics) responded(state State, response httpsnoop.Metrics) {
+	m.requests.WithLabelValues(strconv.Itoa(response.Code), string(state)).Inc()
+	m.duration.WithLabelValues(string(state)).Observe(response.Duration.Seconds())
+	m.bytes.Add(float64(response.Written))
 }

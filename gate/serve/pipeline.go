@@ -5,14 +5,15 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/maypok86/otter/v2"
+	"resenje.org/singleflight"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
-	"github.com/darkroom-operator/darkroom-operator/gate/flight"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -53,7 +54,8 @@ type Pipeline struct {
 	queues      queues
 	metrics     *Metrics
 
-	flights flight.Group[result]
+	// flights run one refresh for all requests of a key. It is canceled when all have left.
+	flights singleflight.Group[string, result]
 	// failures are kept for seconds, so that a source that fails, or has no image, is not
 	// asked by each client.
 	failures *otter.Cache[string, *problem.Problem]
@@ -93,18 +95,25 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 		}
 		return nil, Miss, failure
 	}
-	made, shared, err := p.flights.Do(ctx, key, func(ctx context.Context) (result, error) {
+	first := false
+	made, _, err := p.flights.Do(ctx, key, func(ctx context.Context) (result, error) {
+		first = true
 		return p.refresh(ctx, client, key, r, known)
 	})
-	if shared && err == nil && made.state == Miss {
+	if err == nil && !first && made.state == Miss {
 		made.state = Hit // one miss per request of the source
 	}
 	return made.entry, made.state, err
 }
 
 // refresh fetches or revalidates an entry.
-func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (result, error) {
-	made, err := p.produce(ctx, client, key, r, known)
+func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (made result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	made, err = p.produce(ctx, client, key, r, known)
 	if err == nil || errors.Is(err, context.Canceled) {
 		return made, err
 	}

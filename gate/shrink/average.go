@@ -1,6 +1,11 @@
 package shrink
 
-import "image"
+import (
+	"image"
+	"math"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+)
 
 // average returns an image with width and height divided by factor; nil if it is neither
 // YCbCr nor gray. Chroma has half the width and height, which is also what the encoder writes.
@@ -75,4 +80,22 @@ func (p plane) averageInto(out plane) {
 			line[x] = uint8((sum + n/2) / n)                                             //nolint:gosec // an average of bytes
 		}
 	}
+}
+
+// roughness is the root mean square of the differences between the pixels of the result, of
+// the given size, and their neighbors.
+func (p plane) roughness(result request.Size) float64 {
+	width, height := min(result.Width, p.width), min(result.Height, p.height)
+	small := plane{make([]uint8, width*height), width, width, height}
+	p.averageInto(small)
+	var sum, n float64
+	for y := 1; y < height-1; y++ {
+		for x := 1; x < width-1; x++ {
+			at := y*width + x
+			d := 4*int(small.pix[at]) - int(small.pix[at-1]) - int(small.pix[at+1]) - int(small.pix[at-width]) - int(small.pix[at+width])
+			sum += float64(d * d)
+			n++
+		}
+	}
+	return math.Sqrt(sum / max(n, 1))
 }
