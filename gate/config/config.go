@@ -71,15 +71,16 @@ func Read(getenv func(string) string) (Config, error) {
 
 func readSource(e *environment) source.Source {
 	c := source.Config{
-		Kind:            strings.ToLower(e.text("SOURCE_KIND", "webfolder")),
-		BaseURL:         e.text("SOURCE_BASEURL", ""),
-		Bucket:          e.text("SOURCE_BUCKET_NAME", ""),
-		Region:          e.text("SOURCE_BUCKET_REGION", ""),
-		Endpoint:        e.text("SOURCE_BUCKET_ENDPOINT", ""),
-		AccessKey:       e.text("SOURCE_BUCKET_ACCESSKEY", ""),
-		SecretKey:       e.text("SOURCE_BUCKET_SECRETKEY", ""),
-		CredentialsJSON: e.text("SOURCE_BUCKET_CREDENTIALSJSON", ""),
-		Authorities:     parse(e, "GATE_SOURCE_CA_FILE", "", authorities),
+		Kind:             strings.ToLower(e.text("SOURCE_KIND", "webfolder")),
+		BaseURL:          e.text("SOURCE_BASEURL", ""),
+		Bucket:           e.text("SOURCE_BUCKET_NAME", ""),
+		Region:           e.text("SOURCE_BUCKET_REGION", ""),
+		Endpoint:         e.text("SOURCE_BUCKET_ENDPOINT", ""),
+		AccessKey:        e.text("SOURCE_BUCKET_ACCESSKEY", ""),
+		SecretKey:        e.text("SOURCE_BUCKET_SECRETKEY", ""),
+		CredentialsJSON:  e.text("SOURCE_BUCKET_CREDENTIALSJSON", ""),
+		WorkloadIdentity: e.boolean("GATE_WORKLOAD_IDENTITY", false),
+		Authorities:      parse(e, "GATE_SOURCE_CA_FILE", "", authorities),
 	}
 	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" {
 		c.BaseURL = "http://" + host

@@ -20,15 +20,23 @@ func newGCS(c Config) (Source, error) {
 		return nil, errors.New("GoogleCloudStorage source requires a bucket")
 	}
 	w, err := newWeb(cmp.Or(c.Endpoint, "https://storage.googleapis.com"), c)
-	if err != nil || c.CredentialsJSON == "" {
-		return w, err
+	if err != nil {
+		return nil, err
 	}
-	account, err := google.JWTConfigFromJSON([]byte(c.CredentialsJSON), gcsScope)
-	if err != nil || account.Email == "" || len(account.PrivateKey) == 0 {
-		// The error may contain a part of the key.
-		return nil, errors.New("credentials of the GoogleCloudStorage source are not the key of a service account")
+	var tokens oauth2.TokenSource
+	switch {
+	case c.WorkloadIdentity:
+		tokens = newGKEIdentity(c)
+	case c.CredentialsJSON != "":
+		account, err := google.JWTConfigFromJSON([]byte(c.CredentialsJSON), gcsScope)
+		if err != nil || account.Email == "" || len(account.PrivateKey) == 0 {
+			// The error may contain a part of the key.
+			return nil, errors.New("credentials of the GoogleCloudStorage source are not the key of a service account")
+		}
+		tokens = account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, w.client))
+	default:
+		return w, nil
 	}
-	tokens := account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, w.client))
 	w.authorize = func(r *http.Request) error {
 		token, err := tokens.Token()
 		if err != nil {

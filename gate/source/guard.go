@@ -50,6 +50,8 @@ var errForbidden = errors.New("address is not allowed")
 type guard struct {
 	// loopback is allowed for sources that are configured with such an address.
 	loopback bool
+	// only has the addresses that are allowed; nil allows all that are not forbidden.
+	only []netip.Addr
 }
 
 func newGuard(trusted *url.URL) guard {
@@ -70,6 +72,9 @@ func (g guard) control(_ context.Context, _, address string, _ syscall.RawConn) 
 
 func (g guard) refuses(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
+	if g.only != nil {
+		return !slices.Contains(g.only, address)
+	}
 	contains := func(network string) bool { return netip.MustParsePrefix(network).Contains(address) }
 	if slices.ContainsFunc(forbidden, contains) {
 		return true

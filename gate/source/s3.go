@@ -3,8 +3,10 @@ package source
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 
+	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
@@ -21,11 +23,21 @@ func newS3(c Config) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys := credentials.NewStaticV4(c.AccessKey, c.SecretKey, "")
+	if c.WorkloadIdentity {
+		if keys, err = awsIdentity(c); err != nil {
+			return nil, err
+		}
+	}
 	w.authorize = func(r *http.Request) error {
+		key, err := keys.GetWithContext(nil)
+		if err != nil {
+			return fmt.Errorf("request credentials: %w", err)
+		}
 		// S3 takes a plus sign for a space.
 		r.URL.RawPath = s3utils.EncodePath(r.URL.Path)
 		r.Header.Set("X-Amz-Content-Sha256", emptyDigest)
-		*r = *signer.SignV4(*r, c.AccessKey, c.SecretKey, "", c.Region)
+		*r = *signer.SignV4(*r, key.AccessKeyID, key.SecretAccessKey, key.SessionToken, c.Region)
 		return nil
 	}
 	return w, nil

@@ -37,6 +37,8 @@ type Config struct {
 	AccessKey, SecretKey string
 	// CredentialsJSON is the key of a service account of gcs.
 	CredentialsJSON string
+	// WorkloadIdentity replaces credentials of s3 and gcs by those of the pod's ServiceAccount.
+	WorkloadIdentity bool
 	// Authorities are trusted for TLS; nil means those of the system.
 	Authorities *x509.CertPool
 }

@@ -36,11 +36,17 @@ func newWeb(baseURL string, c Config) (*web, error) {
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
 		return nil, fmt.Errorf("URL of the source: %q is not an absolute http or https URL", baseURL)
 	}
-	// It never connects to forbidden addresses. Responses are not decompressed, because the
-	// size of the result would be unknown.
-	transport := &http.Transport{
+	client := &http.Client{Transport: newTransport(c, newGuard(base)), CheckRedirect: checkRedirect}
+	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+c.Bucket, ""
+	return &web{base: base, client: client}, nil
+}
+
+// newTransport never connects to addresses that are refused. Responses are not decompressed,
+// because the size of the result would be unknown.
+func newTransport(c Config, g guard) *http.Transport {
+	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: connectTimeout, ControlContext: newGuard(base).control}).DialContext,
+		DialContext:            (&net.Dialer{Timeout: connectTimeout, ControlContext: g.control}).DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSClientConfig:        &tls.Config{RootCAs: c.Authorities},
 		TLSHandshakeTimeout:    connectTimeout,
@@ -50,8 +56,6 @@ func newWeb(baseURL string, c Config) (*web, error) {
 		IdleConnTimeout:        time.Minute,
 		DisableCompression:     true,
 	}
-	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+c.Bucket, ""
-	return &web{base: base, client: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}, nil
 }
 
 // checkRedirect follows a few redirects, never from HTTPS to HTTP.
