@@ -227,6 +227,11 @@ const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
 // operator did not make, and those of the first versions, have none.
 const RevisionSpec = "spec"
 
+// RevisionAuthor is the key of the last write of the spec of a revision in the data of its release Secret: its time
+// in RFC 3339, a space, and its field manager, such as kubectl-edit. It is for display only: anyone who may write the
+// Secret can change it.
+const RevisionAuthor = "author"
+
 // FindCondition returns the condition of a type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {
 	for i := range conditions {

@@ -35,8 +35,13 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer leave()
-	next(huma.WithContext(ctx, auth.WithCaller(ctx.Context(), who)))
+	// Browsers name the site of a request. Only the page is of this one.
+	onPage := context.WithValue(ctx.Context(), onPageKey{}, request.Header.Get("Sec-Fetch-Site") == "same-origin")
+	next(huma.WithContext(ctx, auth.WithCaller(onPage, who)))
 }
+
+// onPageKey is the key of whether a request was sent by the page, as its browser says. It decides nothing.
+type onPageKey struct{}
 
 // enter identifies the caller of a request and reserves a place, which leave releases.
 func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, stream bool) (who *auth.Caller, leave func(), err error) {

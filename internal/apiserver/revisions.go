@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -39,7 +40,7 @@ type Revision struct {
 	Status    string                 `json:"status" doc:"Helm's status: deployed, superseded, failed, pending-install, pending-upgrade and others"`
 	CreatedAt *time.Time             `json:"createdAt,omitempty"`
 	Settings  *wire.RevisionSettings `json:"settings,omitempty" doc:"The Darkroom's settings at that time; absent if the revision has none, as those of other Helm clients"`
-	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that last wrote the spec between the revision before and this one, by its field manager, such as kubectl-edit, or darkroom-apiserver:USER for writes of USER through this API; absent if Kubernetes no longer has it"`
+	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that changed the settings, by its field manager: such as kubectl-edit, darkroom-page:USER for writes of USER on the page and darkroom-apiserver:USER for others through this API; absent if it is not known, as after kubectl scale or an upgrade of the operator"`
 	// SecretsDiffer is about what the settings do not show.
 	SecretsDiffer bool `json:"secretsDiffer" doc:"Whether inline keys or literal values of variables differ from the present ones, which a roll-back changes too"`
 }
@@ -66,40 +67,16 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*output[Revision
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(secrets, func(a, b corev1.Secret) int { return cmp.Compare(numberOf(&b), numberOf(&a)) })
 	out := &output[RevisionList]{Body: RevisionList{Items: []Revision{}}}
 	for i := range secrets {
-		out.Body.Items = append(out.Body.Items, describeRevision(&secrets[i], darkroom))
-	}
-	slices.SortFunc(out.Body.Items, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
-	items := out.Body.Items
-	for i := range items {
-		var before *time.Time
-		if i+1 < len(items) {
-			before = items[i+1].CreatedAt
+		described := describeRevision(&secrets[i], darkroom)
+		if i+1 < len(secrets) && bytes.Equal(secrets[i].Data[v1alpha1.RevisionAuthor], secrets[i+1].Data[v1alpha1.RevisionAuthor]) {
+			described.ChangedBy = "" // Nobody is known to have written in between: the operator was upgraded, for example.
 		}
-		items[i].ChangedBy = changedBy(darkroom.ManagedFields, before, items[i].CreatedAt)
+		out.Body.Items = append(out.Body.Items, described)
 	}
 	return out, nil
-}
-
-// changedBy returns the field manager that last wrote the spec after one time and until another. Kubernetes keeps
-// only the last write of each manager, and a user only where the manager names one (managerOf).
-func changedBy(fields []metav1.ManagedFieldsEntry, after, until *time.Time) string {
-	var last *metav1.ManagedFieldsEntry
-	for i := range fields {
-		entry := &fields[i]
-		if entry.Subresource != "" || entry.Time == nil || entry.FieldsV1 == nil || !strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
-			continue
-		}
-		isWithin := (after == nil || entry.Time.After(*after)) && until != nil && !entry.Time.After(*until)
-		if isWithin && (last == nil || last.Time.Before(entry.Time)) {
-			last = entry
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	return last.Manager
 }
 
 // releaseSecrets lists the Secrets of a Darkroom's release.
@@ -128,15 +105,21 @@ func (s *Server) releaseSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom
 
 // describeRevision describes a revision beside the Darkroom as it is now.
 func describeRevision(secret *corev1.Secret, now *v1alpha1.Darkroom) Revision {
-	number, _ := strconv.Atoi(secret.Labels[helmVersion]) // 0 if it is not a number
-	out := Revision{Revision: number, Status: secret.Labels[helmStatus], CreatedAt: wire.Time(&secret.CreationTimestamp)}
+	out := Revision{Revision: numberOf(secret), Status: secret.Labels[helmStatus], CreatedAt: wire.Time(&secret.CreationTimestamp)}
 	spec, err := revisionSpec(secret)
 	if err != nil {
 		return out
 	}
 	out.Settings = wire.FlattenRevision(spec)
 	out.SecretsDiffer = !wire.SameSecrets(spec, &now.Spec)
+	_, out.ChangedBy, _ = strings.Cut(string(secret.Data[v1alpha1.RevisionAuthor]), " ")
 	return out
+}
+
+// numberOf returns the number of a revision; 0 if it is not a number.
+func numberOf(secret *corev1.Secret) int {
+	number, _ := strconv.Atoi(secret.Labels[helmVersion])
+	return number
 }
 
 // revisionSpec returns the spec that a revision was made from.

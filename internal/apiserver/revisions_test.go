@@ -20,6 +20,10 @@ import (
 // like that of another Helm client.
 func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status string, spec *v1alpha1.DarkroomSpec) {
 	t.Helper()
+	author := map[int]string{1: "1T00:00:00Z kubectl-create"}[number]
+	if author == "" {
+		author = "2T00:00:00Z darkroom-page:alice"
+	}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: darkroom.Namespace, Name: fmt.Sprintf("sh.helm.release.v1.%s.v%d", darkroom.Name, number),
@@ -37,11 +41,12 @@ func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status
 			t.Fatal(err)
 		}
 		secret.Data[v1alpha1.RevisionSpec] = raw
+		secret.Data[v1alpha1.RevisionAuthor] = []byte("2026-01-0" + author)
 	}
 	create(t, secret)
 }
 
-// withRevisions starts a server, and stores a Darkroom with three revisions, and one of a Darkroom
+// withRevisions starts a server, and stores a Darkroom with four revisions, and one of a Darkroom
 // that had the name before, as a user who may read Secrets.
 func withRevisions(t *testing.T) (s *server, darkroom *v1alpha1.Darkroom, token string) {
 	t.Helper()
@@ -56,7 +61,8 @@ func withRevisions(t *testing.T) (s *server, darkroom *v1alpha1.Darkroom, token 
 	first.SubDomains, first.Source.SecretKey = []string{"album"}, "canary-old"
 	storeRevision(t, darkroom, 1, "superseded", first)
 	storeRevision(t, darkroom, 2, "superseded", nil)
-	storeRevision(t, darkroom, 3, "deployed", &darkroom.Spec)
+	storeRevision(t, darkroom, 3, "superseded", &darkroom.Spec)
+	storeRevision(t, darkroom, 5, "deployed", &darkroom.Spec)
 	earlier := darkroom.DeepCopy()
 	earlier.UID = "another"
 	storeRevision(t, earlier, 4, "deployed", first)
@@ -72,7 +78,7 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
 	items := into[apiserver.RevisionList](t, answer).Items
-	if len(items) != 3 {
+	if len(items) != 4 {
 		t.Fatalf("the revisions are %s", answer.body)
 	}
 	for i, want := range []struct {
@@ -81,7 +87,12 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 		subDomains []string
 		differ     bool
 		changedBy  string
-	}{{3, "deployed", []string{"photos"}, false, ""}, {2, "superseded", nil, false, ""}, {1, "superseded", []string{"album"}, true, "darkroom-apiserver:system:serviceaccount:" + darkroom.Namespace + ":user"}} {
+	}{
+		{5, "deployed", []string{"photos"}, false, ""}, // of the same write as the one before
+		{3, "superseded", []string{"photos"}, false, "darkroom-page:alice"},
+		{2, "superseded", nil, false, ""},
+		{1, "superseded", []string{"album"}, true, "kubectl-create"},
+	} {
 		got := items[i]
 		var subDomains []string
 		if got.Settings != nil {
@@ -123,6 +134,20 @@ func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 		"0": http.StatusUnprocessableEntity,
 	} {
 		s.want(status, token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
+	}
+}
+
+func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	user := newEditor(t, namespace)
+	for name, headers := range map[string][]string{"page": {"Sec-Fetch-Site", "same-origin"}, "apiserver": nil} {
+		s.want(http.StatusCreated, user.token, "POST", "/darkrooms",
+			`{"name":"`+name+`","namespace":"`+namespace+`","subDomains":["`+name+`"],"source":{"baseUrl":"https://example.com"}}`, headers...)
+		want := "darkroom-" + name + ":system:serviceaccount:" + namespace + ":"
+		if got := stored(t, namespace, name).ManagedFields[0].Manager; !strings.HasPrefix(got, want) {
+			t.Errorf("the field manager is %q", got)
+		}
 	}
 }
 

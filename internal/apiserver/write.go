@@ -24,8 +24,10 @@ import (
 )
 
 const (
-	// fieldManager is the field manager of all writes; those of Darkrooms add the user (managerOf).
+	// fieldManager is the field manager of all writes but those of the page; those of Darkrooms add the user (managerOf).
 	fieldManager = "darkroom-apiserver"
+	// pageManager is the field manager of writes of Darkrooms on the page.
+	pageManager = "darkroom-page"
 	// maxFieldManager is the length that Kubernetes allows, in bytes.
 	maxFieldManager = 128
 	plural          = "darkrooms"
@@ -184,9 +186,13 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 // managerOf returns the field manager of a caller's writes. It has the user's name, because Kubernetes
 // records no other author; a name that does not fit into a field manager is left out.
 func managerOf(ctx context.Context) string {
-	manager := fieldManager + ":" + auth.CallerOf(ctx).Name()
+	way := fieldManager
+	if ctx.Value(onPageKey{}) == true {
+		way = pageManager
+	}
+	manager := way + ":" + auth.CallerOf(ctx).Name()
 	if len(manager) > maxFieldManager || strings.ContainsFunc(manager, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fieldManager
+		return way
 	}
 	return manager
 }

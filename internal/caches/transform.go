@@ -15,18 +15,21 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // withoutManagedFields drops the managed fields of an object, unless they are needed to
-// distinguish changes of the spec from changes of the status.
+// distinguish changes of the spec from changes of the status. Of a Darkroom's it keeps who wrote the spec last.
 func withoutManagedFields(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil || metadata.GetManagedFields() == nil {
 		return object, nil //nolint:nilerr // what has no metadata has no managed fields
 	}
 	var kept []metav1.ManagedFieldsEntry
-	if drift.HasStatusWithoutGeneration(metadata) {
+	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
+		kept = revision.LastWriter(metadata.GetManagedFields())
+	} else if drift.HasStatusWithoutGeneration(metadata) {
 		kept = drift.SpecificationWriters(metadata)
 	}
 	metadata.SetManagedFields(kept)

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -450,4 +451,20 @@ func statusManagers(t *testing.T, darkroom *v1alpha1.Darkroom) []string {
 		}
 	}
 	return managers
+}
+
+func TestARevisionNamesTheAuthorOfItsSettings(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t)
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"logLevel":"debug"}}`))
+	if err := kube.Patch(t.Context(), darkroom, patch, client.FieldOwner("kubectl-edit")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a revision by kubectl-edit", func(ctx context.Context) error {
+		revision, err := get(ctx, &corev1.Secret{}, darkroom.Namespace, "sh.helm.release.v1.photos.v2")
+		if err == nil && !strings.HasSuffix(string(revision.Data[v1alpha1.RevisionAuthor]), "Z kubectl-edit") {
+			err = fmt.Errorf("it is by %q", revision.Data[v1alpha1.RevisionAuthor])
+		}
+		return err
+	})
 }

@@ -71,6 +71,7 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	// of the status. Conditions of earlier generations are left out: it would not write the
 	// status of a failure that it finds there already.
 	shown := v1alpha1.Darkroom{TypeMeta: s.darkroom.TypeMeta, ObjectMeta: s.darkroom.ObjectMeta, Status: status.HelmPart(s.darkroom.Status)}
+	shown.ManagedFields = nil
 	shown.Status.Conditions = slices.DeleteFunc(shown.Status.Conditions, func(condition v1alpha1.Condition) bool {
 		return condition.ObservedGeneration < shown.Generation
 	})

@@ -103,7 +103,7 @@ beforeEach(() => {
 
 /** A change by a user of the page, after an installation by kubectl. */
 const revisions = [
-  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-apiserver:system:serviceaccount:photos:alice", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
+  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-page:system:serviceaccount:photos:alice", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
   { revision: 1, status: "superseded", createdAt: "2026-01-01T00:00:00Z", changedBy: "kubectl-create", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 1 } },
 ];
 
@@ -315,6 +315,6 @@ test("the history names who changed what", async () => {
   history.replaceState(null, "", "/ui/photos/cats?tab=history");
   render(<App />);
   const [, second, first] = await screen.findAllByRole("row");
-  expect(second?.textContent).toContain("replicas 1 → 3alice · page or API");
+  expect(second?.textContent).toContain("replicas 1 → 3alice · page");
   expect(first?.textContent).toContain("Installedkubectl-create");
 });

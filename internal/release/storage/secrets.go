@@ -50,7 +50,7 @@ func (r *Revisions) secretOf(release *helmrelease.Release) (*corev1.Secret, erro
 }
 
 // patchOf returns the merge patch that overwrites a revision, with a record beside it, or
-// none. It leaves the spec that the revision was made from. It fails if another Secret than
+// none. It leaves the spec that the revision was made from, and its author. It fails if another Secret than
 // that with the UID has the name.
 func patchOf(secret *corev1.Secret, uid types.UID, record []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{

@@ -92,7 +92,7 @@ func IndexFunc(object client.Object) []string {
 	return []string{object.GetLabels()[labelName]}
 }
 
-// Create stores a new revision, with the spec of the Darkroom. The error is a *ForeignError
+// Create stores a new revision, with the spec of the Darkroom and its author. The error is a *ForeignError
 // if a release that does not belong to the Darkroom has the revision.
 func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) error {
 	uids, err := r.uids(ctx)
@@ -105,6 +105,9 @@ func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) er
 	}
 	if secret.Data[v1alpha1.RevisionSpec], err = r.spec(); err != nil {
 		return err
+	}
+	for _, writer := range revision.LastWriter(r.darkroom.GetManagedFields()) {
+		secret.Data[v1alpha1.RevisionAuthor] = []byte(writer.Time.UTC().Format(time.RFC3339) + " " + writer.Manager)
 	}
 	written, err := r.secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
 	err = r.wrote(release, uids, written, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -459,12 +460,17 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
+// writtenBy is the managed fields of a Darkroom whose spec a manager has written last.
+func writtenBy(manager string) []metav1.ManagedFieldsEntry {
+	return []metav1.ManagedFieldsEntry{{Manager: manager, Time: &metav1.Time{Time: clock.Now()}, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}
+}
+
 // TestARevisionKeepsTheSpecItWasMadeFrom follows a revision through all that is written to
 // it after the Darkroom has changed.
 func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 	d := darkroom(t)
 	store := revisions(d)
-	d.Spec.SubDomains = []string{"before"}
+	d.Spec.SubDomains, d.ManagedFields = []string{"before"}, writtenBy("before")
 	release := revisionOf(d, 1, helmrelease.StatusPendingInstall)
 	mustCreate(t, store, release)
 	release.SetStatus(helmrelease.StatusDeployed, "")
@@ -472,7 +478,7 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	d.Spec.SubDomains = []string{"after"}
+	d.Spec.SubDomains, d.ManagedFields = []string{"after"}, writtenBy("after")
 	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusPendingUpgrade))
 	release.SetStatus(helmrelease.StatusSuperseded, "")
 	if err := store.Update(t.Context(), release); err != nil {
@@ -487,6 +493,9 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 		}
 		if !slices.Equal(spec.SubDomains, []string{want}) {
 			t.Errorf("revision %d was made from the sub-domains %v", i+1, spec.SubDomains)
+		}
+		if author := string(secret.Data[v1alpha1.RevisionAuthor]); !strings.HasSuffix(author, "Z "+want) {
+			t.Errorf("the author of revision %d is %q", i+1, author)
 		}
 	}
 	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" || first.Data["applied"] != nil {

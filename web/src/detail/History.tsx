@@ -71,8 +71,9 @@ const icons: Record<string, { icon: typeof CheckCircleIcon; status: "success" | 
   failed: { icon: ExclamationCircleIcon, status: "danger" },
 };
 
-/** Who changed a Darkroom: writes of the API have the user in the name of their field manager; other clients have none. */
-const authorOf = (manager = "–"): string => manager.replace(/^darkroom-apiserver(:.*)?$/, (_, user?: string) => (user ? `${shortName(user)} · page or API` : "page or API"));
+/** Who changed a Darkroom, and how: field managers of the page and the API have the user; those of other clients have none. */
+const authorOf = (manager = "–"): string =>
+  manager.replace(/^darkroom-(page|apiserver)(?::(.*))?$/, (_, way: string, user?: string) => (user ? `${shortName(user)} · ` : "") + (way === "page" ? "page" : "API"));
 
 function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; before: Revision | undefined; refusal: string | undefined; onChoose: () => void }) {
   const { settings, status, secretsDiffer, changedBy } = revision;
