@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
@@ -8,6 +8,7 @@ import { App } from "./App";
 import { navigate } from "./router";
 // Views that App loads when they are opened: loaded here, so that no test waits for it.
 import "./detail/DetailView";
+import "./detail/RollBack";
 import "./form/FormView";
 import "./layout/SignIn";
 import "./layout/SignInDialog";
@@ -23,6 +24,7 @@ let cut: () => void;
 let isAway: boolean;
 /** The Darkroom on the server; a write needs its version. */
 let stored: Darkroom;
+let rolledBackTo: number[];
 
 const reply = (status: number, body: unknown) => Promise.resolve(new Response(typeof body === "string" ? body : JSON.stringify(body), { status }));
 
@@ -47,6 +49,7 @@ beforeEach(() => {
   username = "alice";
   mayCreateIn = undefined;
   stored = darkroom();
+  rolledBackTo = [];
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
@@ -85,6 +88,10 @@ beforeEach(() => {
         if (path.endsWith("/revisions")) {
           return reply(200, { items: revisions });
         }
+        if (path.endsWith("/rollback")) {
+          rolledBackTo.push((JSON.parse(init.body as string) as { revision: number }).revision);
+          return reply(200, stored);
+        }
         if (method === "POST" && !path.includes("dryRun")) {
           stored = darkroom(JSON.parse(init.body as string) as Partial<Darkroom>);
         }
@@ -103,8 +110,8 @@ beforeEach(() => {
 
 /** A change by a user of the page, after an installation by kubectl. */
 const revisions = [
-  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-page:system:serviceaccount:photos:alice", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
-  { revision: 1, status: "superseded", createdAt: "2026-01-01T00:00:00Z", changedBy: "kubectl-create", secretsDiffer: false, settings: { source: { baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 1 } },
+  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-page:system:serviceaccount:photos:alice", secretsDiffer: false, settings: { source: { type: "WebFolder", baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
+  { revision: 1, status: "superseded", createdAt: "2026-01-01T00:00:00Z", changedBy: "kubectl-create", secretsDiffer: false, settings: { source: { type: "WebFolder", baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 1 } },
 ];
 
 /** Changes the Darkroom on the server. */
@@ -309,6 +316,20 @@ test("without the right to pods, how many are ready is known from the status", a
   render(<App />);
   await userEvent.setup().click(await screen.findByRole("button", { name: "Pods: 1 of 2 ready" }));
   expect(await screen.findByText("No permission to list pods")).toBeTruthy();
+});
+
+test("the way back from a problem is the last revision with other settings, after a comparison", async () => {
+  const conditions = [{ type: "Ready", status: "False", reason: "SourceTimeout" }];
+  stored = darkroom({ replicas: 3, status: { ...darkroom().status, phase: "Degraded", conditions } });
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  const user = userEvent.setup();
+  await user.click(await screen.findByRole("button", { name: "Roll back to revision 1" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  expect(dialog.getByText("replicas: 3")).toBeTruthy();
+  await user.click(dialog.getByRole("button", { name: "Roll back" }));
+  await screen.findByText("Rolled back to the settings of revision 1");
+  expect(rolledBackTo).toEqual([1]);
 });
 
 test("the history names who changed what", async () => {

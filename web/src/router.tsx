@@ -17,7 +17,6 @@ export const paths = {
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
   /** The form, which can open at a field. */
   edit: (key: Key, field?: string): string => paths.detail(key) + "/edit" + (field ? `?${new URLSearchParams({ field }).toString()}` : ""),
-  history: (key: Key): string => paths.detail(key) + "?tab=history",
 };
 
 export function routeOf(pathname: string): Route {

@@ -34,7 +34,6 @@ test("the cause is said once, with the ways out; the operator's sentence is fold
   expect(screen.getAllByText("Image not found", { exact: false })).toHaveLength(1);
   expect(screen.queryByText(sentence)).toBeNull();
   expect(screen.getByRole("link", { name: "Edit base URL" }).getAttribute("href")).toBe("/ui/photos/cats/edit?field=source.baseUrl");
-  expect(screen.getByRole("link", { name: "Roll back…" }).getAttribute("href")).toBe("/ui/photos/cats?tab=history");
   unfold("Message of the operator");
   expect(screen.getAllByText(sentence)).toHaveLength(1);
 });

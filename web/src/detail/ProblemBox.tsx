@@ -1,8 +1,11 @@
 import { Alert, AlertActionLink, ExpandableSection } from "@patternfly/react-core";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { followLink, paths } from "../router";
 import { troubleOf } from "../words/remedies";
+
+// It needs the YAML library.
+const RollBack = lazy(() => import("./RollBack"));
 
 /** Why a Darkroom needs attention, once, and the ways out; the operator's sentence is folded. */
 export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; access: Access | undefined; onCheck: () => void }) {
@@ -13,11 +16,6 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
   }
   const { title, advice, remedies, sentence } = trouble;
   const mayUpdate = access?.update !== false;
-  const link = (to: string, label: string) => (
-    <AlertActionLink key={label} component="a" href={to} onClick={(event) => followLink(event, to)}>
-      {label}
-    </AlertActionLink>
-  );
   return (
     <Alert
       component="h2"
@@ -26,8 +24,20 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
       title={title}
       actionLinks={
         <>
-          {mayUpdate && remedies.map(({ label, field }) => link(paths.edit(darkroom, field), label))}
-          {mayUpdate && link(paths.history(darkroom), "Roll back…")}
+          {mayUpdate &&
+            remedies.map(({ label, field }) => {
+              const to = paths.edit(darkroom, field);
+              return (
+                <AlertActionLink key={label} component="a" href={to} onClick={(event) => followLink(event, to)}>
+                  {label}
+                </AlertActionLink>
+              );
+            })}
+          {mayUpdate && (
+            <Suspense>
+              <RollBack darkroom={darkroom} />
+            </Suspense>
+          )}
           <AlertActionLink onClick={onCheck}>Check again</AlertActionLink>
         </>
       }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { Revision } from "../api/types";
-import { asOf, changeOf, changesTo, rollBackCommandOf } from "./revisions";
+import { asOf, changeOf, changesTo, lastOther, rollBackCommandOf } from "./revisions";
 
 const now = darkroom({ labels: { team: "cats" }, annotations: { note: "kept" } });
 
@@ -41,4 +41,12 @@ test("a revision is described by what it changed", () => {
   expect(changeOf(revision({ replicas: 3 }), revision())).toBe("replicas 1 → 3");
   expect(changeOf(revision(), revision())).toBe("same settings");
   expect(changeOf(revision(), undefined)).toBe("");
+});
+
+test("the way back is the last revision that was installed with other settings", () => {
+  const of = (number: number, status: string, replicas: number): Revision => ({ ...revision({ replicas }), revision: number, status });
+  const revisions = [of(5, "failed", 4), of(4, "deployed", 1), of(3, "superseded", 1), of(2, "superseded", 2), of(1, "superseded", 3)];
+  expect(lastOther(now, revisions)?.revision).toBe(2);
+  expect(lastOther(now, revisions.slice(0, 3))).toBeUndefined();
+  expect(lastOther(now, [{ ...of(3, "superseded", 1), secretsDiffer: true }])?.revision).toBe(3);
 });

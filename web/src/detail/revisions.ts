@@ -28,6 +28,10 @@ export function asOf(darkroom: Darkroom, { settings }: Revision): DarkroomInput 
   return toInput({ name, namespace, status, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...settings });
 }
 
+/** The last revision that was installed with other settings than the present ones. */
+export const lastOther = (darkroom: Darkroom, revisions: readonly Revision[]): Revision | undefined =>
+  revisions.find((revision) => ["deployed", "superseded"].includes(revision.status) && revision.settings && (revision.secretsDiffer || changesTo(darkroom, revision).length > 0));
+
 /** What a roll-back changes, line by line; without lines if nothing that is shown changes. */
 export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {
   const then = asOf(darkroom, revision);
