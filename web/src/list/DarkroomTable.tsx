@@ -1,6 +1,6 @@
 import { Checkbox, FormSelect, FormSelectOption } from "@patternfly/react-core";
-import { Table, Tbody, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
-import { memo, type ReactNode } from "react";
+import { Table, Tbody, Td, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
+import { memo } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
@@ -88,59 +88,49 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
   );
 });
 
-/**
- * One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone.
- * It is the markup of PatternFly's Tr and Td, which all render again with their table.
- */
+/** One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone. */
 const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: Darkroom; dense: boolean; ticked: boolean } & Pick<Props, "onTick">) {
   const { name, namespace, source, status } = darkroom;
   const place = placeOf(source) || "–";
   return (
-    <tr className="pf-v6-c-table__tr">
+    <Tr>
       {onTick && (
-        <td className="pf-v6-c-table__td pf-v6-c-table__check">
+        // The checkbox of select has the number of the row for a name.
+        <Td className="pf-v6-c-table__check">
           <Checkbox id={`tick-${namespace}-${name}`} aria-label={`Tick ${name}`} isChecked={ticked} onChange={(_, on) => onTick([keyOf(darkroom)], on)} />
-        </td>
+        </Td>
       )}
-      <Cell label={titles.name}>
+      <Td dataLabel={titles.name}>
         <div className="dr-row dr-row--nowrap">
           {!dense && <ProbeImage darkroom={darkroom} />}
           <Link to={paths.detail(darkroom)} className="dr-name">
             {name}
           </Link>
         </div>
-      </Cell>
-      <Cell label={titles.namespace}>{namespace}</Cell>
-      <Cell label={titles.phase}>
+      </Td>
+      <Td dataLabel={titles.namespace}>{namespace}</Td>
+      <Td dataLabel={titles.phase}>
         <PhaseText phase={phaseOf(darkroom)} />
         {!dense && <Cause darkroom={darkroom} />}
-      </Cell>
-      <Cell label={titles.source}>
+      </Td>
+      <Td dataLabel={titles.source}>
         <div>{sourceNames[typeOf(source)].name}</div>
         {!dense && (
           <div className="dr-quiet dr-place" title={place}>
             {place}
           </div>
         )}
-      </Cell>
-      <Cell label="Domains">
+      </Td>
+      <Td dataLabel="Domains">
         <Domains darkroom={darkroom} />
-      </Cell>
-      <Cell label={titles.replicas}>{status.pods ?? "–"}</Cell>
-      <Cell label={titles.age}>
+      </Td>
+      <Td dataLabel={titles.replicas}>{status.pods ?? "–"}</Td>
+      <Td dataLabel={titles.age}>
         <Age since={darkroom.createdAt} />
-      </Cell>
-    </tr>
+      </Td>
+    </Tr>
   );
 });
-
-function Cell({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <td className="pf-v6-c-table__td" data-label={label}>
-      {children}
-    </td>
-  );
-}
 
 const needAttention: readonly Phase[] = ["Failed", "Degraded"];
 

@@ -11,10 +11,10 @@ import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
 import { Loading, NoneAtAll, NoneMatch } from "./states";
-import { Pages } from "./Pages";
 import { countBy, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
 
 const BulkDialog = lazy(() => import("../actions/BulkDialog"));
+const Pages = lazy(() => import("./Pages"));
 
 /** All Darkrooms that the user can see, live. */
 export function ListView() {
@@ -49,12 +49,10 @@ export function ListView() {
         <Attention darkrooms={darkrooms} onChange={change} />
         <Filters query={query} onChange={change} found={shown.length} ticked={ticked.length} onAct={mayAct ? setAction : undefined} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} ticks={ticks} onTick={mayAct ? tick : undefined} />}
-        <Pages query={query} page={page} found={shown.length} onChange={change} />
-        {action && (
-          <Suspense>
-            <BulkDialog action={action} darkrooms={ticked.length > 0 ? ticked : shown} onClose={() => setAction(undefined)} />
-          </Suspense>
-        )}
+        <Suspense>
+          {shown.length > 20 && <Pages query={query} page={page} found={shown.length} onChange={change} />}
+          {action && <BulkDialog action={action} darkrooms={ticked.length > 0 ? ticked : shown} onClose={() => setAction(undefined)} />}
+        </Suspense>
       </>
     );
   }

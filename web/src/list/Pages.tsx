@@ -11,10 +11,7 @@ interface Props {
 }
 
 /** Pagination, for lists that need it. */
-export const Pages = memo(function Pages({ query, page, found, onChange }: Props) {
-  if (found <= 20) {
-    return null;
-  }
+export default memo(function Pages({ query, page, found, onChange }: Props) {
   return (
     <Pagination
       itemCount={found}
