@@ -102,12 +102,15 @@ export const usePathname = (): string => useSyncExternalStore(subscribe, () => l
 export const useSearch = (): string => useSyncExternalStore(subscribe, () => location.search);
 
 /** Follows a link within the page, unless the browser is asked to open it elsewhere. */
-export function followLink(event: MouseEvent<HTMLElement>, to: string): void {
+function followLink(event: MouseEvent<HTMLElement>, to: string): void {
   if (event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey) {
     event.preventDefault();
     navigate(to);
   }
 }
+
+/** The properties of a button of PatternFly that is a link within the page. */
+export const linkTo = (to: string) => ({ component: "a" as const, href: to, onClick: (event: MouseEvent<HTMLElement>) => followLink(event, to) });
 
 export function Link({ to, ...rest }: { to: string } & AnchorHTMLAttributes<HTMLAnchorElement>) {
   return <a {...rest} href={to} onClick={(event) => followLink(event, to)} />;

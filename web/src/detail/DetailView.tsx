@@ -9,7 +9,7 @@ import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
 import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
-import { followLink, Link, navigate, paths, usePathname, useSearch } from "../router";
+import { Link, linkTo, navigate, paths, usePathname, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
 import { useWaiting } from "../words/waiting";
@@ -101,14 +101,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           <div className="dr-row">
             <ActionMenu darkroom={darkroom} access={access} onAct={setAction} />
             <Allowed allowed={access?.update !== false} refusal="You do not have permission to edit this Darkroom">
-              <Button
-                variant="secondary"
-                component="a"
-                href={paths.edit(darkroom)}
-               
-                isAriaDisabled={access?.update === false || gone}
-                onClick={(event) => followLink(event, paths.edit(darkroom))}
-              >
+              <Button variant="secondary" {...linkTo(paths.edit(darkroom))} isAriaDisabled={access?.update === false || gone}>
                 Edit
               </Button>
             </Allowed>

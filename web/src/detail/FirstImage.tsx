@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { FetchedImage } from "../api/client";
 import type { Access, Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { followLink, paths } from "../router";
+import { linkTo, paths } from "../router";
 import { Age, ago } from "../words/AgeText";
 import { oldPodsServe, sourceReadyOf } from "../words/conditions";
 import { milliseconds, plural } from "../words/format";
@@ -19,14 +19,13 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
   const [served, setServed] = useState<FetchedImage>();
   const check = sourceReadyOf(darkroom);
   const waiting = useWaiting(darkroom);
-  const edit = paths.edit(darkroom, "probe.path");
   return (
     <Card id="card-image">
       <CardBody className="dr-stack">
         {!probe ? (
           <div className="dr-row">
             <span>Images are not checked. Name one of them to see it here, and to know whether it is served.</span>
-            <Button variant="secondary" size="sm" component="a" href={edit} onClick={(event) => followLink(event, edit)}>
+            <Button variant="secondary" size="sm" {...linkTo(paths.edit(darkroom, "probe.path"))}>
               Set an image
             </Button>
           </div>

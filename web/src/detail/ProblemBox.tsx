@@ -1,7 +1,7 @@
 import { Alert, AlertActionLink, ExpandableSection } from "@patternfly/react-core";
 import { lazy, Suspense, useState } from "react";
 import type { Access, Darkroom } from "../api/types";
-import { followLink, paths } from "../router";
+import { linkTo, paths } from "../router";
 import { troubleOf } from "../words/remedies";
 
 // It needs the YAML library.
@@ -25,14 +25,11 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
       actionLinks={
         <>
           {mayUpdate &&
-            remedies.map(({ label, field }) => {
-              const to = paths.edit(darkroom, field);
-              return (
-                <AlertActionLink key={label} component="a" href={to} onClick={(event) => followLink(event, to)}>
-                  {label}
-                </AlertActionLink>
-              );
-            })}
+            remedies.map(({ label, field }) => (
+              <AlertActionLink key={label} {...linkTo(paths.edit(darkroom, field))}>
+                {label}
+              </AlertActionLink>
+            ))}
           {mayUpdate && (
             <Suspense>
               <RollBack darkroom={darkroom} />

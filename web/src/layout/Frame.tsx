@@ -14,7 +14,7 @@ import {
 import type { ReactNode } from "react";
 import type { Who } from "../api/types";
 import { useSettings } from "../settings";
-import { followLink, paths } from "../router";
+import { linkTo, paths } from "../router";
 import { Freshness } from "./Freshness";
 import { Logo } from "./Logo";
 import { Toasts } from "./toasts";
@@ -31,7 +31,7 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
     <Masthead display={{ default: "inline" }}>
       <MastheadMain>
         <MastheadBrand>
-          <MastheadLogo href={paths.list} onClick={(event) => followLink(event, paths.list)} className="dr-brand">
+          <MastheadLogo {...linkTo(paths.list)} className="dr-brand">
             <Logo />
             <span>Darkrooms</span>
           </MastheadLogo>

@@ -4,13 +4,13 @@ import type { BulkAction } from "../actions/actions";
 import { keyOf } from "../api/types";
 import { useRights } from "../useNamespaces";
 import { useSnapshot } from "../live/useLive";
-import { followLink, navigate, paths, useSearch } from "../router";
+import { linkTo, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
 import { Attention } from "./Attention";
 import { Counts } from "./Counts";
 import { DarkroomTable } from "./DarkroomTable";
 import { Filters } from "./Filters";
-import { Loading, NoneAtAll, NoneMatch } from "./states";
+import { Create, Loading, NoneAtAll, NoneMatch } from "./states";
 import { countBy, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
 
 const BulkDialog = lazy(() => import("../actions/BulkDialog"));
@@ -59,7 +59,7 @@ export function ListView() {
   return (
     <>
       <Head />
-      <PageSection isFilled aria-label="Darkrooms" className="dr-list">
+      <PageSection isFilled aria-label="Darkrooms">
         {body}
       </PageSection>
     </>
@@ -72,12 +72,10 @@ const Head = memo(function Head() {
       <div className="dr-row dr-row--apart">
         <Title headingLevel="h1">Darkrooms</Title>
         <div className="dr-row">
-          <Button variant="link" component="a" href={paths.hosts} onClick={(event) => followLink(event, paths.hosts)}>
+          <Button variant="link" {...linkTo(paths.hosts)}>
             Hosts
           </Button>
-          <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
-            Create Darkroom
-          </Button>
+          <Create />
         </div>
       </div>
     </PageSection>

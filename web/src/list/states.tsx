@@ -3,7 +3,7 @@ import DisconnectedIcon from "@patternfly/react-icons/dist/esm/icons/disconnecte
 import ImagesIcon from "@patternfly/react-icons/dist/esm/icons/images-icon";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import { followLink, paths } from "../router";
+import { linkTo, paths } from "../router";
 import { useRights } from "../useNamespaces";
 import { list } from "../words/format";
 
@@ -24,11 +24,7 @@ export function Loading({ lost }: { lost: boolean }) {
   );
 }
 
-const Create = () => (
-  <Button component="a" href={paths.create} onClick={(event) => followLink(event, paths.create)}>
-    Create Darkroom
-  </Button>
-);
+export const Create = () => <Button {...linkTo(paths.create)}>Create Darkroom</Button>;
 
 /** No Darkrooms, or none that the user can see. */
 export function NoneAtAll({ all }: { all: boolean }) {
