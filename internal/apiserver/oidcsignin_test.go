@@ -160,11 +160,18 @@ func (b *browser) finish(callback string) (location string) {
 	return got.header.Get("Location")
 }
 
+// ends checks where a callback leads. A sign-in that fails leaves no session.
+func (b *browser) ends(want, callback string) {
+	b.t.Helper()
+	location := b.finish(callback)
+	if failed := strings.HasPrefix(want, "/?signIn="); location != want || failed && b.jar[oidc.SessionCookie] != "" {
+		b.t.Fatalf("the sign-in ends at %s, want %s\n%s", location, want, b.server.log)
+	}
+}
+
 func (b *browser) signIn(user string) {
 	b.t.Helper()
-	if location := b.finish(b.begin(user, "/ui/hosts")); location != "/ui/hosts" {
-		b.t.Fatalf("the sign-in ends at %s\n%s", location, b.server.log)
-	}
+	b.ends("/ui/hosts", b.begin(user, "/ui/hosts"))
 }
 
 func (b *browser) who() apiserver.Who {
@@ -203,9 +210,7 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	}
 	callback := b.begin("alice", "/ui/darkrooms/photos?tab=yaml")
 	bound := maps.Clone(b.jar)
-	if location := b.finish(callback); location != "/ui/darkrooms/photos?tab=yaml" {
-		t.Fatalf("the sign-in ends at %s\n%s", location, s.log)
-	}
+	b.ends("/ui/darkrooms/photos?tab=yaml", callback)
 	who := b.who()
 	if who.Username != "oidc:alice" || who.Auth != auth.OIDC || !slices.Contains(who.Groups, "oidc:photographers") || slices.Contains(who.Groups, "system:masters") {
 		t.Errorf("I am %+v", who)
@@ -221,9 +226,7 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	// A copy of the callback does not sign in a second time, not even with its cookie.
 	again := newBrowser(t, s)
 	again.jar = bound
-	if location := again.finish(callback); location != "/?signIn=refused" || again.jar[oidc.SessionCookie] != "" {
-		t.Errorf("a replayed callback ends at %s", location)
-	}
+	again.ends("/?signIn=refused", callback)
 	// Other sites do not get past the middleware with the session.
 	if got := b.do("DELETE", "/session", "", "Sec-Fetch-Site", "cross-site"); got.status != http.StatusForbidden {
 		t.Errorf("another site signs out: %s", got)
@@ -290,29 +293,20 @@ func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
 	attacker := newBrowser(t, s)
 	callback := attacker.begin("mallory", "/")
 	victim := newBrowser(t, s)
-	if location := victim.finish(callback); location != "/?signIn=expired" {
-		t.Errorf("without a cookie the sign-in ends at %s", location)
-	}
+	// Without a cookie, with that of another sign-in, and with one that is forged.
+	victim.ends("/?signIn=expired", callback)
 	victim.begin("mallory", "/")
-	if location := victim.finish(callback); location != "/?signIn=expired" || victim.jar[oidc.SessionCookie] != "" {
-		t.Errorf("with the state of another the sign-in ends at %s", location)
-	}
+	victim.ends("/?signIn=expired", callback)
 	victim.jar["__Host-darkroom-sign-in"] = attacker.jar["__Host-darkroom-sign-in"] + "x"
-	if location := victim.finish(callback); location != "/?signIn=expired" {
-		t.Errorf("with a forged cookie the sign-in ends at %s", location)
-	}
+	victim.ends("/?signIn=expired", callback)
 	// The cookie of another server, whose key is different.
 	foreign := newBrowser(t, start(t, newSettings(t).use(t)))
 	callback = foreign.begin("mallory", "/")
-	if location := foreign.on(s).finish(callback); location != "/?signIn=expired" {
-		t.Errorf("with a cookie of another server the sign-in ends at %s", location)
-	}
+	foreign.on(s).ends("/?signIn=expired", callback)
 	// The user refuses, or the issuer does; its text is not repeated.
 	b := newBrowser(t, s)
 	back := must(url.Parse(b.begin("mallory", "/"))).Query().Get("state")
-	if location := b.finish("/auth/callback?error=access_denied&error_description=call+555&state=" + back); location != "/?signIn=refused" {
-		t.Errorf("a refusal ends at %s", location)
-	}
+	b.ends("/?signIn=refused", "/auth/callback?error=access_denied&error_description=call+555&state="+back)
 	if strings.Contains(s.log.String(), "555") {
 		t.Error("the log has the text of the link")
 	}
@@ -320,9 +314,7 @@ func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
 	b = newBrowser(t, start(t, settings.use(t)))
 	callback = b.begin("mallory", "/")
 	settings.clock.SetTime(settings.clock.Now().Add(11 * time.Minute))
-	if location := b.finish(callback); location != "/?signIn=expired" {
-		t.Errorf("after 11 minutes the sign-in ends at %s", location)
-	}
+	b.ends("/?signIn=expired", callback)
 }
 
 func TestTokensThatAreRefused(t *testing.T) {
@@ -342,9 +334,7 @@ func TestTokensThatAreRefused(t *testing.T) {
 		idp.AddUser(name)
 		idp.Change(name, change)
 		b := newBrowser(t, s)
-		if location := b.finish(b.begin(name, "/")); location != "/?signIn=refused" || b.jar[oidc.SessionCookie] != "" {
-			t.Errorf("%s: the sign-in ends at %s", name, location)
-		}
+		b.ends("/?signIn=refused", b.begin(name, "/"))
 	}
 }
 
@@ -411,9 +401,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 	idp.AddUser("reserved")
 	idp.Change("reserved", func(c *issuer.Token) { c.Claims["email"] = "system:admin" })
 	refused := newBrowser(t, s)
-	if location := refused.finish(refused.begin("reserved", "/")); location != "/?signIn=notAllowed" || refused.jar[oidc.SessionCookie] != "" {
-		t.Errorf("with a reserved name the sign-in ends at %s", location)
-	}
+	refused.ends("/?signIn=notAllowed", refused.begin("reserved", "/"))
 	// A server that sends ID tokens does not use a session without one, and vice versa.
 	passing := settings.config
 	passing.Impersonation = nil
@@ -436,9 +424,7 @@ func TestIssuerThatTheClusterDoesNotTrust(t *testing.T) {
 	s := start(t, newSettings(t, func(c *oidc.Config) { c.Issuer, c.CAFile = stranger.URL, file(t, stranger.CA) }).use(t))
 	b := newBrowser(t, s)
 	b.issuer = stranger
-	if location := b.finish(b.begin("eve", "/")); location != "/?signIn=notTrusted" || b.jar[oidc.SessionCookie] != "" {
-		t.Errorf("the sign-in ends at %s", location)
-	}
+	b.ends("/?signIn=notTrusted", b.begin("eve", "/"))
 }
 
 func TestSessionIsRefreshedAtTheIssuer(t *testing.T) {
@@ -589,9 +575,7 @@ func TestLargeTokens(t *testing.T) {
 		t.Errorf("%d cookies are left", len(b.jar))
 	}
 	idp.AddUser("toomany", groups(1000)...)
-	if location := b.finish(b.begin("toomany", "/")); location != "/?signIn=refused" || len(b.jar) != 0 {
-		t.Errorf("the sign-in ends at %s", location)
-	}
+	b.ends("/?signIn=refused", b.begin("toomany", "/"))
 }
 
 func TestCallbacksThatFailAreLimited(t *testing.T) {
@@ -609,9 +593,7 @@ func TestTokensOfASessionStayInTheCookie(t *testing.T) {
 	s := start(t, settings.use(t))
 	b := newBrowser(t, s)
 	callback := b.begin("tess", "/ui/hosts")
-	if location := b.finish(callback); location != "/ui/hosts" {
-		t.Fatalf("the sign-in ends at %s", location)
-	}
+	b.ends("/ui/hosts", callback)
 	code := must(url.Parse(callback)).Query().Get("code")
 	session := opened(t, settings, b)
 	answers := []string{b.do("GET", "/session", "").body, b.do("GET", "/settings", "").body, b.do("GET", "/sign-in", "").body}
