@@ -2,10 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"maps"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 )
@@ -13,14 +9,8 @@ import (
 // scope is the set of namespaces in which a caller has a right to Darkrooms. It is
 // evaluated lazily.
 type scope struct {
-	rights
-
 	access *auth.Access
 	verb   string
-}
-
-// rights are those that a scope has evaluated.
-type rights struct {
 	// only, if set, is the requested namespace.
 	only string
 	// all is set if the caller has the right in all namespaces.
@@ -39,7 +29,7 @@ func (s *Server) newScope(ctx context.Context, verb, namespace string) (*scope, 
 }
 
 func newScope(ctx context.Context, access *auth.Access, verb, namespace string) (*scope, error) {
-	out := &scope{access: access, verb: verb, rights: rights{only: namespace, known: map[string]bool{}}}
+	out := &scope{access: access, verb: verb, only: namespace, known: map[string]bool{}}
 	right := auth.ToDarkrooms(verb, namespace, "")
 	if namespace != "" {
 		out.known[namespace] = true
@@ -74,42 +64,38 @@ func (s *scope) has(ctx context.Context, namespace string) (bool, error) {
 	return allowed, nil
 }
 
-// snapshot returns the rights as they are now.
-func (s *scope) snapshot() *rights {
-	return &rights{only: s.only, all: s.all, known: maps.Clone(s.known)}
-}
+// Extents of scopes that are not one namespace, in ids of events.
+const (
+	everyNamespace = "*"
+	someNamespaces = "-"
+)
 
-// digest identifies a set of rights.
-func (r *rights) digest() string {
-	// Maps are printed sorted.
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %t %v", r.only, r.all, r.known))
-	return hex.EncodeToString(sum[:8])
-}
-
-// still reports whether the rights of the caller are the same as before.
-func (s *scope) still(ctx context.Context, before *rights) (bool, error) {
-	if s.only != before.only || s.all != before.all {
-		return false, nil
+// extent identifies the namespaces of the scope: all, the requested one, or some.
+func (s *scope) extent() string {
+	switch {
+	case s.only != "":
+		return s.only
+	case s.all:
+		return everyNamespace
 	}
-	for namespace, was := range before.known {
-		allowed, err := s.has(ctx, namespace)
-		if err != nil || allowed != was {
-			return false, err
-		}
-	}
-	return true, nil
+	return someNamespaces
 }
 
 // refresh evaluates the scope again, and reports whether it has changed. The error is a problem
 // if the caller has lost the right to the only namespace.
-func (s *scope) refresh(ctx context.Context) (bool, error) {
+func (s *scope) refresh(ctx context.Context) (changed bool, err error) {
 	now, err := newScope(ctx, s.access, s.verb, s.only)
 	if err != nil {
 		return false, err
 	}
-	same, err := now.still(ctx, &s.rights)
-	if err == nil {
-		*s = *now
+	changed = now.all != s.all
+	for namespace, was := range s.known {
+		allowed, err := now.has(ctx, namespace)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || allowed != was
 	}
-	return !same, err
+	*s = *now
+	return changed, nil
 }

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/lru"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
@@ -63,8 +62,6 @@ type Server struct {
 	// Concurrency limits of each caller.
 	requests, writes, renderings, images, reads, streams, logs *limit.Shares
 	definition                                                 *definition.Definition
-	// rights holds the rights of streams by their digest.
-	rights *lru.Cache
 
 	synced   func() bool
 	stopping chan struct{}
@@ -99,7 +96,6 @@ func New(options Options) (*Server, error) {
 		images:      limit.NewShares(6, 2, 16, shareTimeout),
 		reads:       limit.NewShares(8, 2, 16, shareTimeout),
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
-		rights:      lru.New(maxRights),
 		streams:     limit.NewShares(1024, maxStreams, 0, 0),
 		logs:        limit.NewShares(64, maxLogs, 0, 0),
 		synced:      func() bool { return false },

@@ -24,8 +24,6 @@ const (
 	retryAfter = 2 * time.Second
 	// maxStreams is how many streams one caller may have open.
 	maxStreams = 16
-	// maxRights is how many sets of rights are kept for streams that are resumed.
-	maxRights = 256
 )
 
 type streamInput struct {
@@ -75,10 +73,6 @@ type streamReader struct {
 	scope    *scope
 	out      *streamWriter
 	position uint64
-	// digest is that of the rights in the scope when it knew of digestOf namespaces. It
-	// is empty when they have changed.
-	digest   string
-	digestOf int
 }
 
 // run sends events until there is a reason to end.
@@ -86,11 +80,7 @@ func (r *streamReader) run(ctx context.Context, lastEventID string) error {
 	if err := r.out.open(); err != nil {
 		return err
 	}
-	resumed, err := r.resume(ctx, lastEventID)
-	if err != nil {
-		return err
-	}
-	if !resumed {
+	if !r.resume(lastEventID) {
 		if err := r.everything(ctx); err != nil {
 			return err
 		}
@@ -122,38 +112,24 @@ func (r *streamReader) run(ctx context.Context, lastEventID string) error {
 	}
 }
 
-// resume continues where the client was. It reports false if that is unknown, too long
-// ago, or if the caller's rights have changed since: what has become visible was never
-// sent, and what no longer is must go. (The journal has no changes of rights.)
-func (r *streamReader) resume(ctx context.Context, lastEventID string) (bool, error) {
-	at := strings.LastIndex(lastEventID, "-")
-	if at < 0 {
-		return false, nil
-	}
-	position, ok := r.server.journal.Position(lastEventID[:at])
-	if !ok {
-		return false, nil
-	}
-	if _, _, _, kept := r.server.journal.After(position); !kept {
-		return false, nil
-	}
-	before, found := r.server.rights.Get(lastEventID[at+1:])
-	if !found {
-		return false, nil
+// resume continues where the client was. It reports false if that is unknown or too long ago,
+// and if the caller may now watch other namespaces or only some: the journal has no changes of
+// rights, so that what has become visible was never sent, and what no longer is must go.
+func (r *streamReader) resume(lastEventID string) bool {
+	id, extent, _ := strings.Cut(lastEventID, "/")
+	position, ok := r.server.journal.Position(id)
+	if !ok || extent != r.scope.extent() || extent == someNamespaces {
+		return false
 	}
 	r.position = position
-	return r.scope.still(ctx, before.(*rights))
+	_, _, _, kept := r.server.journal.After(position)
+	return kept
 }
 
-// id is the id of an event: a position in the journal, and a digest of the rights that
-// the caller has there. The rights themselves stay here: they may be many.
+// id is the id of an event: a position in the journal, and the namespaces that the caller may
+// watch.
 func (r *streamReader) id(position uint64) string {
-	if known := len(r.scope.known); r.digest == "" || known != r.digestOf {
-		now := r.scope.snapshot()
-		r.digest, r.digestOf = now.digest(), known
-		r.server.rights.Add(r.digest, now)
-	}
-	return r.server.journal.ID(position) + "-" + r.digest
+	return r.server.journal.ID(position) + "/" + r.scope.extent()
 }
 
 // everything sends all Darkrooms in the scope. Only the last event has an id: who
@@ -203,7 +179,6 @@ func (r *streamReader) beat(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errNoLongerMay, err)
 	}
 	if different {
-		r.digest = ""
 		return r.everything(ctx)
 	}
 	return r.out.write(": heartbeat\n\n")
