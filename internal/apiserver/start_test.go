@@ -217,6 +217,15 @@ func (s *server) want(status int, token, method, path, body string, headers ...s
 	return got
 }
 
+// limited sends a request of a caller over a limit.
+func (s *server) limited(token, method, path string) {
+	s.t.Helper()
+	got := s.want(http.StatusTooManyRequests, token, method, path, "")
+	if problemOf(s.t, got); got.header.Get("Retry-After") == "" {
+		s.t.Error("429 without Retry-After")
+	}
+}
+
 // becomes repeats call until it has a status.
 func (s *server) becomes(status int, token, method, path, body string, headers ...string) (got answer) {
 	s.t.Helper()
