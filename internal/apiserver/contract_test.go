@@ -132,38 +132,11 @@ func TestOpenAPIDocument(t *testing.T) {
 		t.Errorf("openapi is %s, want 3.1", version)
 	}
 
-	t.Run("every schema is one, and every reference leads somewhere", func(t *testing.T) {
-		compiler, err := schemas()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name := range api["components"].(map[string]any)["schemas"].(map[string]any) {
-			compiling.Lock()
-			_, err := compiler.Compile("openapi.json#/components/schemas/" + escape(name))
-			compiling.Unlock()
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	})
-
-	t.Run("every operation is described, and closed unless it is public", func(t *testing.T) {
-		open := map[string]bool{"signIn": true, "signOut": true, "getSignIn": true}
-		ids := map[string]bool{}
+	t.Run("every operation is closed unless it is public", func(t *testing.T) {
+		open := []any{"signIn", "signOut", "getSignIn"}
 		for path, item := range api["paths"].(map[string]any) {
-			for method, raw := range item.(map[string]any) {
-				operation := raw.(map[string]any)
-				id, _ := operation["operationId"].(string)
-				if id == "" || ids[id] || operation["summary"] == "" {
-					t.Errorf("%s %s has no operationId of its own, or no summary", method, path)
-				}
-				ids[id] = true
-				for _, name := range strings.FieldsFunc(path, func(r rune) bool { return r == '/' }) {
-					if strings.HasPrefix(name, "{") && !hasParameter(operation, strings.Trim(name, "{}")) {
-						t.Errorf("%s %s does not describe %s", method, path, name)
-					}
-				}
-				if open[id] {
+			for method, operation := range item.(map[string]any) {
+				if slices.Contains(open, operation.(map[string]any)["operationId"]) {
 					continue
 				}
 				target := strings.NewReplacer("{namespace}", "default", "{name}", "photos").Replace(path)
@@ -175,9 +148,4 @@ func TestOpenAPIDocument(t *testing.T) {
 			}
 		}
 	})
-}
-
-func hasParameter(operation map[string]any, name string) bool {
-	parameters, _ := operation["parameters"].([]any)
-	return slices.ContainsFunc(parameters, func(p any) bool { return p.(map[string]any)["name"] == name })
 }

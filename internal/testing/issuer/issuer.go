@@ -113,8 +113,8 @@ func (i *Issuer) Revoke(ctx context.Context, name string) error {
 	return i.store.TerminateSession(ctx, "id-"+name, ClientID)
 }
 
-// Sign returns a signed token.
-func (i *Issuer) Sign(ctx context.Context, token *Token) (string, error) {
+// sign returns a signed token.
+func (i *Issuer) sign(ctx context.Context, token *Token) (string, error) {
 	signing, err := i.store.SigningKey(ctx)
 	if err != nil {
 		return "", err
@@ -239,7 +239,7 @@ func (i *Issuer) changed(ctx context.Context, body []byte) ([]byte, error) {
 		return body, nil
 	}
 	change(token)
-	if answer["id_token"], err = i.Sign(ctx, token); err != nil {
+	if answer["id_token"], err = i.sign(ctx, token); err != nil {
 		return nil, err
 	}
 	return json.Marshal(answer)
