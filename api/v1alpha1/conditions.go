@@ -182,8 +182,6 @@ const (
 	ReasonUnreachable = "Unreachable"
 	// ReasonNotAnImage: the response is not an image.
 	ReasonNotAnImage = "NotAnImage"
-	// ReasonWrongSize: the image does not have the requested width.
-	ReasonWrongSize = "WrongSize"
 	// ReasonProbeForbidden: the operator is not allowed to use the proxy of Services
 	// (only with --probe-via=apiserver).
 	ReasonProbeForbidden = "ProbeForbidden"

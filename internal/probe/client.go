@@ -25,7 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// query is the parameter of every probe. Its value is width.
+// query is the parameter of every probe.
 const query = "w=16"
 
 const (
@@ -167,12 +167,8 @@ func judgeImage(target Target, contentType string, body []byte) Outcome {
 	if len(body) > maxBody {
 		return target.failed(v1alpha1.ReasonNotAnImage, fmt.Sprintf("%s and more than %d bytes", finding, maxBody))
 	}
-	config, _, err := image.DecodeConfig(bytes.NewReader(body))
-	if err != nil {
+	if _, _, err := image.DecodeConfig(bytes.NewReader(body)); err != nil {
 		return target.failed(v1alpha1.ReasonNotAnImage, finding+", which cannot be decoded")
-	}
-	if !target.Size.accepts(config.Width, config.Height) {
-		return target.failed(v1alpha1.ReasonWrongSize, fmt.Sprintf("the image has %d×%d pixels and should be %d wide", config.Width, config.Height, width))
 	}
 	return Outcome{
 		Reason:  v1alpha1.ReasonImageServed,

@@ -65,10 +65,6 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 		anySource: "Something other than Darkroom answered, or it served something other than an image: check spec.image, and that the Service " +
 			"selects only pods of this Darkroom.",
 	},
-	v1alpha1.ReasonWrongSize: {
-		anySource: "Something other than Darkroom answered, or the environment of the pods sets default parameters (DEFAULTPARAMS): " +
-			"set them in spec.defaultParams.",
-	},
 	v1alpha1.ReasonProbeForbidden: {
 		anySource: "Grant the operator's ServiceAccount get on services/proxy and pods/proxy, or run the operator with --probe-via=service.",
 	},

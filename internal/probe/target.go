@@ -1,9 +1,7 @@
 package probe
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,9 +9,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
-
-// width is the requested width of the image, in pixels.
-const width = 16
 
 // The defaults of spec.probe, for resources that the API server did not default.
 const (
@@ -33,8 +28,6 @@ type Target struct {
 	Source v1alpha1.SourceType
 	// Gate is set if a gate answers. It explains failures in sentences of its own.
 	Gate bool
-	// Size is the size that the image must have.
-	Size Size
 	// Period is the time between two probes.
 	Period time.Duration
 	// Timeout is the time within which a probe must succeed.
@@ -74,31 +67,6 @@ func PodOf(pod *corev1.Pod) Pod {
 	return out
 }
 
-// Size is what is known of the size of an image that was requested with w=16.
-// Darkroom enlarges small images, so the width does not depend on the original.
-type Size int
-
-const (
-	// SizeWidth means that the width is 16 pixels.
-	SizeWidth Size = iota
-	// SizeEither means that width or height is 16 pixels. The default parameter auto=compress
-	// turns photos upright after they are resized.
-	SizeEither
-	// SizeAny means that other default parameters determine the size too.
-	SizeAny
-)
-
-func (s Size) accepts(w, h int) bool {
-	switch s {
-	case SizeWidth:
-		return w == width
-	case SizeEither:
-		return w == width || h == width
-	default:
-		return w > 0
-	}
-}
-
 // TargetOf returns what is to be probed of a Darkroom; found is false if it sets no
 // probe. Address and Revision are left empty.
 func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
@@ -113,7 +81,6 @@ func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
 		Path:             probe.Path,
 		Source:           darkroom.Spec.Source.Type,
 		Gate:             darkroom.Spec.Gate != nil,
-		Size:             sizeOf(&darkroom.Spec),
 		Period:           seconds(probe.PeriodSeconds, defaultPeriod),
 		Timeout:          seconds(probe.TimeoutSeconds, defaultTimeout),
 		FailureThreshold: int(ptr.Deref(probe.FailureThreshold, defaultFailureThreshold)),
@@ -123,23 +90,4 @@ func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
 		target.Source = v1alpha1.WebFolder
 	}
 	return target, true
-}
-
-// sizeOf returns what the default parameters leave of w=16. Darkroom joins values of
-// a parameter that has a default, so w=16 becomes "100,16", which it ignores.
-func sizeOf(spec *v1alpha1.DarkroomSpec) Size {
-	const variable = "DEFAULTPARAMS"
-	if len(spec.ExtraEnvFrom) > 0 ||
-		slices.ContainsFunc(spec.ExtraEnv, func(e corev1.EnvVar) bool { return e.Name == variable }) {
-		return SizeAny
-	}
-	for _, name := range []string{"w", "h", "fit"} {
-		if spec.DefaultParams[name] != "" {
-			return SizeAny
-		}
-	}
-	if slices.Contains(strings.Split(string(spec.DefaultParams["auto"]), ","), "compress") {
-		return SizeEither
-	}
-	return SizeWidth
 }

@@ -29,7 +29,6 @@ var hopeless = []string{
 	v1alpha1.ReasonSourceRedirected,
 	v1alpha1.ReasonSourceRejected,
 	v1alpha1.ReasonNotAnImage,
-	v1alpha1.ReasonWrongSize,
 	v1alpha1.ReasonProbeForbidden,
 	v1alpha1.ReasonProbeInvalid,
 }

@@ -42,7 +42,6 @@ export const reasonWords: Record<string, string> = {
   SourceTimeout: "Source did not answer in time",
   Unreachable: "Pods cannot be reached",
   NotAnImage: "Response is not an image",
-  WrongSize: "Image has the wrong size",
   ProbeForbidden: "Image check is not permitted",
   ProbeInvalid: "Path of the image is invalid",
   // Conditions of the Helm reconciler
