@@ -193,12 +193,11 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		eventuallyStatus(t, younger, "no conflict", func(status v1alpha1.DarkroomStatus) error {
 			return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted)
 		})
-		eventuallyEvent(t, first, "DomainGained")
 	})
 	t.Run("who claims it again gets it back when the other has dropped it", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{shared} })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/older", hostIn(own): first + "/younger"})
-		eventuallyEvent(t, first, "DomainLost")
+		eventuallyEvent(t, first, "DomainConflict")
 	})
 	t.Run("who is deleted hands it to the next", func(t *testing.T) {
 		if err := kube.Delete(t.Context(), older); err != nil {

@@ -2,25 +2,14 @@ package status
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
-// Reasons of the events about domains.
-const (
-	// EventDomainLost (warning): a host that was routed to the Darkroom now belongs
-	// to an older claimant.
-	EventDomainLost = "DomainLost"
-	// EventDomainConflict (warning): a host that the Darkroom claims belongs to an
-	// older claimant.
-	EventDomainConflict = "DomainConflict"
-	// EventDomainGained: a host that belonged to another Darkroom has been assigned
-	// to this one.
-	EventDomainGained = "DomainGained"
-)
+// EventDomainConflict (warning): a host that the Darkroom claims belongs to an older claimant.
+const EventDomainConflict = "DomainConflict"
 
 func refusedHosts(refused []claims.Refusal) []string {
 	hosts := make([]string, len(refused))
@@ -52,39 +41,6 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 	return strings.Join(sentences, " ")
 }
 
-// domainChange is an event about a host.
-type domainChange struct {
-	warning         bool
-	reason, message string
-}
-
-// domainChanges compares a report with the previous status, for the hosts that the Darkroom
-// claims now.
-func domainChanges(before, after v1alpha1.DarkroomStatus, hosts []string) []domainChange {
-	conflictBefore, conflictAfter := conflictOf(before), conflictOf(after)
-	if conflictBefore == conflictAfter {
-		return nil
-	}
-	var changes []domainChange
-	if conflictAfter != "" {
-		reason := EventDomainConflict
-		if slices.ContainsFunc(before.Domains, func(host string) bool { return mentions(conflictAfter, host) && !mentions(conflictBefore, host) }) {
-			reason = EventDomainLost
-		}
-		changes = append(changes, domainChange{true, reason, conflictAfter})
-	}
-	var gained []string
-	for _, host := range hosts {
-		if mentions(conflictBefore, host) && !mentions(conflictAfter, host) {
-			gained = append(gained, host)
-		}
-	}
-	if len(gained) > 0 {
-		changes = append(changes, domainChange{false, EventDomainGained, "Now assigned to this Darkroom: " + strings.Join(gained, ", ")})
-	}
-	return changes
-}
-
 // conflictOf returns the message of a domain conflict; empty if there is none.
 func conflictOf(status v1alpha1.DarkroomStatus) string {
 	condition := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
@@ -92,9 +48,4 @@ func conflictOf(status v1alpha1.DarkroomStatus) string {
 		return ""
 	}
 	return condition.Message
-}
-
-// mentions reports whether the message of a conflict is about a host.
-func mentions(message, host string) bool {
-	return slices.Contains(strings.Fields(message), host)
 }

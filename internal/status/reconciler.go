@@ -159,8 +159,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if cached := (&v1alpha1.Darkroom{}); r.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy) == nil {
 		r.Reports.Seen(cached)
 	}
-	for _, change := range domainChanges(darkroom.Status, report, observation.Hosts) {
-		r.Recorder.Event(darkroom, change.warning, change.reason, change.message)
+	if conflict := conflictOf(report); conflict != "" && conflict != conflictOf(darkroom.Status) {
+		r.Recorder.Event(darkroom, true, EventDomainConflict, conflict)
 	}
 	if before := darkroom.Status.Phase; before != report.Phase {
 		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)

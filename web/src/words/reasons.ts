@@ -68,8 +68,6 @@ export const reasonWords: Record<string, string> = {
   Orphaned: "Objects kept",
   Uninstalled: "Uninstalled",
   Refused: "Invalid settings",
-  DomainLost: "Host lost to another Darkroom",
-  DomainGained: "Host gained from another Darkroom",
 };
 
 /** A reason in words; those of Kubernetes and of later operators are split. */

@@ -94,7 +94,7 @@ test("every reason of the API has words, and so has every event of the operator"
   const sections = readFileSync(join(root, "docs/conditions.md"), "utf8").split(/^## /m);
   const section = sections.find((text) => text.startsWith("Events\n")) ?? "";
   const events = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, event = ""]) => event);
-  expect(events).toEqual(expect.arrayContaining(["Installed", "DomainLost"]));
+  expect(events).toEqual(expect.arrayContaining(["Installed", "DomainConflict"]));
   expect([...new Set([...reasons, ...events])].sort()).toEqual(Object.keys(reasonWords).sort());
 });
 
