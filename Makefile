@@ -183,7 +183,7 @@ endif
 	BIN_DIR=$(BIN)$(and $(ARCH),/$(ARCH)) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
 
-# The cluster of e2e: kind where an engine runs it, a node on this machine (own; root, Linux),
+# The cluster of e2e: a node on this machine (own; root, Linux),
 # or existing, which needs KUBECONFIG, INGRESS_URL and LOAD, the command that loads the archive
 # of an image (see CONTRIBUTING.md).
 CLUSTER ?= own

@@ -9,7 +9,7 @@
 // from the servers of test/standins/sources, which run as pods. `make e2e` builds all of it,
 // starts a cluster for the tests, and stops it afterwards.
 //
-// Requests enter through the cluster's ingress controller, skipper, and through Gateways
+// Requests enter through the cluster's ingress controller and through Gateways
 // of Traefik, which runs as a process under a ServiceAccount of its own.
 //
 // main_test.go contains the setup that all tests share; operator_test.go starts, stops and

@@ -1,5 +1,5 @@
 // Package build compiles the programs a test cluster is made of from their Go
-// modules: Kubernetes, etcd, kwok, skipper and the pause container.
+// modules: Kubernetes, etcd, kwok, CoreDNS, Traefik and the pause container.
 //
 // The versions are written once, in the go.mod files under modules/ (with
 // checksums in the go.sum beside each). This package reads them from there, so

@@ -27,6 +27,7 @@ const (
 	Kubelet            = "kubelet"
 	KubeletServer      = "kubelet-server"
 	DNS                = "coredns"
+	Ingress            = "ingress"
 	ServiceAccountKey  = "service-account.key"
 	ServiceAccountPub  = "service-account.pub"
 	mastersGroup       = "system:masters"
@@ -88,6 +89,7 @@ func Write(dir string, o Options) error {
 		wanted[KubeProxy] = client(ca, "system:kube-proxy")
 		wanted[Kubelet] = client(ca, nodeUserNamePrefix+o.NodeName, nodesGroup)
 		wanted[DNS] = client(ca, "coredns")
+		wanted[Ingress] = client(ca, "ingress", mastersGroup)
 		wanted[KubeletServer] = server(ca, nodeUserNamePrefix+o.NodeName, o.NodeHosts...)
 	}
 	for name, make := range wanted {

@@ -10,11 +10,11 @@ import (
 // bootstrap creates what the cluster needs beyond what Kubernetes makes by
 // itself.
 func (p *plan) bootstrap(ctx context.Context, a *api) error {
-	objects := skipperObjects()
+	var objects []map[string]any
 	if p.options.Node == Simulated {
 		objects = append(objects, simulatedNode())
 	} else {
-		objects = append(objects, p.dnsObjects()...)
+		objects = append(p.dnsObjects(), ingressClass())
 		if err := p.waitForSystemNamespace(ctx, a); err != nil {
 			return err
 		}

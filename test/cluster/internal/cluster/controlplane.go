@@ -44,7 +44,6 @@ func (p *plan) apiServer() process.Spec {
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction",
 		"--client-ca-file=" + p.layout.certificate(certs.CA),
-		"--token-auth-file=" + p.layout.configFile(tokensFile),
 		"--tls-cert-file=" + p.layout.certificate(certs.APIServer),
 		"--tls-private-key-file=" + p.layout.key(certs.APIServer),
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",

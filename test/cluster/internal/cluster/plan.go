@@ -17,12 +17,12 @@ type plan struct {
 
 // ports are those that the programs listen on.
 type ports struct {
-	etcd, etcdPeer, apiServer, controllerManager, scheduler, ingress int
+	etcd, etcdPeer, apiServer, controllerManager, scheduler int
 	// kwok is used with simulated nodes, the others with a real one.
-	kwok, kubelet, kubeletHealth, proxyHealth, proxyMetrics, dns, dnsReady int
+	kwok, ingress, kubelet, kubeletHealth, proxyHealth, proxyMetrics, dns, dnsReady int
 }
 
-// newPlan chooses ports and writes certificates, kubeconfigs and tokens.
+// newPlan chooses ports and writes certificates and kubeconfigs.
 func newPlan(o Options) (*plan, error) {
 	p := &plan{options: o, layout: Layout{o.Dir}}
 	chosen, err := freePorts(loopback, 13)
@@ -37,9 +37,6 @@ func newPlan(o Options) (*plan, error) {
 		*port = chosen[i]
 	}
 	if err := p.writeCertificates(); err != nil {
-		return nil, err
-	}
-	if err := p.writeTokens(); err != nil {
 		return nil, err
 	}
 	return p, p.writeKubeconfigs()
@@ -61,7 +58,7 @@ func (p *plan) writeCertificates() error {
 func (p *plan) writeKubeconfigs() error {
 	users := []string{certs.Admin, certs.ControllerManager, certs.Scheduler}
 	if p.options.Node == Real {
-		users = append(users, certs.Kubelet, certs.KubeProxy, certs.DNS)
+		users = append(users, certs.Kubelet, certs.KubeProxy, certs.DNS, certs.Ingress)
 	} else {
 		users = append(users, certs.Kwok)
 	}

@@ -80,8 +80,7 @@ func (p *plan) waitForServiceAccount(ctx context.Context, a *api) error {
 	})
 }
 
-// waitForIngress waits until skipper answers anything: it listens only once
-// it has read the Ingresses.
+// waitForIngress waits until the ingress controller answers anything.
 func (p *plan) waitForIngress(ctx context.Context) error {
 	return poll(ctx, "the ingress controller", func(ctx context.Context) error {
 		_, err := answerOf(ctx, p.ingressURL())
@@ -109,10 +108,11 @@ func (p *plan) waitForAll(ctx context.Context, a *api) error {
 	waits := []func() error{
 		func() error { return p.waitForNode(ctx, a) },
 		func() error { return p.waitForServiceAccount(ctx, a) },
-		func() error { return p.waitForIngress(ctx) },
 	}
 	if p.options.Node == Real {
-		waits = append(waits, func() error { return p.waitForDNS(ctx) })
+		waits = append(waits,
+			func() error { return p.waitForDNS(ctx) },
+			func() error { return p.waitForIngress(ctx) })
 	}
 	results := make(chan error, len(waits))
 	for _, wait := range waits {

@@ -9,11 +9,12 @@ import (
 // State describes a running cluster. It is written to cluster.json.
 type State struct {
 	Node       NodeKind `json:"node"`
-	Ingress    string   `json:"ingress"`
 	Kubeconfig string   `json:"kubeconfig"`
 	BinDir     string   `json:"binDir"`
 	// NodeIP is the real node's address. Pods can reach servers that listen on it.
 	NodeIP string `json:"nodeIP,omitempty"`
+	// Ingress is the URL of a real node's ingress controller.
+	Ingress string `json:"ingress,omitempty"`
 	// Supervisor is the process that owns all others.
 	Supervisor int         `json:"supervisorPID"`
 	Components []Component `json:"components"`

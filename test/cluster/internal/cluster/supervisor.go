@@ -126,14 +126,11 @@ func (s *supervisor) start(ctx context.Context) error {
 	if err := p.waitForAPIServer(ctx, client); err != nil {
 		return err
 	}
-	s.step("the API server is ready; starting controllers, ingress and nodes")
+	s.step("the API server is ready; starting controllers and the node")
 	if err := s.group.start(p.controllerManager(), p.scheduler()); err != nil {
 		return err
 	}
 	if err := p.bootstrap(ctx, client); err != nil {
-		return err
-	}
-	if err := s.group.start(p.skipper()); err != nil {
 		return err
 	}
 	if err := s.startNode(ctx); err != nil {
@@ -142,7 +139,7 @@ func (s *supervisor) start(ctx context.Context) error {
 	if err := p.waitForAll(ctx, client); err != nil {
 		return err
 	}
-	s.step("the node, the default ServiceAccount and the ingress controller are ready")
+	s.step("the node and the default ServiceAccount are ready")
 	return nil
 }
 
@@ -154,7 +151,7 @@ func (s *supervisor) startNode(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.group.start(specs...)
+	return s.group.start(append(specs, s.plan.ingress())...)
 }
 
 // describe writes cluster.json.
@@ -162,14 +159,13 @@ func (s *supervisor) describe() error {
 	p := s.plan
 	state := State{
 		Node:       p.options.Node,
-		Ingress:    p.ingressURL(),
 		Kubeconfig: p.layout.Kubeconfig(), BinDir: p.options.BinDir,
 		Supervisor: readPID(p.layout.supervisorPID()),
 		Components: s.group.list(),
 		ReadyAfter: time.Since(s.started).Round(time.Millisecond).String(),
 	}
 	if p.options.Node == Real {
-		state.NodeIP = p.nodeIP()
+		state.NodeIP, state.Ingress = p.nodeIP(), p.ingressURL()
 		for i := range state.Components {
 			state.Components[i].PID = hostPID(state.Components[i].PID)
 		}

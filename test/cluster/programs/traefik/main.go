@@ -1,7 +1,8 @@
-// Command traefik is the Gateway API controller of Traefik with a small data plane.
+// Command traefik is the Gateway API controller of Traefik, or its ingress controller, with a
+// small data plane.
 //
-// Traefik's provider watches Gateways and HTTPRoutes, writes their status and translates
-// them; Traefik's matchers and balancers route the requests. The rest of Traefik is left
+// Traefik's providers watch Gateways and HTTPRoutes, whose status they write, or Ingresses, and
+// translate them; Traefik's matchers and balancers route the requests. The rest of Traefik is left
 // out: it cannot be built from the module, which lacks the files of the dashboard, and
 // would compile every other provider.
 package main
@@ -18,34 +19,44 @@ import (
 	"github.com/rs/zerolog"
 	zlog "github.com/rs/zerolog/log"
 	"github.com/traefik/traefik/v3/pkg/config/dynamic"
+	"github.com/traefik/traefik/v3/pkg/provider"
 	"github.com/traefik/traefik/v3/pkg/provider/kubernetes/gateway"
+	"github.com/traefik/traefik/v3/pkg/provider/kubernetes/ingress"
 	"github.com/traefik/traefik/v3/pkg/safe"
 )
 
-// throttle is the time between two changes of the configuration, as Traefik's
-// providersThrottleDuration by default.
-const throttle = 2 * time.Second
+// Times between two changes of the configuration: of Gateways as Traefik's
+// providersThrottleDuration by default, of Ingresses like a fast controller.
+const (
+	gatewayThrottle = 2 * time.Second
+	ingressThrottle = 250 * time.Millisecond
+)
 
 func main() {
-	address := flag.String("address", "127.0.0.1:8000", "address that serves the listeners with port 80")
+	address := flag.String("address", "127.0.0.1:8000", "address that serves the Ingresses, or the listeners with port 80")
+	ingresses := flag.Bool("ingress", false, "serve Ingresses instead of Gateways")
 	flag.Parse()
-	if err := run(*address); err != nil {
+	if err := run(*address, *ingresses); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run serves until the process ends. KUBECONFIG names the cluster.
-func run(address string) error {
+func run(address string, ingresses bool) error {
 	zlog.Logger = zerolog.New(os.Stderr).Level(zerolog.InfoLevel).With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &zlog.Logger
 
-	provider := &gateway.Provider{EntryPoints: map[string]gateway.Entrypoint{"web": {Address: ":80"}}}
-	if err := provider.Init(); err != nil {
+	var controller provider.Provider = &gateway.Provider{EntryPoints: map[string]gateway.Entrypoint{"web": {Address: ":80"}}}
+	throttle := gatewayThrottle
+	if ingresses {
+		controller, throttle = &ingress.Provider{AllowEmptyServices: true}, ingressThrottle
+	}
+	if err := controller.Init(); err != nil {
 		return fmt.Errorf("connect to the cluster: %w", err)
 	}
 	messages := make(chan dynamic.Message)
-	if err := provider.Provide(messages, safe.NewPool(context.Background())); err != nil {
-		return fmt.Errorf("watch the Gateways of the cluster: %w", err)
+	if err := controller.Provide(messages, safe.NewPool(context.Background())); err != nil {
+		return fmt.Errorf("watch the cluster: %w", err)
 	}
 	router := newRouter()
 	go router.follow(newest(messages), throttle)

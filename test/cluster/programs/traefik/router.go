@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -62,7 +63,7 @@ func (r *router) apply(c *dynamic.HTTPConfiguration) error {
 			err = errors.New("filters are not supported")
 		}
 		if err == nil {
-			err = next.AddRoute(route.Rule, route.RuleSyntax, route.Priority, handler)
+			err = next.AddRoute(route.Rule, route.RuleSyntax, cmp.Or(route.Priority, muxer.GetRulePriority(route.Rule)), handler)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("router %s: %w", name, err))
