@@ -17,8 +17,9 @@ func (b *Builder) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, fmt.Errorf("open the build lock: %w", err)
 	}
 	unlock = func() { file.Close() } // closing releases the lock
+	const patience = 15 * time.Second
 	// Said after a second: most waits are for another's check, not its build.
-	said := time.Now().Add(time.Second - heartbeat)
+	said := time.Now().Add(time.Second - patience)
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -28,7 +29,7 @@ func (b *Builder) lock(ctx context.Context) (unlock func(), err error) {
 			unlock()
 			return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
 		}
-		if time.Since(said) >= heartbeat {
+		if time.Since(said) >= patience {
 			said = time.Now()
 			fmt.Fprintf(b.Out, "another process is building into %s; waiting for it\n", b.BinDir)
 		}

@@ -1,55 +1,32 @@
 package cmd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 )
 
-// ownDir finds the folder test/cluster: where the program was compiled from, or above the
-// working folder, or above the program's file.
+// ownDir finds the folder test/cluster of the repository, which the program is built into.
 func ownDir() (string, error) {
-	starts := []string{}
-	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
-		starts = append(starts, filepath.Dir(file))
-	}
-	if dir, err := os.Getwd(); err == nil {
-		starts = append(starts, dir)
-	}
-	if file, err := os.Executable(); err == nil {
-		starts = append(starts, filepath.Dir(file))
-	}
-	for _, start := range starts {
-		for dir := start; ; dir = filepath.Dir(dir) {
-			for _, candidate := range []string{dir, filepath.Join(dir, "test", "cluster")} {
-				if hasVersions(candidate) {
-					return candidate, nil
-				}
-			}
-			if dir == filepath.Dir(dir) {
-				break
-			}
-		}
-	}
-	return "", errors.New("cannot find the folder test/cluster; run this inside the repository")
-}
-
-// hasVersions reports whether a folder has the module that pins the versions.
-func hasVersions(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "programs", "go.mod"))
-	return err == nil
-}
-
-// repository returns the folder of the repository.
-func repository() (string, error) {
-	dir, err := ownDir()
+	root, err := repository()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Dir(filepath.Dir(dir)), nil
+	dir := filepath.Join(root, "test", "cluster")
+	if _, err := os.Stat(filepath.Join(dir, "programs", "go.mod")); err != nil {
+		return "", fmt.Errorf("find test/cluster beside the folder of this program, bin: %w", err)
+	}
+	return dir, nil
+}
+
+// repository returns the folder of the repository: the program is in its folder bin.
+func repository() (string, error) {
+	file, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(filepath.Dir(file)), nil
 }
 
 // absolute makes path absolute; an empty one means fallback inside the
