@@ -187,18 +187,18 @@ func memoryLimit(root string) (int64, error) {
 	return 0, errors.New("the Deployment of the API server has no memory limit")
 }
 
-// abuse measures one server that has the limits it is shipped with.
-func (s *settings) abuse(ctx context.Context, c *cluster, tokens []string) (met bool, err error) {
+// measureHarm measures one server that has the limits it is shipped with.
+func measureHarm(ctx context.Context, operator string, c *cluster, tokens []string) (met bool, err error) {
 	limit, err := memoryLimit(".")
 	if err != nil {
 		return false, err
 	}
-	server, err := startServer(ctx, s.operator, c)
+	server, err := startServer(ctx, operator, c)
 	if err != nil {
 		return false, err
 	}
 	defer server.stop()
-	results, err := measureAbuse(ctx, server.url, tokens, s.each)
+	results, err := measureAbuse(ctx, server.url, tokens, eachAbuse)
 	if err != nil {
 		return false, err
 	}
@@ -206,7 +206,7 @@ func (s *settings) abuse(ctx context.Context, c *cluster, tokens []string) (met 
 	if err != nil {
 		return false, err
 	}
-	t := newTable(fmt.Sprintf("%d Darkrooms; one caller sends at most %d requests a second, others ask for %d lists", s.darkrooms, abuseRate, modestRate))
+	t := newTable(fmt.Sprintf("%d Darkrooms; one caller sends at most %d requests a second, others ask for %d lists", allDarkrooms, abuseRate, modestRate))
 	floor := at(results[0].lists, 99)
 	for i, result := range results {
 		what := fmt.Sprintf("list of others (%d) during %s (%d)", len(result.lists), result.name, result.sent)
