@@ -1,12 +1,12 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +27,14 @@ func (g *group) String() string {
 		names[i] = j.Name + " " + j.version
 	}
 	return strings.Join(names, ", ")
+}
+
+func (g *group) packages() []string {
+	packages := make([]string, len(g.jobs))
+	for i, j := range g.jobs {
+		packages[i] = j.Package
+	}
+	return packages
 }
 
 // group puts jobs together that are built in the same folder with the same arguments.
@@ -60,20 +68,31 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 	}
 	defer os.RemoveAll(folder)
 
-	fmt.Fprintf(b.Out, "building %s: up to ten minutes, if nothing is in the build cache\n", g)
-	args := slices.Concat([]string{"go", "build", "-o", folder + string(filepath.Separator)}, g.args)
+	p := newProgress(b.Out)
+	p.say("building %s", g)
+	packages, err := g.list(ctx)
+	if err != nil {
+		return err
+	}
+	args := slices.Concat([]string{"go", "build", "-v", "-o", folder + string(filepath.Separator)}, g.args)
 	for _, j := range g.jobs {
 		args = append(args, "-ldflags", j.Package+"="+linkerArgs(j.Component, j.version))
 	}
-	for _, j := range g.jobs {
-		args = append(args, j.Package)
+	cmd := command(ctx, g.dir, append(args, g.packages()...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		return err
 	}
-	cmd := command(ctx, g.dir, args...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil {
-		lines := strings.Split(said.String(), "\n")
-		return errors.Join(err, errors.New(strings.Join(lines[max(0, len(lines)-30):], "\n")))
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	log, done := &compileLog{}, make(chan struct{})
+	go p.beat(log, len(packages), done)
+	log.read(stderr)
+	err = cmd.Wait()
+	close(done)
+	if err != nil {
+		return errors.Join(err, errors.New(log.complaint()))
 	}
 	for _, j := range g.jobs {
 		// A rename, because a running program's file cannot be written over.
@@ -84,5 +103,15 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 			return err
 		}
 	}
+	p.say("done")
 	return nil
+}
+
+// list returns the import paths of all packages of a group, and downloads their modules.
+func (g *group) list(ctx context.Context) ([]string, error) {
+	out, err := command(ctx, g.dir, slices.Concat([]string{"go", "list", "-deps"}, g.args, g.packages())...).Output()
+	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
+		return nil, errors.Join(err, errors.New(string(exit.Stderr)))
+	}
+	return strings.Fields(string(out)), err
 }

@@ -17,9 +17,8 @@ func (b *Builder) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, fmt.Errorf("open the build lock: %w", err)
 	}
 	unlock = func() { file.Close() } // closing releases the lock
-	const patience = 15 * time.Second
 	// Said after a second: most waits are for another's check, not its build.
-	said := time.Now().Add(time.Second - patience)
+	said := time.Now().Add(time.Second - heartbeat)
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -29,7 +28,7 @@ func (b *Builder) lock(ctx context.Context) (unlock func(), err error) {
 			unlock()
 			return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
 		}
-		if time.Since(said) >= patience {
+		if time.Since(said) >= heartbeat {
 			said = time.Now()
 			fmt.Fprintf(b.Out, "another process is building into %s; waiting for it\n", b.BinDir)
 		}
