@@ -5,7 +5,7 @@
 //	Up            forks a supervisor and shows its progress      up.go
 //	Supervise     the supervisor: owns every program             supervisor.go
 //	  newPlan     ports, certificates, kubeconfigs               plan.go, ports.go, kubeconfig.go
-//	  controlPlane, ingress, nodes    how each program is run    controlplane.go, skipper.go, kwok.go, realnode_linux.go
+//	  controlPlane, nodes, ingress    how each program is run    controlplane.go, kwok.go, realnode_linux.go, ingress.go
 //	  bootstrap   what the API server must be told               bootstrap.go
 //	  wait…       until it can be used                           ready.go
 //	Down          ends the supervisor, clears what it left       down.go
