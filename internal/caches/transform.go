@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync"
 	"time"
+	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -43,16 +44,16 @@ func share(metadata metav1.Object) {
 	recent.mu.Lock()
 	defer recent.mu.Unlock()
 	recent.forget(time.Now())
-	metadata.SetNamespace(recent.text(metadata.GetNamespace()))
+	metadata.SetNamespace(text(metadata.GetNamespace()))
 	metadata.SetLabels(recent.texts(metadata.GetLabels()))
 	metadata.SetAnnotations(recent.texts(metadata.GetAnnotations()))
 	metadata.SetOwnerReferences(recent.references(metadata.GetOwnerReferences()))
 	if darkroom, ok := metadata.(*v1alpha1.Darkroom); ok {
 		for i := range darkroom.Status.Conditions {
 			condition := &darkroom.Status.Conditions[i]
-			condition.Type, condition.Reason = recent.text(condition.Type), recent.text(condition.Reason)
-			condition.Status = metav1.ConditionStatus(recent.text(string(condition.Status)))
-			condition.Message = recent.text(condition.Message)
+			condition.Type, condition.Reason = text(condition.Type), text(condition.Reason)
+			condition.Status = metav1.ConditionStatus(text(string(condition.Status)))
+			condition.Message = text(condition.Message)
 		}
 	}
 }
@@ -68,7 +69,6 @@ type recentMetadata struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
 	since  time.Time
-	words  map[string]string
 	maps   map[uint64]map[string]string
 	owners map[types.UID][]metav1.OwnerReference
 }
@@ -77,19 +77,13 @@ type recentMetadata struct {
 func (r *recentMetadata) forget(now time.Time) {
 	if now.Sub(r.since) > 5*time.Minute {
 		r.seed, r.since = maphash.MakeSeed(), now
-		r.words, r.maps = map[string]string{}, map[uint64]map[string]string{}
+		r.maps = map[uint64]map[string]string{}
 		r.owners = map[types.UID][]metav1.OwnerReference{}
 	}
 }
 
-// text returns a recent string that is equal.
-func (r *recentMetadata) text(value string) string {
-	if known, found := r.words[value]; found {
-		return known
-	}
-	r.words[value] = value
-	return value
-}
+// text returns the string that all equal ones share.
+func text(value string) string { return unique.Make(value).Value() }
 
 // texts returns a recent map of the same content, or else a copy.
 func (r *recentMetadata) texts(values map[string]string) map[string]string {
@@ -105,7 +99,7 @@ func (r *recentMetadata) texts(values map[string]string) map[string]string {
 	}
 	out := make(map[string]string, len(values))
 	for key, value := range values {
-		out[r.text(key)] = r.text(value)
+		out[text(key)] = text(value)
 	}
 	r.maps[hash] = out
 	return out
@@ -121,7 +115,7 @@ func (r *recentMetadata) references(owners []metav1.OwnerReference) []metav1.Own
 	}
 	for i := range owners {
 		owner := &owners[i]
-		owner.APIVersion, owner.Kind, owner.Name = r.text(owner.APIVersion), r.text(owner.Kind), r.text(owner.Name)
+		owner.APIVersion, owner.Kind, owner.Name = text(owner.APIVersion), text(owner.Kind), text(owner.Name)
 	}
 	r.owners[owners[0].UID] = owners
 	return owners
