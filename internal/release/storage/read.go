@@ -113,7 +113,7 @@ func (r *Revisions) readByName(ctx context.Context) (*corev1.Secret, revisionUID
 		return nil, nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
 	}
 	uids := knownUIDs(indexed, last)
-	if err != nil || secret.UID != uids.of(versionOf(secret)) || !ownership.OwnsRevision(r.darkroom, secret) {
+	if err != nil || secret.UID != uids[versionOf(secret)] || !ownership.OwnsRevision(r.darkroom, secret) {
 		return nil, nil, nil
 	}
 	return secret, uids, nil

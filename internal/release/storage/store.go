@@ -136,7 +136,7 @@ func (r *Revisions) Deployed(ctx context.Context, release *helmrelease.Release, 
 	}
 	delete(secret.Labels, labelCreated)
 	secret.Labels[labelModified] = strconv.FormatInt(r.clock.Now().Unix(), 10)
-	uid := uids.of(release.Version)
+	uid := uids[release.Version]
 	if uid == "" {
 		return r.wrote(release, uids, nil, fmt.Errorf("update Secret %s: %w", secret.Name, errUnknownRevision))
 	}

@@ -1,7 +1,7 @@
 package storage
 
 import (
-	"slices"
+	"maps"
 	"strconv"
 	"testing"
 
@@ -19,7 +19,7 @@ func TestUIDsOfDeletedRevisionsAreForgotten(t *testing.T) {
 		}
 		return out
 	}
-	read := revisionUIDs{{1, "read-1"}, {2, "read-2"}, {3, "read-3"}, {4, "read-4"}}
+	read := revisionUIDs{1: "read-1", 2: "read-2", 3: "read-3", 4: "read-4"}
 	for name, test := range map[string]struct {
 		shown []metav1.PartialObjectMetadata
 		last  *known
@@ -27,13 +27,13 @@ func TestUIDsOfDeletedRevisionsAreForgotten(t *testing.T) {
 	}{
 		"nothing is known":                 {},
 		"the cache shows nothing yet":      {nil, &known{uids: read}, read},
-		"the first was deleted":            {shown(2, 3, 4), &known{uids: read}, read[1:]},
-		"the last is not shown yet":        {shown(2, 3), &known{uids: read}, read[1:]},
-		"another client wrote one":         {shown(4, 5), &known{uids: read}, revisionUIDs{{5, "shown-5"}, {4, "read-4"}}},
-		"nothing was read in this process": {shown(1, 2), nil, revisionUIDs{{1, "shown-1"}, {2, "shown-2"}}},
+		"the first was deleted":            {shown(2, 3, 4), &known{uids: read}, revisionUIDs{2: "read-2", 3: "read-3", 4: "read-4"}},
+		"the last is not shown yet":        {shown(2, 3), &known{uids: read}, revisionUIDs{2: "read-2", 3: "read-3", 4: "read-4"}},
+		"another client wrote one":         {shown(4, 5), &known{uids: read}, revisionUIDs{5: "shown-5", 4: "read-4"}},
+		"nothing was read in this process": {shown(1, 2), nil, revisionUIDs{1: "shown-1", 2: "shown-2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := knownUIDs(test.shown, test.last); !slices.Equal(got, test.want) {
+			if got := knownUIDs(test.shown, test.last); !maps.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
