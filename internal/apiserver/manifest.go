@@ -62,9 +62,9 @@ func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (strin
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
+	defer cancel()
 	leave, err := s.renderings.Enter(ctx, who)
 	if err != nil {
-		cancel()
 		return "", notInTime(ctx, err)
 	}
 	type result struct {
@@ -73,7 +73,6 @@ func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (strin
 	}
 	done := make(chan result, 1)
 	go func() {
-		defer cancel()
 		defer leave()
 		var out result
 		if out.err = s.check(ctx, darkroom); out.err == nil {
