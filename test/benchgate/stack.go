@@ -24,6 +24,7 @@ type contender struct {
 // stack is a set of processes that serve images at url.
 type stack struct {
 	url       string
+	metrics   string // URL of the gate's metrics
 	folder    string
 	darkroom  *exec.Cmd
 	gate      *exec.Cmd // nil if there is none
@@ -37,6 +38,11 @@ func newStack() (*stack, error) {
 
 func (s *stack) cacheFolder() string { return filepath.Join(s.folder, "cache") }
 
+// errorsOf is the file with the standard error of a program.
+func (s *stack) errorsOf(program string) string {
+	return filepath.Join(s.folder, filepath.Base(program)+".log")
+}
+
 func (s *stack) stop() {
 	for _, p := range s.processes {
 		_ = p.Process.Kill()
@@ -49,6 +55,12 @@ func (s *stack) launch(path string, environ []string, args ...string) (*exec.Cmd
 	cmd := exec.Command(path, args...)
 	cmd.Dir = s.folder
 	cmd.Env = append(slices.Clone(environ), "PATH="+os.Getenv("PATH"))
+	stderr, err := os.Create(s.errorsOf(path))
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -171,7 +183,7 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.url = local(public)
+	s.url, s.metrics = local(public), local(metrics)+"/metrics"
 	return s, ready(local(metrics) + "/readyz")
 }
 
