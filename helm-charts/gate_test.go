@@ -135,6 +135,24 @@ func TestACrashOfDarkroomDoesNotEndItsContainer(t *testing.T) {
 	}
 }
 
+func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
+	for kind, networks := range map[string]string{"S3": "169.254.170.23/32", "GoogleCloudStorage": "169.254.169.254/32"} {
+		values := `{source: {type: ` + kind + `, bucket: {name: b, region: r}, auth: WorkloadIdentity}, gate: {enabled: true}, networkPolicy: {enabled: true}}`
+		rendered := objectsOf(t, values)
+		template := deploymentOf(t, values).Spec.Template
+		if got := template.Annotations["eks.amazonaws.com/skip-containers"]; (got == "darkroom,gate-install") != (kind == "S3") {
+			t.Errorf("%s: containers without the identity: %q", kind, got)
+		}
+		if only[*corev1.ConfigMap](t, rendered).Data["GATE_WORKLOAD_IDENTITY"] != "true" || len(all[*corev1.Secret](rendered)) != 0 {
+			t.Errorf("%s: the gate needs a Secret, or has no identity", kind)
+		}
+		policy := only[*networkingv1.NetworkPolicy](t, rendered).Spec
+		if last := policy.Egress[len(policy.Egress)-1]; !strings.Contains(fmt.Sprint(last.To), networks) && !strings.Contains(last.String(), networks) {
+			t.Errorf("%s: egress %v", kind, last)
+		}
+	}
+}
+
 // The gate refuses to connect to the networks of the NetworkPolicy, and to more.
 func TestTheGateKnowsTheNetworksThatTheNetworkPolicyBlocks(t *testing.T) {
 	guard, err := os.ReadFile("../gate/source/guard.go")

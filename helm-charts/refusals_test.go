@@ -43,6 +43,8 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		"autoscaling upside down":      {`{autoscaling: {enabled: true, minReplicas: 5, maxReplicas: 2}}`, []string{"minReplicas (5) must not exceed maxReplicas (2)"}},
 		"sleep beyond the end":         {`{preStopSleepSeconds: 60}`, []string{"preStopSleepSeconds (60) must be less than terminationGracePeriodSeconds (60)"}},
 		"authorities without a gate":   {`{source: {caBundle: {name: ca}}}`, []string{"source.caBundle.name: requires gate.enabled: true"}},
+		"identity without a gate":      {`{source: {type: GoogleCloudStorage, bucket: {name: b}, auth: WorkloadIdentity}}`, []string{"source.auth: requires gate.enabled: true"}},
+		"identity and keys":            {`{source: {type: GoogleCloudStorage, bucket: {name: b}, auth: WorkloadIdentity, credentials: {existingSecret: {name: s}}}, gate: {enabled: true}}`, []string{"source.auth: replaces source.credentials"}},
 		"monitor of no metrics":        {`{metrics: {serviceMonitor: {enabled: true}}}`, []string{"requires metrics.enabled: true"}},
 		"name no Service may have":     {`{fullnameOverride: 2026-photos}`, []string{"'/fullnameOverride'"}},
 		"budget that blocks drains":    {`{podDisruptionBudget: {maxUnavailable: 0}}`, []string{"'/podDisruptionBudget/maxUnavailable'"}},

@@ -55,6 +55,7 @@ type DarkroomList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.onlyPresets) || !self.gate.onlyPresets",fieldPath=".gate.onlyPresets",message="cannot be combined with probe, which requests w=16"
 // +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.limits) || !has(self.gate.limits.parameters) || 'w' in self.gate.limits.parameters",fieldPath=".gate.limits.parameters",message="must contain w, because probe requests w=16"
 // +kubebuilder:validation:XValidation:rule="!has(self.source.caBundleRef) || has(self.gate)",fieldPath=".source.caBundleRef",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
+// +kubebuilder:validation:XValidation:rule="!has(self.source.auth) || has(self.gate)",fieldPath=".source.auth",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
 type DarkroomSpec struct {
 	// version is the Darkroom release to run, used as the container image tag. A
 	// semantic version such as 0.4.2 means the tag v0.4.2, because release tags have

@@ -25,7 +25,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type != 'S3' || (has(self.region) && size(self.region) > 0)",fieldPath=".region",reason=FieldValueRequired,message="needed when source.type is S3, for example eu-west-2"
 // +kubebuilder:validation:XValidation:rule="has(self.accessKey) == has(self.secretKey)",fieldPath=".secretKey",message="accessKey and secretKey must be set together: set both, or use credentialsSecretRef instead"
 // +kubebuilder:validation:XValidation:rule="!(has(self.credentialsSecretRef) && (has(self.accessKey) || has(self.secretKey)))",fieldPath=".credentialsSecretRef",message="inline keys and credentialsSecretRef are mutually exclusive: remove accessKey and secretKey"
-// +kubebuilder:validation:XValidation:rule="self.type != 'S3' || has(self.credentialsSecretRef) || (has(self.accessKey) && has(self.secretKey))",fieldPath=".credentialsSecretRef",reason=FieldValueRequired,message="S3 needs credentials: name a Secret here, or set accessKey and secretKey"
+// +kubebuilder:validation:XValidation:rule="self.type != 'S3' || has(self.auth) || has(self.credentialsSecretRef) || (has(self.accessKey) && has(self.secretKey))",fieldPath=".credentialsSecretRef",reason=FieldValueRequired,message="S3 needs credentials: name a Secret here, or set accessKey and secretKey"
+// +kubebuilder:validation:XValidation:rule="!has(self.auth) || !(has(self.credentialsSecretRef) || has(self.accessKey) || has(self.secretKey))",fieldPath=".auth",message="replaces credentials: remove credentialsSecretRef, accessKey and secretKey"
 // +kubebuilder:validation:XValidation:rule="self.type != 'CloudFront' || (has(self.host) && size(self.host) > 0)",fieldPath=".host",reason=FieldValueRequired,message="needed when source.type is CloudFront, for example d111111abcdef8.cloudfront.net"
 type Source struct {
 	// type is the type of the source.
@@ -84,6 +85,12 @@ type Source struct {
 	// +optional
 	CredentialsSecretRef *CredentialsSecretRef `json:"credentialsSecretRef,omitempty"`
 
+	// auth (S3, GoogleCloudStorage) replaces credentials. WorkloadIdentity uses those of the
+	// pods' ServiceAccount: IAM Roles for Service Accounts or EKS Pod Identity for S3,
+	// Workload Identity of GKE for GoogleCloudStorage. It requires gate.
+	// +optional
+	Auth SourceAuth `json:"auth,omitempty"`
+
 	// host (CloudFront) is the host name of the distribution, without a scheme.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
@@ -101,6 +108,14 @@ type Source struct {
 	// +optional
 	CABundleRef *CABundleRef `json:"caBundleRef,omitempty"`
 }
+
+// SourceAuth is a way to authenticate at a source without credentials of the Darkroom.
+//
+// +kubebuilder:validation:Enum=WorkloadIdentity
+type SourceAuth string
+
+// WorkloadIdentity uses the credentials that the cloud gives to the pods' ServiceAccount.
+const WorkloadIdentity SourceAuth = "WorkloadIdentity"
 
 // CABundleKind is the kind of object that has certificates.
 //

@@ -111,7 +111,9 @@ func everything() map[string]*v1alpha1.Darkroom {
 		}).Obj(),
 		"s3-inline": photos().S3("pictures", "eu-west-2").InlineKeys("AKIAEXAMPLE", "not-a-real-key").
 			Limit(corev1.ResourceMemory, "64Mi").Obj(),
-		"s3-secret":  s3,
+		"s3-secret": s3,
+		"s3-identity": photos().Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: "pictures", Region: "eu-west-2", Auth: v1alpha1.WorkloadIdentity}).
+			Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{} }).Obj(),
 		"gcs-public": photos().GoogleCloudStorage("pictures").Obj(),
 		"gcs-secret": gcs,
 		"cloudfront": photos().Source(v1alpha1.Source{

@@ -9,6 +9,7 @@ import (
 // public bucket needs none.
 func (b *builder) googleCloudStorage(source *v1alpha1.Source) {
 	b.set(source.Bucket, "source", "bucket", "name")
+	b.setString(string(source.Auth), "source", "auth")
 	if ref := source.CredentialsSecretRef; ref != nil {
 		b.set(ref.Name, "source", "credentials", "existingSecret", "name")
 		b.setString(ref.CredentialsJSONKey, "source", "credentials", "existingSecret", "credentialsJsonKey")

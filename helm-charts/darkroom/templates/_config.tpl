@@ -85,7 +85,8 @@ includes return text.
 {{- define "darkroom.credentials" -}}
 {{- $credentials := .Values.source.credentials -}}
 {{- $items := list -}}
-{{- if eq .Values.source.type "S3" -}}
+{{- if .Values.source.auth -}}
+{{- else if eq .Values.source.type "S3" -}}
   {{- $items = list
     (dict "env" "SOURCE_BUCKET_ACCESSKEY" "key" "accessKey" "existingKey" $credentials.existingSecret.accessKeyKey "inline" $credentials.accessKey)
     (dict "env" "SOURCE_BUCKET_SECRETKEY" "key" "secretKey" "existingKey" $credentials.existingSecret.secretKeyKey "inline" $credentials.secretKey) -}}

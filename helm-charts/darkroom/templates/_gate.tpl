@@ -25,6 +25,9 @@ GATE_CACHE_DISK_BYTES: {{ . | quote }}
 {{- if $.Values.source.caBundle.name }}
 GATE_SOURCE_CA_FILE: /source-ca/ca.crt
 {{- end }}
+{{- if include "darkroom.workloadIdentity" $ }}
+GATE_WORKLOAD_IDENTITY: "true"
+{{- end }}
 GATE_REVALIDATE_SECONDS: {{ .cache.revalidateSeconds | int64 | quote }}
 GATE_STALE_IF_ERROR_SECONDS: {{ .cache.staleIfErrorSeconds | int64 | quote }}
 GATE_SHRINK_FIRST: {{ .shrinkFirst | toString | quote }}
@@ -178,4 +181,18 @@ httpGet:
   path: {{ index . 0 }}
   port: {{ index . 1 }}
 {{ toYaml (index . 2) }}
+{{- end -}}
+
+{{/* Not empty if the gate reads a bucket as the pods' ServiceAccount. */}}
+{{- define "darkroom.workloadIdentity" -}}
+{{- if and .Values.source.auth (has .Values.source.type (list "S3" "GoogleCloudStorage")) }}true{{ end -}}
+{{- end -}}
+
+{{/* Annotations of the pods. On EKS only the container of the gate is given the identity. */}}
+{{- define "darkroom.podAnnotations" -}}
+{{- $annotations := dict -}}
+{{- if and (include "darkroom.workloadIdentity" .) (eq .Values.source.type "S3") -}}
+  {{- $annotations = dict "eks.amazonaws.com/skip-containers" "darkroom,gate-install" -}}
+{{- end -}}
+{{- with mergeOverwrite $annotations .Values.podAnnotations }}{{ toYaml . }}{{ end -}}
 {{- end -}}

@@ -31,6 +31,14 @@ message names the value and the remedy.
 {{- if and .Values.source.caBundle.name (not .Values.gate.enabled) -}}
   {{- fail "source.caBundle.name: requires gate.enabled: true, because Darkroom itself is not given the certificates" -}}
 {{- end -}}
+{{- with .Values.source -}}
+  {{- if and .auth (not $.Values.gate.enabled) -}}
+    {{- fail "source.auth: requires gate.enabled: true, because Darkroom itself has no identity" -}}
+  {{- end -}}
+  {{- if and .auth (or .credentials.existingSecret.name .credentials.accessKey .credentials.secretKey .credentials.credentialsJson) -}}
+    {{- fail "source.auth: replaces source.credentials; remove one of them" -}}
+  {{- end -}}
+{{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
   {{- fail "metrics.serviceMonitor.enabled: requires metrics.enabled: true" -}}
 {{- end -}}

@@ -62,6 +62,7 @@ type SourceFields struct {
 	Endpoint             string                         `json:"endpoint,omitempty" doc:"S3: URL of a compatible service; empty means AWS"`
 	PathPrefix           string                         `json:"pathPrefix,omitempty" doc:"S3, CloudFront: only paths that start with it are served"`
 	CredentialsSecretRef *v1alpha1.CredentialsSecretRef `json:"credentialsSecretRef,omitempty" doc:"S3, GoogleCloudStorage: the Secret with the credentials"`
+	Auth                 v1alpha1.SourceAuth            `json:"auth,omitempty" doc:"S3, GoogleCloudStorage: WorkloadIdentity uses the ServiceAccount of the pods in place of credentials; requires gate"`
 	Host                 string                         `json:"host,omitempty" doc:"CloudFront: host name of the distribution"`
 	SecureProtocol       *bool                          `json:"secureProtocol,omitempty" doc:"CloudFront: use HTTPS; unset means true"`
 	CABundleRef          *v1alpha1.CABundleRef          `json:"caBundleRef,omitempty" doc:"ConfigMap or Secret with certificates of private authorities, trusted for the source; requires gate"`

@@ -88,7 +88,7 @@ func carry(to, from any) {
 // if Darkroom would send them to another service than the one that they were entered for.
 func keepsKeys(in *DarkroomInput, after, before *v1alpha1.DarkroomSpec) bool {
 	source := &in.Source
-	return source.AccessKey == "" && source.SecretKey == "" && source.CredentialsSecretRef == nil &&
+	return source.AccessKey == "" && source.SecretKey == "" && source.CredentialsSecretRef == nil && source.Auth == "" &&
 		reflect.DeepEqual(recipientOf(after), recipientOf(before))
 }
 

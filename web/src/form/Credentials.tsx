@@ -7,7 +7,7 @@ import { movesKeys } from "../model/model";
 import { NewSecret } from "./NewSecret";
 import { entriesOf, type WithCredentials } from "./secrets";
 
-type Way = "secret" | "inline" | "new" | "none" | "kept";
+type Way = "secret" | "inline" | "new" | "identity" | "none" | "kept";
 
 const reference = ["source", "credentialsSecretRef"];
 
@@ -19,6 +19,9 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   const [chosen, setWay] = useState<Way>(() => {
     if (source.credentialsSecretRef) {
       return "secret";
+    }
+    if (source.auth) {
+      return "identity";
     }
     if (source.accessKey || source.secretKey || missing.some((field) => /^source\.(access|secret)Key$/.test(field))) {
       return "inline";
@@ -40,8 +43,9 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   const choose = (next: Way) => {
     setWay(next);
     setCreated(undefined);
-    const { credentialsSecretRef, accessKey, secretKey, ...rest } = source;
-    const kept = next === "secret" ? { ...rest, credentialsSecretRef: credentialsSecretRef ?? { name: "" } } : rest;
+    const { credentialsSecretRef, accessKey, secretKey, auth, ...rest } = source;
+    const own = { secret: { credentialsSecretRef: credentialsSecretRef ?? { name: "" } }, identity: { auth: "WorkloadIdentity" } };
+    const kept = next === "secret" || next === "identity" ? { ...rest, ...own[next] } : rest;
     change({ ...input, source: kept }, "source.credentialsSecretRef");
   };
   const refer = (name: string) => {
@@ -68,6 +72,7 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
         {option("secret", "Existing Secret", "Recommended")}
         {type === "S3" && option("inline", "Inline keys", "Stored in the resource, or in a new Secret")}
         {type === "GoogleCloudStorage" && option("new", "New Secret", "Made from a service account key")}
+        {option("identity", "Workload identity", "Of the ServiceAccount of the pods, on EKS and GKE; requires the gate")}
         {type === "GoogleCloudStorage" && option("none", "None", "For public buckets")}
       </FormGroup>
       {created && <Alert component="p" isInline isPlain variant="success" title={`The Secret ${created} was created`} role="status" />}

@@ -118,14 +118,15 @@ export const movesKeys = ({ source }: DarkroomInput, loaded: Darkroom | undefine
   loaded?.source.credentials === "inline" &&
   source.type === "S3" &&
   !source.credentialsSecretRef &&
+  !source.auth &&
   !source.accessKey &&
   (source.endpoint ?? "") !== (loaded.source.endpoint ?? "");
 
 /** The fields of each type of source. */
 const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
   WebFolder: ["baseUrl", "caBundleRef"],
-  S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey", "caBundleRef"],
-  GoogleCloudStorage: ["bucket", "credentialsSecretRef", "caBundleRef"],
+  S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey", "auth", "caBundleRef"],
+  GoogleCloudStorage: ["bucket", "credentialsSecretRef", "auth", "caBundleRef"],
   CloudFront: ["host", "secureProtocol", "pathPrefix", "caBundleRef"],
 };
 
