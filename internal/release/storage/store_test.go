@@ -16,6 +16,7 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	helmtime "helm.sh/helm/v3/pkg/time"
+	helm4driver "helm.sh/helm/v4/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -529,4 +530,39 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 	if diff := cmp.Diff(release, read, cmpopts.EquateApproxTime(time.Second), cmpopts.IgnoreUnexported(chart.Chart{})); diff != "" {
 		t.Errorf("the release as Helm reads it (-written +read):\n%s", diff)
 	}
+
+	found, err := helm4driver.NewSecrets(typed.CoreV1().Secrets(ours.Namespace)).Query(map[string]string{"owner": "helm", "name": release.Name})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("Helm 4 finds %d revisions: %v", len(found), err)
+	}
+	if diff := cmp.Diff(shownBy(t, read), shownBy(t, found[0])); diff != "" {
+		t.Errorf("the release as Helm 4 reads it (-Helm 3 +Helm 4):\n%s", diff)
+	}
+}
+
+// shown is what `helm ls`, `helm history` and `helm get` show of a revision.
+type shown struct {
+	Name, Namespace, Manifest string
+	Version                   int
+	Config                    map[string]any
+	Info                      struct {
+		Status, Description string
+		LastDeployed        time.Time `json:"last_deployed"`
+	}
+	Chart struct {
+		Metadata struct{ Name, Version string }
+	}
+}
+
+// shownBy converts a release of any version of Helm.
+func shownBy(t *testing.T, release any) (of shown) {
+	t.Helper()
+	raw, err := json.Marshal(release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &of); err != nil {
+		t.Fatal(err)
+	}
+	return of
 }
