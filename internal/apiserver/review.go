@@ -206,42 +206,70 @@ func hostState(before, rival *v1alpha1.Darkroom, subDomain string) string {
 	return hostFree
 }
 
-// secretsOf returns the Secrets that the pods and the Ingress of a Darkroom cannot do
-// without, one entry for each name.
-func secretsOf(darkroom *v1alpha1.Darkroom) []SecretOutcome {
-	var out []SecretOutcome
-	need := func(field, name string, keys ...string) {
-		if name == "" {
-			return
-		}
-		at := slices.IndexFunc(out, func(s SecretOutcome) bool { return s.Name == name })
-		if at < 0 {
-			at = len(out)
-			out = append(out, SecretOutcome{Name: name, Field: field, State: secretUnknown, Keys: []KeyOutcome{}})
-		}
-		for _, key := range keys {
-			entry := KeyOutcome{Name: key, State: secretUnknown}
-			if !slices.Contains(out[at].Keys, entry) {
-				out[at].Keys = append(out[at].Keys, entry)
-			}
+// neededSecrets are the Secrets that the pods and the Ingress of a Darkroom cannot do without, one
+// entry for each name.
+type neededSecrets []SecretOutcome
+
+// add adds a Secret that a field refers to, and keys that it must have.
+func (n *neededSecrets) add(field, name string, keys ...string) {
+	if name == "" {
+		return
+	}
+	at := slices.IndexFunc(*n, func(s SecretOutcome) bool { return s.Name == name })
+	if at < 0 {
+		at = len(*n)
+		*n = append(*n, SecretOutcome{Name: name, Field: field, State: secretUnknown, Keys: []KeyOutcome{}})
+	}
+	for _, key := range keys {
+		entry := KeyOutcome{Name: key, State: secretUnknown}
+		if secret := &(*n)[at]; !slices.Contains(secret.Keys, entry) {
+			secret.Keys = append(secret.Keys, entry)
 		}
 	}
+}
+
+func secretsOf(darkroom *v1alpha1.Darkroom) neededSecrets {
+	var needed neededSecrets
 	spec := &darkroom.Spec
-	need("body.source.credentialsSecretRef", values.CredentialsSecret(&spec.Source), values.CredentialsKeys(&spec.Source)...)
+	needed.add("body.source.credentialsSecretRef", values.CredentialsSecret(&spec.Source), values.CredentialsKeys(&spec.Source)...)
+	if kind, name, key := values.CABundle(&spec.Source); kind == v1alpha1.CABundleSecret {
+		needed.add("body.source.caBundleRef", name, key)
+	}
 	if spec.Ingress != nil {
-		need("body.ingress.tlsSecretName", spec.Ingress.TLSSecretName, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
+		needed.add("body.ingress.tlsSecretName", spec.Ingress.TLSSecretName, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
 	}
 	for i, variable := range spec.ExtraEnv {
 		if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil && !isOptional(from.SecretKeyRef.Optional) {
-			need(fmt.Sprintf("body.extraEnv[%d].valueFrom.secretKeyRef", i), from.SecretKeyRef.Name, from.SecretKeyRef.Key)
+			needed.add(fmt.Sprintf("body.extraEnv[%d].valueFrom.secretKeyRef", i), from.SecretKeyRef.Name, from.SecretKeyRef.Key)
 		}
 	}
 	for i, from := range spec.ExtraEnvFrom {
 		if from.SecretRef != nil && !isOptional(from.SecretRef.Optional) {
-			need(fmt.Sprintf("body.extraEnvFrom[%d].secretRef", i), from.SecretRef.Name)
+			needed.add(fmt.Sprintf("body.extraEnvFrom[%d].secretRef", i), from.SecretRef.Name)
 		}
 	}
-	return out
+	needed.addVolumes(spec.PodTemplate)
+	return needed
+}
+
+func (n *neededSecrets) addVolumes(template *v1alpha1.PodTemplate) {
+	if template == nil {
+		return
+	}
+	for i, volume := range template.Volumes {
+		if from := volume.Secret; from != nil && !isOptional(from.Optional) {
+			n.add(fmt.Sprintf("body.podTemplate.volumes[%d].secret", i), from.SecretName, keysOf(from.Items)...)
+		}
+	}
+}
+
+// keysOf are the keys of a Secret that a volume has.
+func keysOf(items []corev1.KeyToPath) []string {
+	var keys []string
+	for _, item := range items {
+		keys = append(keys, item.Key)
+	}
+	return keys
 }
 
 func isOptional(optional *bool) bool { return optional != nil && *optional }

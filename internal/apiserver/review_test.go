@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -121,6 +122,39 @@ func TestReviewOfSecrets(t *testing.T) {
 				t.Errorf("secrets are %+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestReviewNamesEverySecret that the pods and the Ingress do not start or serve without.
+func TestReviewNamesEverySecret(t *testing.T) {
+	t.Parallel()
+	s, namespace, token := startForEditor(t)
+	const body = `{"source":{"type":"S3","bucket":"b","region":"eu-west-2","credentialsSecretRef":{"name":"keys"},
+		"caBundleRef":{"kind":"Secret","name":"authority"}},"subDomains":["a"],"gate":{},"ingress":{"tlsSecretName":"tls"},
+		"extraEnv":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"variable","key":"a"}}},
+			{"name":"B","valueFrom":{"secretKeyRef":{"name":"optional","key":"b","optional":true}}}],
+		"extraEnvFrom":[{"secretRef":{"name":"variables"}}],
+		"podTemplate":{"volumes":[{"name":"all","secret":{"secretName":"volume"}},
+			{"name":"one","secret":{"secretName":"item","items":[{"key":"c","path":"c"}]}},
+			{"name":"none","secret":{"secretName":"optional","optional":true}}]}}`
+	got := map[string]string{}
+	for _, secret := range s.reviewed(token, namespace, "photos", body).Secrets {
+		names := make([]string, 0, len(secret.Keys))
+		for _, key := range secret.Keys {
+			names = append(names, key.Name)
+		}
+		got[strings.TrimPrefix(secret.Field, "body.")] = secret.Name + " " + strings.Join(names, ",")
+	}
+	if diff := cmp.Diff(map[string]string{
+		"source.credentialsSecretRef":        "keys accessKey,secretKey",
+		"source.caBundleRef":                 "authority ca.crt",
+		"ingress.tlsSecretName":              "tls tls.crt,tls.key",
+		"extraEnv[0].valueFrom.secretKeyRef": "variable a",
+		"extraEnvFrom[0].secretRef":          "variables ",
+		"podTemplate.volumes[0].secret":      "volume ",
+		"podTemplate.volumes[1].secret":      "item c",
+	}, got); diff != "" {
+		t.Errorf("the Secrets differ (-want +got):\n%s", diff)
 	}
 }
 
