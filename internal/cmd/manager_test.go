@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,6 +42,17 @@ func TestTheManagerRefusesBadFlags(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got error %v, want one that begins with %s", flag, err, want)
 		}
+	}
+}
+
+// A container with a wrong argument must fail, and not print the help and succeed.
+func TestUnknownCommandsAreErrors(t *testing.T) {
+	root := newRoot()
+	root.SetArgs([]string{"templat"})
+	root.SetOut(io.Discard)
+	const want = `unknown command "templat" for "darkroom-operator"`
+	if err := root.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got error %v, want one that begins with %s", err, want)
 	}
 }
 

@@ -34,7 +34,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
-		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
 			return setFromEnvironment(command.Flags())
 		},
