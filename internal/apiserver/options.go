@@ -94,13 +94,10 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// validate returns an error for an invalid option.
-func (o *Options) validate() error {
-	if o.Cluster == nil || o.Preview == nil {
-		return errors.New("cluster and preview are required")
-	}
+// Validate returns an error for an invalid setting. It does not need Cluster and Preview.
+func (o *Options) Validate() error {
 	switch o.Auth {
-	case auth.Token:
+	case auth.Token, "":
 	case auth.Kubeconfig:
 		if o.OIDC != nil {
 			return fmt.Errorf("auth %s: OIDC requires auth %s", auth.Kubeconfig, auth.Token)

@@ -71,7 +71,10 @@ type Server struct {
 // nothing yet.
 func New(options Options) (*Server, error) {
 	options.setDefaults()
-	if err := options.validate(); err != nil {
+	if options.Cluster == nil || options.Preview == nil {
+		return nil, errors.New("cluster and preview are required")
+	}
+	if err := options.Validate(); err != nil {
 		return nil, err
 	}
 	own := rest.CopyConfig(options.Cluster)

@@ -86,14 +86,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 		log.Info("Turned off", "environment", envAPIServer)
 		return serveHealth(ctx, o.server.BindAddress)
 	}
-	if err := checkNamespaces(o.server.Namespaces); err != nil {
-		return err
-	}
-	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
-		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
-	}
-	o.server.Auth = auth.Method(o.auth)
-	if o.server.OIDC, err = o.oidc(); err != nil {
+	if err := o.validate(); err != nil {
 		return err
 	}
 	o.server.Version = version()
@@ -120,6 +113,24 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	}
 	log.Info("Stopped")
 	return nil
+}
+
+// validate returns an error for an invalid flag. It does not access the cluster.
+func (o *apiServerOptions) validate() (err error) {
+	if err := checkNamespaces(o.server.Namespaces); err != nil {
+		return err
+	}
+	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
+		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
+	}
+	if err := o.translation.options.Validate(); err != nil {
+		return err
+	}
+	o.server.Auth = auth.Method(o.auth)
+	if o.server.OIDC, err = o.oidc(); err != nil {
+		return err
+	}
+	return o.server.Validate()
 }
 
 // oidc returns the issuer of --oidc-config, or nil.

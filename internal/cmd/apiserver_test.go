@@ -3,6 +3,7 @@ package cmd
 import (
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,6 +36,28 @@ func groupsOf(t *testing.T, names ...string) *rest.Config {
 	}))
 	t.Cleanup(server.Close)
 	return &rest.Config{Host: server.URL}
+}
+
+// TestTheAPIServerRefusesBadFlags before it connects to a cluster: there is none.
+func TestTheAPIServerRefusesBadFlags(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	for flags, want := range map[string]string{
+		"--auth=none":                     `auth "none": must be token or kubeconfig`,
+		"--auth=kubeconfig":               "bind address :5000: with auth kubeconfig it must be a loopback address",
+		"--base-domain=my_domain":         `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
+		"--burst=0":                       "--requests-per-second=20 --burst=0: must be more than 0",
+		"--log-level=loud":                "--log-level=loud: must be debug, info or error",
+		"--oidc-config=none.yaml":         "read OIDC configuration: open none.yaml:",
+		"--tls-cert-file=tls.crt":         "TLS needs both a certificate and a key",
+		"--watch-namespaces=cats,Dogs":    `--watch-namespaces: invalid namespace "Dogs"`,
+		"--bind-address=0.0.0.0:5000 now": `unknown command "now" for "darkroom-operator apiserver"`,
+	} {
+		root := newRoot()
+		root.SetArgs(append([]string{"apiserver"}, strings.Fields(flags)...))
+		if err := root.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got error %v, want one that begins with %s", flags, err, want)
+		}
+	}
 }
 
 func TestPreviewsKnowTheAPIVersionsOfTheCluster(t *testing.T) {
