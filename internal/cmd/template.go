@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -54,7 +55,12 @@ The manifests contain the inline credentials of a Darkroom.`,
 		Example: `  darkroom-operator template -f darkroom.yaml
   kubectl get darkroom photos -o yaml | darkroom-operator template -f -
   darkroom-operator template -f darkroom.yaml --values | helm template photos helm-charts/darkroom -f -`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: use -f %[1]s", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return options.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
@@ -222,8 +228,28 @@ func darkroomsIn(raw []byte) ([]*v1alpha1.Darkroom, error) {
 	strict, err := kjson.UnmarshalStrict(raw, darkroom)
 	// Fields that are set by the cluster are ignored, including those of newer versions.
 	strict = slices.DeleteFunc(strict, func(err error) bool { return strings.Contains(err.Error(), `field "status.`) })
-	if err := errors.Join(append(strict, err)...); err != nil {
+	if err := errors.Join(append(strict, mismatch(err))...); err != nil {
 		return nil, fmt.Errorf("invalid Darkroom: %w", err)
 	}
 	return []*v1alpha1.Darkroom{darkroom}, nil
+}
+
+// mismatch says in the words of the schema, and not of Go, that a field has a value of another type.
+func mismatch(err error) error {
+	var of *json.UnmarshalTypeError
+	if !errors.As(err, &of) {
+		return err
+	}
+	wanted := "object"
+	switch of.Type.Kind() {
+	case reflect.Slice:
+		wanted = "array"
+	case reflect.Int32, reflect.Int64:
+		wanted = "integer"
+	case reflect.Bool:
+		wanted = "boolean"
+	case reflect.String:
+		wanted = "string"
+	}
+	return fmt.Errorf("%s: must be of type %s, not %s", of.Field, wanted, of.Value)
 }

@@ -219,7 +219,7 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 		want  []string
 	}{
 		"no file given":            {"", nil, []string{"no file given", "-f FILE"}},
-		"an argument in its place": {"", []string{"darkroom.yaml"}, []string{"darkroom.yaml"}},
+		"an argument in its place": {"", []string{"darkroom.yaml"}, []string{"use -f darkroom.yaml"}},
 		"a file that is not there": {"", []string{"-f", absent}, []string{absent}},
 		"nothing":                  {"", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
 		"no Darkroom":              {"kind: ConfigMap\napiVersion: v1\n", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
@@ -236,7 +236,8 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 			[]string{"-f", "-"},
 			[]string{"-: document 1:", "unknown field", `replica"`},
 		},
-		"a field of another type":  {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"-: document 1:", "spec.replicas"}},
+		"a field of another type":  {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"-: document 1:", "spec.replicas: must be of type integer, not string"}},
+		"one value for a list":     {strings.Replace(good, "spec:", "spec:\n  extraEnv: three", 1), []string{"-f", "-"}, []string{"spec.extraEnv: must be of type array, not string"}},
 		"a field in other letters": {strings.Replace(good, "baseUrl:", "baseURL:", 1), []string{"-f", "-"}, []string{`baseURL"`}},
 		"a field given twice":      {good + "  replicas: 1\n  replicas: 2\n", []string{"-f", "-"}, []string{"replicas"}},
 		"no YAML":                  {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
