@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -419,5 +420,24 @@ dashboards: {enabled: true, labels: {board: images}, annotations: {folder: Image
 	}
 	if kinds["ServiceMonitor"] != 2 || kinds["PrometheusRule"] != 1 || kinds["ConfigMap"] != 2 {
 		t.Errorf("got %v", kinds)
+	}
+}
+
+// Flux makes artifacts of Git repositories without symbolic links. The roles would have no rules.
+func TestAChartWithoutItsFilesIsRefused(t *testing.T) {
+	directory := t.TempDir()
+	original, err := filepath.Abs(filepath.Join(repository, "charts", "darkroom-operator"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates"} {
+		if err := os.Symlink(filepath.Join(original, name), filepath.Join(directory, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, values := range []string{"", "crds: {install: false}"} {
+		if _, err := renderHelm3(t, directory, "darkroom-operator", parse(t, values)); err == nil || !strings.Contains(err.Error(), "packaged chart") {
+			t.Errorf("with %q: got error %v, want one that names the packaged chart", values, err)
+		}
 	}
 }
