@@ -49,7 +49,13 @@ func TestEachChartValueIsReachable(t *testing.T) {
 	excused := func(leaf string) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Keys(unreachable)), func(key string) bool { return covers(key, leaf) })
 	}
-	for _, leaf := range leaves(chart.Values, "") {
+	all := leaves(chart.Values, "")
+	for key := range unreachable {
+		if !slices.ContainsFunc(all, func(leaf string) bool { return covers(key, leaf) }) {
+			t.Errorf("the chart has no value %s: remove it from the list", key)
+		}
+	}
+	for _, leaf := range all {
 		reached := slices.ContainsFunc(slices.Collect(maps.Keys(set)), func(at string) bool { return covers(leaf, at) })
 		switch {
 		case !reached && !excused(leaf):
