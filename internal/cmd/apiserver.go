@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
@@ -92,8 +91,8 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	o.server.Version = version()
 	o.server.Page = web.Page()
 	o.server.Log = log.WithName("apiserver")
-	if o.server.Cluster, err = config.GetConfig(); err != nil {
-		return fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
+	if o.server.Cluster, err = clusterConfig(); err != nil {
+		return err
 	}
 	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
 	served, err := servedVersions(o.server.Cluster)

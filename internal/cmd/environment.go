@@ -1,12 +1,18 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
@@ -69,6 +75,24 @@ func split(text string) []string {
 
 // namespaceFile has the namespace of a pod with a ServiceAccount.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// clusterConfig returns how to reach the cluster: by KUBECONFIG, as a pod, or by ~/.kube/config.
+func clusterConfig() (*rest.Config, error) {
+	files := os.Getenv("KUBECONFIG")
+	exists := func(file string) bool {
+		_, err := os.Stat(file)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	// Without this check it would be reported that no configuration was given.
+	if files != "" && !slices.ContainsFunc(filepath.SplitList(files), exists) {
+		return nil, fmt.Errorf("KUBECONFIG=%s: no such file", files)
+	}
+	kubeconfig, err := config.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
+	}
+	return kubeconfig, nil
+}
 
 // defaultInstallation names an installation after the namespace that it runs in.
 func defaultInstallation() string {

@@ -23,7 +23,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -140,9 +139,9 @@ func (o *managerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kubeconfig, err := config.GetConfig()
+	kubeconfig, err := clusterConfig()
 	if err != nil {
-		return fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
+		return err
 	}
 	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
 	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(crlog.KubeAPIWarningLoggerOptions{Deduplicate: true})

@@ -56,6 +56,19 @@ func TestUnknownCommandsAreErrors(t *testing.T) {
 	}
 }
 
+func TestAKubeconfigThatIsMissingIsNamed(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	missing := filepath.Join(t.TempDir(), "none")
+	t.Setenv("KUBECONFIG", missing)
+	for _, command := range []string{"manager", "apiserver"} {
+		root := newRoot()
+		root.SetArgs([]string{command})
+		if err := root.ExecuteContext(t.Context()); err == nil || err.Error() != "KUBECONFIG="+missing+": no such file" {
+			t.Errorf("%s: got error %v", command, err)
+		}
+	}
+}
+
 // A lease that two installations share would leave one of them without a leader.
 func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
 	shard, err := labels.Parse("shard=a")
