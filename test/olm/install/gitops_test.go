@@ -41,7 +41,8 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 		"argo-cd.md": {"Application", []string{"spec", "source", "helm", "valuesObject"}},
 	} {
 		t.Run(page, func(t *testing.T) {
-			given, found, err := unstructured.NestedMap(gitOpsObject(t, page, values.kind, "darkroom-operator").Object, values.path...)
+			object := gitOpsObject(t, page, values.kind, "darkroom-operator")
+			given, found, err := unstructured.NestedMap(object.Object, values.path...)
 			if err != nil || !found {
 				t.Fatalf("no values at %s: %v", strings.Join(values.path, "."), err)
 			}
@@ -49,7 +50,12 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			manager := mustRender(t, string(text))["Deployment darkroom-system/darkroom-operator-controller-manager"]
+			objects, err := renderChart(t, releaseOf(object), string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The name that the other documents use.
+			manager := byName(objects)["Deployment darkroom-system/darkroom-operator-controller-manager"]
 			if manager == nil {
 				t.Fatal("the manager is not rendered")
 			}
@@ -58,6 +64,17 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 			}
 		})
 	}
+}
+
+// releaseOf is the name that Flux or Argo CD gives to the release of an object.
+func releaseOf(object *unstructured.Unstructured) string {
+	if name, _, _ := unstructured.NestedString(object.Object, "spec", "releaseName"); name != "" {
+		return name
+	}
+	if namespace, _, _ := unstructured.NestedString(object.Object, "spec", "targetNamespace"); namespace != "" {
+		return namespace + "-" + object.GetName()
+	}
+	return object.GetName()
 }
 
 // TestGitOpsPagesNameWhatTheCRDHas is about the health check of Flux and the differences that
