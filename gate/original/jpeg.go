@@ -11,9 +11,15 @@ type JPEG struct {
 	Progressive bool
 	// CMYK files have four components.
 	CMYK bool
-	// Orientation is the orientation of Exif, valid from 1 to 8; zero if there is none.
-	Orientation int
+	// Exif is the segment with the orientation, marker included; empty if there is none.
+	Exif string
+	// Scans is the number of passes over the pixels.
+	Scans int
 }
+
+// maxScans bounds the work of decoding, as a scan of a few bytes is a pass over all pixels.
+// Progressive files of ordinary programs have about ten scans.
+const maxScans = 100
 
 const (
 	markerSOF2 = 0xc2 // start of a progressive frame
@@ -21,59 +27,33 @@ const (
 	markerAPP1 = 0xe1
 )
 
-// scanJPEG reads the segments before the pixels. A malformed file yields what was found:
-// decoding it will fail with a better error.
+// scanJPEG reads all segments. A malformed file yields what was found: decoding it will fail
+// with a better error.
 func scanJPEG(body []byte) JPEG {
 	var found JPEG
-	for rest := body[2:]; len(rest) >= 4 && rest[0] == 0xff; {
-		if rest[1] == 0xff { // fill byte
-			rest = rest[1:]
+	for rest := body[2:]; ; {
+		// Between segments are the pixels of a scan, in which zero follows 0xff.
+		start := bytes.IndexByte(rest, 0xff)
+		if start < 0 || len(rest) < start+4 {
+			return found
+		}
+		rest = rest[start:]
+		marker, length := rest[1], int(binary.BigEndian.Uint16(rest[2:]))
+		if marker < 0xc0 || marker >= 0xd0 && marker < 0xda || marker == 0xff || length < 2 {
+			rest = rest[1:] // no segment
 			continue
 		}
-		length := int(binary.BigEndian.Uint16(rest[2:]))
-		if length < 2 || len(rest) < 2+length {
-			break
-		}
-		switch rest[1] {
+		segment := rest[:min(2+length, len(rest))]
+		rest = rest[len(segment):]
+		switch marker {
 		case markerSOS:
-			return found
+			found.Scans++
 		case markerSOF2:
 			found.Progressive = true
 		case markerAPP1:
-			if found.Orientation == 0 {
-				found.Orientation = orientation(rest[4 : 2+length])
+			if found.Exif == "" && bytes.HasPrefix(segment[4:], []byte("Exif\x00\x00")) {
+				found.Exif = string(segment)
 			}
 		}
-		rest = rest[2+length:]
 	}
-	return found
-}
-
-const tagOrientation = 0x0112
-
-// orientation returns the orientation in an Exif segment, or zero.
-func orientation(segment []byte) int {
-	tiff, ok := bytes.CutPrefix(segment, []byte("Exif\x00\x00"))
-	if !ok || len(tiff) < 8 {
-		return 0
-	}
-	var order binary.ByteOrder = binary.BigEndian
-	if string(tiff[:2]) == "II" {
-		order = binary.LittleEndian
-	}
-	start := uint64(order.Uint32(tiff[4:]))
-	if start+2 > uint64(len(tiff)) {
-		return 0
-	}
-	entries := tiff[start+2:]
-	for range order.Uint16(tiff[start:]) {
-		if len(entries) < 12 {
-			return 0
-		}
-		if order.Uint16(entries) == tagOrientation {
-			return int(order.Uint16(entries[8:]))
-		}
-		entries = entries[12:]
-	}
-	return 0
 }

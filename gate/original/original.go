@@ -45,14 +45,23 @@ func Inspect(body []byte) (Info, error) {
 		info := Info{
 			Format: format, ContentType: "image/" + format,
 			Size:          request.Size{Width: config.Width, Height: config.Height},
-			BytesPerPixel: bytesPerPixel(config.ColorModel),
+			BytesPerPixel: bytesPerPixel(format, config.ColorModel),
 		}
-		if format == "jpeg" {
+		switch format {
+		case "jpeg":
 			info.JPEG = scanJPEG(body)
 			info.JPEG.CMYK = config.ColorModel == color.CMYKModel
+			if info.JPEG.Scans > maxScans {
+				return Info{}, problem.New(http.StatusUnsupportedMediaType, "the original has %d scans; the maximum is %d", info.JPEG.Scans, maxScans)
+			}
 			if info.JPEG.Progressive {
 				// The decoder keeps all coefficients, of four bytes each.
 				info.BytesPerPixel *= 5
+			}
+		case "png":
+			if len(body) > pngInterlace && body[pngInterlace] != 0 {
+				// Each pass is an image of its own, before it is merged.
+				info.BytesPerPixel *= 2
 			}
 		}
 		return info, nil
@@ -64,21 +73,24 @@ func Inspect(body []byte) (Info, error) {
 	return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
 }
 
-func bytesPerPixel(model color.Model) float64 {
+// pngInterlace is the place of the interlace method in a PNG file.
+const pngInterlace = 28
+
+// bytesPerPixel is what the decoder of a format needs for a color model.
+func bytesPerPixel(format string, model color.Model) float64 {
 	if _, ok := model.(color.Palette); ok {
 		return 1
 	}
-	switch model {
-	case color.GrayModel:
-		return 1
-	case color.Gray16Model:
-		return 2
-	case color.YCbCrModel:
+	jpeg := format == "jpeg"
+	switch {
+	case model == color.YCbCrModel:
 		return 3
-	case color.RGBA64Model, color.NRGBA64Model:
-		return 8
+	case jpeg && model == color.GrayModel:
+		return 1
+	case jpeg, model == color.Gray16Model, model == color.RGBA64Model, model == color.NRGBA64Model:
+		return 8 // JPEG files of other models are decoded as YCbCr, and converted
 	}
-	return 4
+	return 4 // a gray PNG file with a transparent color too
 }
 
 // Type returns the media type of an image, derived from its first bytes; empty if it is not an
@@ -100,7 +112,8 @@ func Type(body []byte) string {
 // Measured with Darkroom v0.4.2, a 12-megapixel JPEG takes 68 MiB; this is an upper bound.
 func Weight(info Info, length int64, t request.Transform) int64 {
 	const rgba = 4
-	pixels := float64(info.Size.Pixels())
+	// Decoders of JPEG files round up to blocks of 32 pixels, which matters for narrow images.
+	pixels := float64(request.Size{Width: info.Size.Width + 31, Height: info.Size.Height + 31}.Pixels())
 	scaled := t.Scaled(info.Size)
 	// Scaling is done by columns after rows; the image between them has the result's
 	// width and the original's height.

@@ -2,11 +2,16 @@ package original
 
 import (
 	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -29,7 +34,7 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 		body []byte
 		want Info
 	}{
-		"JPEG": {photo, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 3}},
+		"JPEG": {photo, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 3, JPEG: JPEG{Scans: 1}}},
 		"PNG":  {encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }), Info{Format: "png", ContentType: "image/png", BytesPerPixel: 4}},
 		"PNG with 16 bits": {
 			encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA64(bounds)) }),
@@ -64,13 +69,82 @@ func TestWhatIsNotAnImageIsRefused(t *testing.T) {
 	}
 }
 
-func TestOrientationAndProgression(t *testing.T) {
+func TestSegmentsOfJPEGFiles(t *testing.T) {
 	exif := "\xff\xe1\x00\x22Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"
-	if got := scanJPEG([]byte("\xff\xd8" + exif + "\xff\xc2\x00\x04ab")); got != (JPEG{Progressive: true, Orientation: 6}) {
-		t.Errorf("%+v", got)
+	scan := "\xff\xda\x00\x04ab"
+	pixels := "\x01\xff\x00\xda\xff\xd0\xff\xff"
+	file := "\xff\xd8" + "\xff\xe1\x00\x04ab" + exif + "\xff\xff\xc2\x00\x04ab" + scan + pixels + scan + pixels + "\xff\xd9"
+	if got, want := scanJPEG([]byte(file)), (JPEG{Progressive: true, Exif: exif, Scans: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got := scanJPEG([]byte("\xff\xd8\xff\xff\xff\xc0\x00\x04ab")); got != (JPEG{}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Two hundred scans of eight bytes each are two hundred passes over 12 megapixels.
+func TestAFileThatIsDecodedInManyPassesIsRefused(t *testing.T) {
+	file := "\xff\xd8" + "\xff\xc2\x00\x0b\x08\x0b\xb8\x0f\xa0\x01\x01\x11\x00" + strings.Repeat("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00", 200)
+	if info, err := Inspect([]byte(file)); err == nil || problem.Of(err).Status != 415 {
+		t.Errorf("%+v %v", info, err)
+	}
+}
+
+// grayPNG returns a gray image with a transparent color; interlaced if passes has more than one
+// size.
+func grayPNG(bounds image.Rectangle, depth byte, passes ...image.Point) []byte {
+	file := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
+	chunk := func(kind string, data []byte) {
+		_ = binary.Write(file, binary.BigEndian, uint32(len(data)))
+		sum := crc32.ChecksumIEEE(append([]byte(kind), data...))
+		file.WriteString(kind)
+		file.Write(data)
+		_ = binary.Write(file, binary.BigEndian, sum)
+	}
+	header := binary.BigEndian.AppendUint32(nil, uint32(bounds.Dx()))
+	header = binary.BigEndian.AppendUint32(header, uint32(bounds.Dy()))
+	chunk("IHDR", append(header, depth, 0, 0, 0, byte(min(1, len(passes)-1))))
+	chunk("tRNS", []byte{0, 0})
+	var pixels bytes.Buffer
+	compress := zlib.NewWriter(&pixels)
+	for _, pass := range passes {
+		_, _ = compress.Write(make([]byte, pass.Y*(1+pass.X*int(depth)/8)))
+	}
+	_ = compress.Close()
+	chunk("IDAT", pixels.Bytes())
+	chunk("IEND", nil)
+	return file.Bytes()
+}
+
+func TestDecodersDoNotNeedMoreMemoryThanIsExpected(t *testing.T) {
+	bounds := image.Rect(0, 0, 1024, 1024)
+	var passes []image.Point
+	for _, p := range []image.Point{{8, 8}, {8, 8}, {4, 8}, {4, 4}, {2, 4}, {2, 2}, {1, 2}} {
+		passes = append(passes, image.Pt(1024/p.X, 1024/p.Y))
+	}
+	for name, body := range map[string][]byte{
+		"photograph":                         encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(bounds), nil) }),
+		"gray photograph":                    encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) }),
+		"PNG":                                encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }),
+		"transparent gray PNG":               grayPNG(bounds, 8, bounds.Max),
+		"deep transparent gray PNG":          grayPNG(bounds, 16, bounds.Max),
+		"interlaced transparent gray PNG":    grayPNG(bounds, 8, passes...),
+		"interlaced, deep, transparent gray": grayPNG(bounds, 16, passes...),
+	} {
+		info, err := Inspect(body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, _, err := image.Decode(bytes.NewReader(body)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		runtime.ReadMemStats(&after)
+		needed := float64(after.TotalAlloc-before.TotalAlloc) / float64(info.Size.Pixels())
+		if needed > info.BytesPerPixel+.25 {
+			t.Errorf("%s: %.1f bytes for each pixel, expected %g", name, needed, info.BytesPerPixel)
+		}
 	}
 }
 
@@ -87,6 +161,5 @@ func FuzzInspect(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, body []byte) {
 		_, _ = Inspect(body)
 		_ = scanJPEG(append([]byte("\xff\xd8"), body...))
-		_ = orientation(append([]byte("Exif\x00\x00"), body...))
 	})
 }

@@ -7,6 +7,7 @@ package shrink
 import (
 	"bytes"
 	"image/jpeg"
+	"slices"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
@@ -54,7 +55,8 @@ func JPEG(body []byte, factor int, info original.Info, result request.Size) []by
 	if err := jpeg.Encode(&out, reduced, &jpeg.Options{Quality: quality}); err != nil {
 		return nil
 	}
-	return withOrientation(out.Bytes(), info.JPEG.Orientation)
+	file := out.Bytes()
+	return slices.Concat(file[:2], []byte(info.JPEG.Exif), file[2:]) // Darkroom reads the orientation
 }
 
 // Exact returns a transformation of the shrunk image with the result's size of the original
@@ -66,16 +68,4 @@ func Exact(t request.Transform, size request.Size) request.Transform {
 		t.Fit, t.Width, t.Height = request.FitScale, scaled.Width, scaled.Height
 	}
 	return t
-}
-
-// withOrientation inserts an Exif segment with nothing but the orientation.
-func withOrientation(file []byte, orientation int) []byte {
-	if orientation < 2 || orientation > 8 {
-		return file
-	}
-	segment := []byte("\xff\xe1\x00\x22Exif\x00\x00" + // APP1, 34 bytes
-		"MM\x00\x2a\x00\x00\x00\x08" + // TIFF, big endian, the directory follows
-		"\x00\x01" + "\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(rune(orientation)) + "\x00\x00" + // one entry
-		"\x00\x00\x00\x00") // the last directory
-	return append(append(file[:2:2], segment...), file[2:]...)
 }
