@@ -158,7 +158,7 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		for h.sending.count() > 0 && time.Since(start) < time.Hour {
+		for h.sending.kept() > 0 && time.Since(start) < time.Hour {
 			time.Sleep(time.Second)
 		}
 		if took := time.Since(start); took < 30*time.Second || took > 2*time.Minute {
@@ -169,10 +169,66 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 	})
 }
 
-func (l *ledger) count() int {
+func (l *ledger) kept() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.readers)
+	return l.total
+}
+
+// stuck is a client that does not read its response.
+type stuck struct {
+	*httptest.ResponseRecorder
+	late context.Context
+	end  context.CancelFunc
+}
+
+func (s stuck) Write([]byte) (int, error) {
+	<-s.late.Done()
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (s stuck) SetWriteDeadline(at time.Time) error {
+	if !at.After(time.Now()) {
+		s.end()
+	}
+	return nil
+}
+
+func TestAClientThatDoesNotReadDoesNotTakeTheMemoryOfOthers(t *testing.T) {
+	h := newHandler(t, 1<<20, 32<<20, "", 0)
+	ask := func(client, path string, w http.ResponseWriter) {
+		request := httptest.NewRequest(http.MethodGet, path, nil)
+		request.RemoteAddr = client + ":1"
+		h.ServeHTTP(w, request)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		refused := 0
+		for i := range 10 {
+			late, end := context.WithCancel(ctx)
+			reader := stuck{httptest.NewRecorder(), late, end}
+			go ask("192.0.2.1", fmt.Sprintf("/%d.png", i), reader)
+			synctest.Wait()
+			if reader.Code == http.StatusServiceUnavailable {
+				refused++
+			}
+		}
+		if kept := h.sending.kept(); kept > h.Pipeline.Memory/10 || refused != 7 {
+			t.Errorf("%d bytes are kept, %d refused", kept, refused)
+		}
+		for i := range 10 {
+			honest := httptest.NewRecorder()
+			ask(fmt.Sprintf("198.51.100.%d", i), "/honest.png", honest)
+			if honest.Code != http.StatusOK {
+				t.Errorf("another client: %d", honest.Code)
+			}
+		}
+		leave()
+		synctest.Wait()
+		if kept := h.sending.kept(); kept != 0 {
+			t.Errorf("%d bytes are kept after all have left", kept)
+		}
+	})
 }
 
 func TestIdleConnectionsMakePlaceForOthers(t *testing.T) {

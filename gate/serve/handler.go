@@ -61,11 +61,14 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (State, error) {
 	if err != nil {
 		return None, err
 	}
-	entry, state, err := h.Pipeline.Get(r.Context(), clientOf(r), parsed)
+	client := clientOf(r)
+	entry, state, err := h.Pipeline.Get(r.Context(), client, parsed)
 	if err != nil {
 		return state, err
 	}
-	release, err := h.sending.hold(entry, h.Pipeline.Memory/10)
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second))
+	release, err := h.sending.hold(client, entry, h.Pipeline.Memory/10, func() { _ = control.SetWriteDeadline(time.Now()) })
 	if err != nil {
 		return state, err
 	}
@@ -84,8 +87,6 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, entry *cache.Entr
 	header.Set("ETag", entry.ETag)
 	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(h.CacheTTL/time.Second)))
 	header.Set("X-Content-Type-Options", "nosniff")
-	deadline := time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second)
-	_ = http.NewResponseController(w).SetWriteDeadline(deadline) // not supported by test recorders
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body))
 }
 

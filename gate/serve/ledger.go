@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,33 +11,74 @@ import (
 )
 
 // ledger bounds the memory of entries that are being sent, which slow clients can keep after
-// the cache has dropped them. An entry counts once, however many clients read it.
+// the cache has dropped them. An entry counts once, however many clients read it. When there
+// is no memory left, the client that keeps most of it loses its oldest responses.
 type ledger struct {
-	mu      sync.Mutex
-	total   int64
-	readers map[*cache.Entry]int
+	mu       sync.Mutex
+	total    int64
+	readers  map[*cache.Entry]int
+	sendings []*sending // the oldest first
 }
 
-// hold counts a reader of an entry until release is called. The error is a problem.
-func (l *ledger) hold(e *cache.Entry, budget int64) (release func(), err error) {
+type sending struct {
+	client string
+	entry  *cache.Entry
+	cut    func()
+}
+
+// hold counts a response until release is called. The error is a problem. If others need the
+// memory, cut is called, which must end the response.
+func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	size := int64(len(e.Body))
+	for l.readers[e] == 0 && l.total > 0 && l.total+size > budget {
+		oldest := l.oldestOfLargest(client, size)
+		if oldest == nil {
+			return nil, problem.New(http.StatusServiceUnavailable, "too many large responses are being sent; retry later").Retry(2 * time.Second)
+		}
+		oldest.cut()
+		l.drop(oldest)
+	}
 	if l.readers == nil {
 		l.readers = map[*cache.Entry]int{}
 	}
-	if l.readers[e] == 0 {
-		if l.total > 0 && l.total+int64(len(e.Body)) > budget {
-			return nil, problem.New(http.StatusServiceUnavailable, "too many large responses are being sent; retry later").Retry(2 * time.Second)
-		}
-		l.total += int64(len(e.Body))
+	if l.readers[e]++; l.readers[e] == 1 {
+		l.total += size
 	}
-	l.readers[e]++
+	s := &sending{client, e, cut}
+	l.sendings = append(l.sendings, s)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.readers[e]--; l.readers[e] == 0 {
-			delete(l.readers, e)
-			l.total -= int64(len(e.Body))
-		}
+		l.drop(s)
 	}, nil
+}
+
+// oldestOfLargest returns the oldest response of the client that keeps most, provided that it
+// keeps more than another one would with a response of this size.
+func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
+	kept := map[string]int64{other: size}
+	for _, s := range l.sendings {
+		kept[s.client] += int64(len(s.entry.Body))
+	}
+	most := kept[other]
+	for _, s := range l.sendings {
+		if kept[s.client] > most {
+			oldest, most = s, kept[s.client]
+		}
+	}
+	return oldest
+}
+
+func (l *ledger) drop(s *sending) {
+	at := slices.Index(l.sendings, s)
+	if at < 0 {
+		return // cut before
+	}
+	l.sendings = slices.Delete(l.sendings, at, at+1)
+	if l.readers[s.entry]--; l.readers[s.entry] == 0 {
+		delete(l.readers, s.entry)
+		l.total -= int64(len(s.entry.Body))
+	}
 }
