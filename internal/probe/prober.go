@@ -2,14 +2,13 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 )
 
 const (
@@ -36,8 +35,6 @@ type Options struct {
 	// Concurrency is the number of probes at one time; at least 1. Targets whose last
 	// probe had no answer get at most half of it, so that they do not hold up others.
 	Concurrency int
-	// Clock tells when probes are due; nil means the real one.
-	Clock clock.Clock
 	// Random returns numbers from 0 to 1 for the jitter; nil means pseudo-random ones.
 	Random func() float64
 }
@@ -50,59 +47,53 @@ type Prober struct {
 	Changed func([]types.NamespacedName)
 
 	options Options
-	// wake interrupts the wait for the next probe.
-	wake chan struct{}
+	// slots are the probes at one time, and unanswered those of targets whose last probe
+	// had no answer.
+	slots, unanswered *semaphore.Weighted
+	underway          sync.WaitGroup
 
 	mu      sync.Mutex
 	targets map[types.NamespacedName]*entry
-	// ready and stalled hold the targets that wait for their next probe: those that
-	// answered last time or are new, and those that did not.
-	ready, stalled queue
-	// stalling is the number of probes of stalled targets under way.
-	stalling int
+	// ctx is that of Start; nil before.
+	ctx context.Context //nolint:containedctx // probes begin later
+}
+
+// Sample is the last probe of a Darkroom, as metrics report it.
+type Sample struct {
+	// Served reports whether the probe was served its image.
+	Served bool
+	// Duration is the time that the probe took.
+	Duration time.Duration
 }
 
 // entry is a target and its history.
 type entry struct {
 	key    types.NamespacedName
 	target Target
-	// due is the time of the next probe, index the place in a queue; -1 while a probe
-	// is under way.
-	due   time.Time
-	index int
-	// stalled: the last probe had no answer, or none in time.
-	stalled bool
-	// cancel ends the probe under way; nil while there is none. Its outcome does not
+	// stop ends the wait for the next probe, or the probe under way, whose outcome does not
 	// count then.
-	cancel context.CancelCauseFunc
+	stop context.CancelFunc
 
 	result Result
-	// last is the outcome of the last probe, which took duration; probed reports
-	// whether there was one.
-	last     Outcome
+	// last is the outcome of the last probe, which took duration; nil if there was none.
+	last     *Outcome
 	duration time.Duration
-	probed   bool
 	// failures is the number of failures since the last success, alike the number of
 	// outcomes that are the same as the last one, without another between.
 	failures, alike int
 }
 
-// errSuperseded is the cause of the end of a probe whose target changed meanwhile.
-var errSuperseded = errors.New("the target of the probe has changed")
-
 // New returns a prober without targets.
 func New(options Options) *Prober {
-	if options.Clock == nil {
-		options.Clock = clock.RealClock{}
-	}
 	if options.Random == nil {
 		options.Random = rand.Float64
 	}
-	options.Concurrency = max(options.Concurrency, 1)
+	concurrency := int64(max(options.Concurrency, 1))
 	return &Prober{
-		options: options,
-		wake:    make(chan struct{}, 1),
-		targets: map[types.NamespacedName]*entry{},
+		options:    options,
+		slots:      semaphore.NewWeighted(concurrency),
+		unanswered: semaphore.NewWeighted(max(concurrency/2, 1)),
+		targets:    map[types.NamespacedName]*entry{},
 	}
 }
 
@@ -117,7 +108,7 @@ func (p *Prober) Set(key types.NamespacedName, target Target) {
 	e, found := p.targets[key]
 	switch {
 	case !found:
-		e = &entry{key: key, index: -1}
+		e = &entry{key: key, stop: func() {}}
 		e.forget()
 		p.targets[key] = e
 	case e.target == target:
@@ -126,8 +117,7 @@ func (p *Prober) Set(key types.NamespacedName, target Target) {
 		e.forget()
 	}
 	e.target = target
-	p.withdraw(e)
-	p.enqueue(e, p.options.Clock.Now())
+	p.schedule(e, 0)
 }
 
 // Remove ends the probes of a Darkroom and forgets its result.
@@ -135,7 +125,7 @@ func (p *Prober) Remove(key types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e, found := p.targets[key]; found {
-		p.withdraw(e)
+		e.stop()
 		delete(p.targets, key)
 	}
 }
@@ -150,87 +140,86 @@ func (p *Prober) Result(key types.NamespacedName) Result {
 	return Result{Status: metav1.ConditionUnknown}
 }
 
+// Last returns the last probe of a Darkroom, and whether there was one. Only the leader
+// probes, so it has none anywhere else.
+func (p *Prober) Last(key types.NamespacedName) (Sample, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, found := p.targets[key]
+	if !found || e.last == nil {
+		return Sample{}, false
+	}
+	return Sample{Served: e.last.Served(), Duration: e.duration}, true
+}
+
 // Start probes until the context ends, and returns when no probe is under way. It
 // implements manager.Runnable.
 func (p *Prober) Start(ctx context.Context) error {
-	var underway sync.WaitGroup
-	defer underway.Wait()
-	slots := make(chan struct{}, p.options.Concurrency)
-	for {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return nil
-		}
-		probe, wait := p.next(ctx)
-		if probe != nil {
-			underway.Go(func() {
-				probe()
-				<-slots
-				p.poke()
-			})
-			continue
-		}
-		<-slots
-		timer := p.options.Clock.NewTimer(wait)
-		select {
-		case <-timer.C():
-		case <-p.wake:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		}
-		timer.Stop()
-	}
-}
-
-// next returns a probe that is due, or the time until one may be.
-func (p *Prober) next(ctx context.Context) (probe func(), wait time.Duration) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := p.options.Clock.Now()
-	wait = time.Hour
-	for _, q := range []*queue{&p.ready, &p.stalled} {
-		if q.Len() == 0 || q == &p.stalled && p.stalling >= max(p.options.Concurrency/2, 1) {
-			continue
-		}
-		if e := (*q)[0]; !e.due.After(now) {
-			q.remove(e)
-			return p.begin(ctx, e), 0
-		}
-		wait = min(wait, (*q)[0].due.Sub(now))
+	p.ctx = ctx
+	for _, e := range p.targets {
+		p.schedule(e, 0) //nolint:contextcheck // it uses p.ctx
 	}
-	return nil, wait
+	p.mu.Unlock()
+	<-ctx.Done()
+	p.mu.Lock() // no probe begins after this
+	for _, e := range p.targets {
+		e.stop()
+	}
+	p.mu.Unlock()
+	p.underway.Wait()
+	return nil
 }
 
-// begin returns the probe of a target. The lock is held.
-func (p *Prober) begin(ctx context.Context, e *entry) func() {
-	ctx, cancel := context.WithCancelCause(ctx)
-	e.cancel = cancel
-	target, stalled := e.target, e.stalled
-	if stalled {
-		p.stalling++
+// schedule probes a target after some time, in place of what it waits for. The lock is held.
+func (p *Prober) schedule(e *entry, after time.Duration) {
+	e.stop()
+	if p.ctx == nil {
+		return // Start follows
 	}
-	return func() {
-		defer cancel(nil)
-		began := p.options.Clock.Now()
-		outcome := p.options.Probe(ctx, e.key, target)
-		duration := p.options.Clock.Since(began)
+	ctx, cancel := context.WithCancel(p.ctx)
+	timer := time.AfterFunc(after, func() { p.probe(ctx, e) })
+	e.stop = func() {
+		timer.Stop()
+		cancel()
+	}
+}
 
-		p.mu.Lock()
-		if stalled {
-			p.stalling--
-		}
-		changed := false
-		if ctx.Err() == nil { // else the target has changed, or the prober stops
-			e.cancel = nil
-			changed = e.record(outcome, duration)
-			p.enqueue(e, p.options.Clock.Now().Add(p.pause(e)))
-		}
+// probe probes a target once, and schedules the next probe unless the context has ended: then
+// the target has changed, or the prober stops.
+func (p *Prober) probe(ctx context.Context, e *entry) {
+	p.mu.Lock()
+	if ctx.Err() != nil {
 		p.mu.Unlock()
-		if changed && p.Changed != nil {
-			p.Changed([]types.NamespacedName{e.key})
+		return
+	}
+	p.underway.Add(1)
+	defer p.underway.Done()
+	target, isAnswered := e.target, e.last == nil || e.last.answered()
+	p.mu.Unlock()
+
+	if !isAnswered {
+		if p.unanswered.Acquire(ctx, 1) != nil {
+			return
 		}
+		defer p.unanswered.Release(1)
+	}
+	if p.slots.Acquire(ctx, 1) != nil {
+		return
+	}
+	defer p.slots.Release(1)
+	began := time.Now()
+	outcome := p.options.Probe(ctx, e.key, target)
+
+	p.mu.Lock()
+	isChanged := false
+	if ctx.Err() == nil {
+		isChanged = e.record(outcome, time.Since(began))
+		p.schedule(e, p.pause(e)) //nolint:contextcheck // that of the next probe
+	}
+	p.mu.Unlock()
+	if isChanged && p.Changed != nil {
+		p.Changed([]types.NamespacedName{e.key})
 	}
 }
 
@@ -243,69 +232,34 @@ func (p *Prober) pause(e *entry) time.Duration {
 	return period - time.Duration(jitter*p.options.Random()*float64(period))
 }
 
-// enqueue has a target probed at a time. The lock is held.
-func (p *Prober) enqueue(e *entry, due time.Time) {
-	e.due = due
-	if e.stalled {
-		p.stalled.add(e)
-	} else {
-		p.ready.add(e)
-	}
-	p.poke()
-}
-
-// withdraw takes a target out of its queue, or ends its probe. The lock is held.
-func (p *Prober) withdraw(e *entry) {
-	switch {
-	case e.cancel != nil:
-		e.cancel(errSuperseded)
-		e.cancel = nil
-	case e.index >= 0 && e.stalled:
-		p.stalled.remove(e)
-	case e.index >= 0:
-		p.ready.remove(e)
-	}
-}
-
-func (p *Prober) poke() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
-
 // forget drops what was found of a target.
 func (e *entry) forget() {
 	e.result = Result{Status: metav1.ConditionUnknown}
 	e.failures, e.alike = 0, 0
-	e.last, e.probed = Outcome{}, false
+	e.last = nil
 }
 
 // record adds an outcome to the history and reports whether the result has changed.
 func (e *entry) record(outcome Outcome, duration time.Duration) (changed bool) {
-	if e.probed && outcome == e.last {
-		e.alike++
-	} else {
-		e.alike = 1
+	if e.last == nil || outcome != *e.last {
+		e.alike = 0
 	}
-	e.last, e.duration, e.probed = outcome, duration, true
-	e.stalled = !outcome.Served() && outcome.StatusCode == 0
+	e.alike++
+	e.last, e.duration = &outcome, duration
 	before := e.result
-	switch {
-	case outcome.Served():
+	if outcome.Served() {
 		e.failures = 0
 		e.result = Result{metav1.ConditionTrue, outcome}
-	default:
-		e.failures++
-		// A result that is False changes its reason only after as many failures for the new
-		// one.
-		count := e.failures
-		if before.Status == metav1.ConditionFalse {
-			count = e.alike
-		}
-		if count >= e.target.FailureThreshold {
-			e.result = Result{metav1.ConditionFalse, outcome}
-		}
+		return e.result != before
+	}
+	e.failures++
+	// A result that is False changes its reason only after as many failures for the new one.
+	count := e.failures
+	if before.Status == metav1.ConditionFalse {
+		count = e.alike
+	}
+	if count >= e.target.FailureThreshold {
+		e.result = Result{metav1.ConditionFalse, outcome}
 	}
 	return e.result != before
 }

@@ -34,8 +34,6 @@ type Target struct {
 	Timeout time.Duration
 	// FailureThreshold is the number of consecutive failures that make a Darkroom fail.
 	FailureThreshold int
-	// Generation is that of the resource. A new one is probed at once.
-	Generation int64
 	// Pod is the one that is asked; zero means the Service. What was found of one applies to
 	// the others of the same revision.
 	Pod Pod
@@ -84,7 +82,6 @@ func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
 		Period:           seconds(probe.PeriodSeconds, defaultPeriod),
 		Timeout:          seconds(probe.TimeoutSeconds, defaultTimeout),
 		FailureThreshold: int(ptr.Deref(probe.FailureThreshold, defaultFailureThreshold)),
-		Generation:       darkroom.Generation,
 	}
 	if target.Source == "" {
 		target.Source = v1alpha1.WebFolder

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,32 +11,33 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-func TestProbesOfAPodGoToItsAddress(t *testing.T) {
-	pod := Pod{Name: "photos-1", IP: "fd00::7", Port: "3000"}
-	if got := NewClient().podAddress("team-a", pod); got != "http://[fd00::7]:3000" {
-		t.Errorf("address %s", got)
+func TestProbesGoToTheAddressOfTheServiceOrThePod(t *testing.T) {
+	address := strings.TrimPrefix(serve(t, answer(200, "image/png", encodedImage(t, "png", 16, 16))), "http://")
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := NewClientVia(ViaService, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]func(*Target){
+		"the Service": func(target *Target) { target.Address = address },
+		"a pod":       func(target *Target) { target.Pod = Pod{Name: "photos-1", IP: host, Port: port} },
+	} {
+		if got := client.ProbeDarkroom(t.Context(), photos, cat(to)); !got.Served() {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+	if got := client.ProbeDarkroom(t.Context(), photos, cat()); got.Reason != v1alpha1.ReasonUnreachable {
+		t.Errorf("without an address: got %+v", got)
 	}
 	proxy, err := NewClientVia(ViaAPIServer, &rest.Config{Host: "https://api.example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := proxy.podAddress("team-a", pod); got != "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy" {
+	if got := proxy.podAddress("team-a", Pod{Name: "photos-1", Port: "3000"}); got != "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy" {
 		t.Errorf("through the API server: %s", got)
-	}
-}
-
-func TestProbesOfAServiceGoToItsAddress(t *testing.T) {
-	client, err := NewClientVia(ViaService, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := serve(t, answer(200, "image/png", encodedImage(t, "png", 16, 16)))
-	at := func(target *Target) { target.Address = strings.TrimPrefix(address, "http://") }
-	if got := client.ProbeDarkroom(t.Context(), photos, cat(at)); !got.Served() {
-		t.Errorf("got %+v", got)
-	}
-	if got := client.ProbeDarkroom(t.Context(), photos, cat()); got.Reason != v1alpha1.ReasonUnreachable {
-		t.Errorf("without an address: got %+v", got)
 	}
 }
 
@@ -74,14 +76,6 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 		}
 		if token != "Bearer token" {
 			t.Errorf("%s: authorized by %q", name, token)
-		}
-	}
-}
-
-func TestOnlyKnownWaysAreAccepted(t *testing.T) {
-	for via, want := range map[Via]string{ViaOff: ErrOff.Error(), "ingress": "must be service, apiserver or off", "": "must be service, apiserver or off"} {
-		if _, err := NewClientVia(via, nil); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", via, err, want)
 		}
 	}
 }

@@ -264,7 +264,7 @@ func TestTheTargetOfAProbeFollowsThePods(t *testing.T) {
 	darkroom := withProbe(photos()).Obj()
 	want := probe.Target{
 		Path: "/cat.jpg", Source: v1alpha1.WebFolder, Period: time.Minute, Timeout: 10 * time.Second,
-		FailureThreshold: 3, Generation: 2, Revision: "a/1", Address: "10.0.0.9:80",
+		FailureThreshold: 3, Revision: "a/1", Address: "10.0.0.9:80",
 	}
 	targetOf := func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) probe.Target {
 		return targetOf(Observation{Darkroom: darkroom, Deployment: deployment, Service: service()})
