@@ -10,6 +10,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // newHandler wraps the routes in the middlewares, from the innermost to the outermost.
@@ -41,6 +42,9 @@ func Document(version string) ([]byte, error) {
 }
 
 func encode(api huma.API) ([]byte, error) {
+	if err := wire.Describe(api.OpenAPI().Components.Schemas); err != nil {
+		return nil, err
+	}
 	document, err := json.MarshalIndent(api.OpenAPI(), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode OpenAPI document: %w", err)

@@ -35,8 +35,8 @@ type Definition struct {
 	rules      *cel.Validator
 }
 
-// New reads the CRD of this version of the operator.
-func New() (*Definition, error) {
+// Schema returns the schema of Darkrooms in the CRD of this version of the operator.
+func Schema() (*apiextensionsv1.JSONSchemaProps, error) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.UnmarshalStrict(crd.Darkrooms, definition); err != nil {
 		return nil, fmt.Errorf("read CRD: %w", err)
@@ -47,9 +47,17 @@ func New() (*Definition, error) {
 	if at < 0 || definition.Spec.Versions[at].Schema == nil {
 		return nil, errors.New("read CRD: no schema for " + v1alpha1.GroupVersion.Version)
 	}
-	props := &apiextensions.JSONSchemaProps{}
-	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(definition.Spec.Versions[at].Schema.OpenAPIV3Schema, props, nil)
+	return definition.Spec.Versions[at].Schema.OpenAPIV3Schema, nil
+}
+
+// New reads the CRD of this version of the operator.
+func New() (*Definition, error) {
+	schema, err := Schema()
 	if err != nil {
+		return nil, err
+	}
+	props := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(schema, props, nil); err != nil {
 		return nil, fmt.Errorf("convert schema of CRD: %w", err)
 	}
 	out := &Definition{}

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -153,7 +154,7 @@ func typeProblem(err error) problem.Field {
 }
 
 // embedded are the Go types whose fields are those of the type around them in JSON.
-var embedded = []string{reflect.TypeFor[Settings]().Name(), reflect.TypeFor[SourceFields]().Name()}
+var embedded = []string{reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name()}
 
 // fieldName returns the path of a field in JSON: Go's decoder has the names of embedded
 // types in it.

@@ -17,14 +17,14 @@ type DarkroomInput struct {
 	Namespace   string            `json:"namespace,omitempty" doc:"Namespace; in POST it defaults to default; if set in PUT and PATCH, it must match the path"`
 	Labels      map[string]string `json:"labels,omitempty" doc:"Unchanged if omitted in PUT"`
 	Annotations map[string]string `json:"annotations,omitempty" doc:"Unchanged if omitted in PUT"`
-	Settings
-	Source   SourceInput   `json:"source" doc:"Source of the original images"`
+	v1alpha1.DarkroomSpec
+	Source   SourceInput   `json:"source"`
 	ExtraEnv []EnvVarInput `json:"extraEnv,omitempty" doc:"Additional environment variables. A variable without value and valueFrom keeps its literal value"`
 }
 
 // SourceInput is a source in requests.
 type SourceInput struct {
-	SourceFields
+	v1alpha1.Source
 	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted and the keys go to the same service: type and endpoint do not change"`
 	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; use credentialsSecretRef instead where possible"`
 }
@@ -61,27 +61,14 @@ func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 			out.Annotations[corev1.LastAppliedConfigAnnotation] = applied
 		}
 	}
-	out.Spec = v1alpha1.DarkroomSpec{
-		Source:   v1alpha1.Source{AccessKey: in.Source.AccessKey, SecretKey: in.Source.SecretKey},
-		ExtraEnv: expandEnv(in.ExtraEnv, before.Spec.ExtraEnv),
-	}
-	carry(&out.Spec, &in.Settings)
-	carry(&out.Spec.Source, &in.Source.SourceFields)
+	out.Spec = in.DarkroomSpec
+	out.Spec.Source = in.Source.Source
+	out.Spec.Source.AccessKey, out.Spec.Source.SecretKey = in.Source.AccessKey, in.Source.SecretKey
+	out.Spec.ExtraEnv = expandEnv(in.ExtraEnv, before.Spec.ExtraEnv)
 	if keepsKeys(in, &out.Spec, &before.Spec) {
 		out.Spec.Source.AccessKey, out.Spec.Source.SecretKey = before.Spec.Source.AccessKey, before.Spec.Source.SecretKey
 	}
 	return out
-}
-
-// carry copies the fields that two structs have in common, by their names. Pointers, maps and
-// slices are shared.
-func carry(to, from any) {
-	target, source := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
-	for i := range target.NumField() {
-		if value := source.FieldByName(target.Type().Field(i).Name); value.IsValid() {
-			target.Field(i).Set(value)
-		}
-	}
 }
 
 // keepsKeys reports whether inline keys are kept. They are not if a Secret is referenced, or

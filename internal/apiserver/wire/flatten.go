@@ -19,7 +19,7 @@ func Flatten(in *v1alpha1.Darkroom) Darkroom {
 		Namespace:       in.Namespace,
 		Labels:          in.Labels,
 		Annotations:     shownAnnotations(in.Annotations),
-		Settings:        flattenSettings(&in.Spec),
+		DarkroomSpec:    settingsOf(&in.Spec),
 		Source:          flattenSource(&in.Spec.Source),
 		ExtraEnv:        flattenEnv(in.Spec.ExtraEnv),
 		UID:             string(in.UID),
@@ -45,17 +45,19 @@ func shownAnnotations(in map[string]string) map[string]string {
 // FlattenRevision returns the settings of a revision that was made from a spec. It shares maps and
 // slices with the spec.
 func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
-	return &RevisionSettings{flattenSettings(spec), flattenSource(&spec.Source), flattenEnv(spec.ExtraEnv)}
+	return &RevisionSettings{settingsOf(spec), flattenSource(&spec.Source), flattenEnv(spec.ExtraEnv)}
 }
 
-func flattenSettings(spec *v1alpha1.DarkroomSpec) (out Settings) {
-	carry(&out, spec)
+// settingsOf returns a spec without the fields that bodies hide.
+func settingsOf(spec *v1alpha1.DarkroomSpec) v1alpha1.DarkroomSpec {
+	out := *spec
+	out.Source, out.ExtraEnv = v1alpha1.Source{}, nil
 	return out
 }
 
 func flattenSource(in *v1alpha1.Source) Source {
-	out := Source{}
-	carry(&out.SourceFields, in)
+	out := Source{Source: *in}
+	out.Source.AccessKey, out.Source.SecretKey = "", ""
 	switch {
 	case in.CredentialsSecretRef != nil:
 		out.Credentials = credentialsSecretRef
@@ -74,34 +76,10 @@ func flattenEnv(in []corev1.EnvVar) []EnvVar {
 }
 
 func flattenStatus(in *v1alpha1.DarkroomStatus) Status {
-	out := Status{
-		Phase:              in.Phase,
-		Message:            in.Message,
-		Domains:            in.Domains,
-		URL:                in.URL,
-		Version:            in.Version,
-		Address:            in.Address,
-		Replicas:           in.Replicas,
-		ReadyReplicas:      in.ReadyReplicas,
-		Pods:               in.Pods,
-		ObservedGeneration: max(in.ObservedGeneration, 0), // -1 means that nothing was observed yet
-	}
-	if out.Domains == nil {
-		out.Domains = []string{}
-	}
+	out := Status{DarkroomStatus: *in, Domains: append([]string{}, in.Domains...)}
+	out.ObservedGeneration = max(in.ObservedGeneration, 0) // -1 means that nothing was observed yet
 	if in.DeployedRelease != nil {
 		out.Release = in.DeployedRelease.Name
-	}
-	for i := range in.Conditions {
-		condition := &in.Conditions[i]
-		out.Conditions = append(out.Conditions, Condition{
-			Type:               condition.Type,
-			Status:             string(condition.Status),
-			Reason:             condition.Reason,
-			Message:            condition.Message,
-			ObservedGeneration: condition.ObservedGeneration,
-			LastTransitionTime: Time(&condition.LastTransitionTime),
-		})
 	}
 	return out
 }

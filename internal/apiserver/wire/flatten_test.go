@@ -10,65 +10,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
-
-// jsonNames returns the names that the fields of a struct have in JSON, those of
-// embedded structs included.
-func jsonNames(of reflect.Type) []string {
-	var out []string
-	for _, field := range reflect.VisibleFields(of) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-func TestEveryFieldOfTheResourceIsReachable(t *testing.T) {
-	for name, c := range map[string]struct {
-		resource, input, shown reflect.Type
-		writeOnly              []string
-	}{
-		"spec": {
-			reflect.TypeFor[v1alpha1.DarkroomSpec](), reflect.TypeFor[DarkroomInput](), reflect.TypeFor[Darkroom](), nil,
-		},
-		"source": {
-			reflect.TypeFor[v1alpha1.Source](), reflect.TypeFor[SourceInput](), reflect.TypeFor[Source](), []string{"accessKey", "secretKey"},
-		},
-		"extraEnv": {
-			reflect.TypeFor[corev1.EnvVar](), reflect.TypeFor[EnvVarInput](), reflect.TypeFor[EnvVar](), []string{"value"},
-		},
-	} {
-		input, shown := jsonNames(c.input), jsonNames(c.shown)
-		for _, field := range jsonNames(c.resource) {
-			if !slices.Contains(input, field) {
-				t.Errorf("%s.%s cannot be written", name, field)
-			}
-			if secret := slices.Contains(c.writeOnly, field); secret == slices.Contains(shown, field) {
-				t.Errorf("%s.%s is shown: %t", name, field, secret)
-			}
-		}
-	}
-}
-
-// TestEveryFieldOfTheSpecIsCarriedOver, because it has the same name and type in bodies and in the resource.
-func TestEveryFieldOfTheSpecIsCarriedOver(t *testing.T) {
-	for body, resource := range map[reflect.Type]reflect.Type{
-		reflect.TypeFor[Settings]():     reflect.TypeFor[v1alpha1.DarkroomSpec](),
-		reflect.TypeFor[SourceFields](): reflect.TypeFor[v1alpha1.Source](),
-	} {
-		for _, field := range reflect.VisibleFields(body) {
-			if in, found := resource.FieldByName(field.Name); !found || in.Type != field.Type {
-				t.Errorf("%s of %s is not carried over", field.Name, body)
-			}
-		}
-	}
-}
 
 // TestAResponseThatIsSentBackChangesNothing in the sample that has all fields.
 func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
@@ -95,27 +43,63 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	}
 }
 
-func TestEveryFieldOfTheStatusIsShown(t *testing.T) {
-	shown := jsonNames(reflect.TypeFor[Status]())
-	for _, field := range jsonNames(reflect.TypeFor[v1alpha1.DarkroomStatus]()) {
-		switch field {
-		case "selector": // only for the scale subresource
-		case "deployedRelease": // shown as release
-		default:
-			if !slices.Contains(shown, field) {
-				t.Errorf("status.%s is not shown", field)
+// TestBodiesHaveTheFieldsOfTheResource and none that could hold a credential; all are described.
+func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
+	registry := NewRegistry()
+	NewDecoder(registry)
+	registry.Schema(reflect.TypeFor[Darkroom](), true, "")
+	registry.Schema(reflect.TypeFor[RevisionSettings](), true, "")
+	if err := Describe(registry); err != nil {
+		t.Fatal(err)
+	}
+	darkroom, err := definition.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, status := darkroom.Properties["spec"], darkroom.Properties["status"]
+	source, variable := spec.Properties["source"], spec.Properties["extraEnv"].Items.Schema
+	for body, c := range map[string]struct {
+		resource apiextensionsv1.JSONSchemaProps
+		without  []string
+	}{
+		"DarkroomInput":    {resource: spec},
+		"Darkroom":         {resource: spec},
+		"RevisionSettings": {resource: spec},
+		"SourceInput":      {resource: source},
+		"Source":           {source, []string{"accessKey", "secretKey"}},
+		"EnvVarInput":      {resource: *variable},
+		"EnvVar":           {*variable, []string{"value"}},
+		"Status":           {status, []string{"selector", "deployedRelease"}},
+	} {
+		raw, err := json.Marshal(registry.Map()[body])
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := struct {
+			Properties map[string]struct{ Description string }
+		}{}
+		if err := json.Unmarshal(raw, &schema); err != nil {
+			t.Fatal(err)
+		}
+		for field := range c.resource.Properties {
+			property, has := schema.Properties[field]
+			if has == slices.Contains(c.without, field) {
+				t.Errorf("%s has %s: %t", body, field, has)
+			}
+			if has && property.Description == "" && !strings.HasPrefix(body, "EnvVar") {
+				t.Errorf("%s.%s is not described", body, field)
 			}
 		}
 	}
-	status := v1alpha1.DarkroomStatus{
-		Phase: "Ready", Message: "m", Domains: []string{"cats.example.com"}, URL: "https://cats.example.com", Version: "v1",
-		Address: "http://cats", Replicas: 2, ReadyReplicas: 1, Pods: "1/2", ObservedGeneration: 3,
-		DeployedRelease: &v1alpha1.DeployedRelease{Name: "cats"}, Conditions: []v1alpha1.Condition{{Type: "Ready"}},
-	}
-	got := reflect.ValueOf(flattenStatus(&status))
-	for _, field := range reflect.VisibleFields(got.Type()) {
-		if got.FieldByName(field.Name).IsZero() {
-			t.Errorf("%s is lost on the way out", field.Name)
+}
+
+// TestResponsesHideKeys even if they get into the embedded types.
+func TestResponsesHideKeys(t *testing.T) {
+	secret := v1alpha1.Source{AccessKey: "secret", SecretKey: "secret"}
+	spec := v1alpha1.DarkroomSpec{Source: secret, ExtraEnv: []corev1.EnvVar{{Name: "A", Value: "secret"}}}
+	for _, body := range []any{Darkroom{DarkroomSpec: spec}, RevisionSettings{DarkroomSpec: spec}, Source{Source: secret}} {
+		if raw, err := json.Marshal(body); err != nil || strings.Contains(string(raw), "secret") {
+			t.Errorf("the response is %s, %v", raw, err)
 		}
 	}
 }
@@ -153,7 +137,7 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 			ExtraEnv: []corev1.EnvVar{{Name: "SOURCE_KIND", Value: "aws"}},
 		}}
 		input := &DarkroomInput{
-			Source:   SourceInput{SourceFields: SourceFields{Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com"}},
+			Source:   SourceInput{Source: v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com"}},
 			ExtraEnv: []EnvVarInput{{Name: "SOURCE_KIND"}},
 		}
 		c.change(input)

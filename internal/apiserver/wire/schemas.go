@@ -1,12 +1,17 @@
 package wire
 
 import (
+	"cmp"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
 // Global settings of huma, for all registries and decoders.
@@ -21,7 +26,26 @@ func init() {
 func NewRegistry() huma.Registry {
 	out := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	out.RegisterTypeAlias(reflect.TypeFor[resource.Quantity](), reflect.TypeFor[quantity]())
+	out.RegisterTypeAlias(reflect.TypeFor[metav1.Time](), reflect.TypeFor[time.Time]())
 	return out
+}
+
+// Describe adds the descriptions of the CRD to the schemas of Darkrooms.
+func Describe(registry huma.Registry) error {
+	darkroom, err := definition.Schema()
+	if err != nil {
+		return err
+	}
+	spec, status := darkroom.Properties["spec"], darkroom.Properties["status"]
+	for name, described := range map[string]apiextensionsv1.JSONSchemaProps{
+		"Darkroom": spec, "DarkroomInput": spec, "RevisionSettings": spec,
+		"Source": spec.Properties["source"], "SourceInput": spec.Properties["source"], "Status": status,
+	} {
+		for field, schema := range registry.Map()[name].Properties {
+			schema.Description = cmp.Or(schema.Description, described.Properties[field].Description)
+		}
+	}
+	return nil
 }
 
 // schemaName returns the name of a type in the OpenAPI document, for types whose name needs
