@@ -139,7 +139,7 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 	h := newHandler(t, 1<<20, 512<<20, "", 0)
 	synctest.Test(t, func(t *testing.T) {
 		listener := make(pipes)
-		server := newServer(h, slog.New(slog.DiscardHandler))
+		server := newServer(h, slog.New(slog.DiscardHandler), 8)
 		go func() { _ = server.Serve(listener) }()
 
 		writer := listener.dial()
@@ -232,33 +232,65 @@ func TestAClientThatDoesNotReadDoesNotTakeTheMemoryOfOthers(t *testing.T) {
 }
 
 func TestIdleConnectionsMakePlaceForOthers(t *testing.T) {
-	c := &connections{idle: map[net.Conn]time.Time{}, max: 8}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("image")) }))
-	server.Config.ConnState = c.changed
-	server.Start()
-	defer server.Close()
-	var idle []net.Conn
-	for range 200 {
-		conn, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+	for name, sent := range map[string]string{"idle": "", "within a request": "GET /a.png HTTP/1.1\r\nHost: a\r\nX: "} {
+		t.Run(name, func(t *testing.T) {
+			answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("image")) })
+			server := httptest.NewUnstartedServer(nil)
+			server.Config = newServer(answer, slog.New(slog.DiscardHandler), 8)
+			server.Start()
+			defer server.Close()
+			var idle []net.Conn
+			for range 200 {
+				conn, err := net.Dial("tcp", server.Listener.Addr().String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = conn.Write([]byte(sent)) // it may be closed already
+				idle = append(idle, conn)
+			}
+			time.Sleep(50 * time.Millisecond) // until all have been read
+			response, err := http.Get(server.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			closed := 0
+			soon := time.Now().Add(time.Second)
+			for _, conn := range idle {
+				_ = conn.SetReadDeadline(soon)
+				if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+					closed++
+				}
+				_ = conn.Close()
+			}
+			if closed < 200-8 {
+				t.Errorf("%d of 200 idle connections were closed, with a bound of 8", closed)
+			}
+		})
+	}
+}
+
+func TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &connections{max: 1, since: map[net.Conn]time.Time{}}
+		connect := func() (closed func() bool) {
+			client, server := net.Pipe()
+			c.changed(server, http.StateNew)
+			c.changed(server, http.StateActive)
+			return func() bool {
+				_ = client.SetReadDeadline(time.Now().Add(time.Millisecond))
+				_, err := client.Read(make([]byte, 1))
+				return errors.Is(err, io.EOF)
+			}
 		}
-		idle = append(idle, conn)
-	}
-	response, err := http.Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	closed := 0
-	for _, conn := range idle {
-		_ = conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-			closed++
+		first := connect()
+		second := connect()
+		if first() || !second() {
+			t.Errorf("a request that has just begun was ended: %v, or the new one was not: %v", first(), !second())
 		}
-		_ = conn.Close()
-	}
-	if closed < 200-8 {
-		t.Errorf("%d of 200 idle connections were closed, with a bound of 8", closed)
-	}
+		time.Sleep(patience)
+		if third := connect(); !first() || third() {
+			t.Error("a request that takes long was not ended for a new one")
+		}
+	})
 }

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// MaxConnections bounds the connections of the public face.
-	MaxConnections = 4096
+	// maxConnections bounds the connections of each face.
+	maxConnections = 4096
 	// drainTimeout is the time for requests that are under way at SIGTERM.
 	drainTimeout = 25 * time.Second
 	maxHeader    = 16 << 10
 )
 
 // newServer returns a server with time limits and a bounded number of connections.
-func newServer(handler http.Handler, log *slog.Logger) *http.Server {
-	connections := &connections{idle: map[net.Conn]time.Time{}, max: MaxConnections}
+func newServer(handler http.Handler, log *slog.Logger, maxConnections int) *http.Server {
+	connections := &connections{max: maxConnections, since: map[net.Conn]time.Time{}}
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -38,37 +38,45 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
+// patience is the time of a request after which its connection may be closed for a new one.
+const patience = 30 * time.Second
+
 // connections closes the connection that is idle for longest when there are too many, and the
-// new one if none is idle. A connection that has not sent a request is idle too.
+// new one if none is idle. A connection that has not sent a whole request is idle too.
 type connections struct {
 	max int
 
-	mu   sync.Mutex
-	open int
-	idle map[net.Conn]time.Time
+	mu sync.Mutex
+	// since has the times since when connections may be closed.
+	since map[net.Conn]time.Time
 }
 
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.idle, conn)
+	now := time.Now()
 	switch state {
 	case http.StateNew:
-		if c.open++; c.open > c.max {
-			oldest := conn
-			for other, since := range c.idle {
-				if oldest == conn || since.Before(c.idle[oldest]) {
-					oldest = other
+		if len(c.since) >= c.max {
+			oldest, at := conn, now
+			for other, since := range c.since {
+				if since.Before(at) {
+					oldest, at = other, since
 				}
 			}
-			delete(c.idle, oldest)
+			delete(c.since, oldest)
 			_ = oldest.Close()
+			if oldest == conn {
+				return
+			}
 		}
-		c.idle[conn] = time.Now()
+		c.since[conn] = now
+	case http.StateActive: // the whole request has been read
+		c.since[conn] = now.Add(patience)
 	case http.StateIdle:
-		c.idle[conn] = time.Now()
+		c.since[conn] = now
 	case http.StateClosed, http.StateHijacked:
-		c.open--
+		delete(c.since, conn)
 	}
 }
 
@@ -110,7 +118,7 @@ func Run(ctx context.Context, log *slog.Logger, faces ...Face) (err error) {
 		if err != nil {
 			return fmt.Errorf("listen for %s: %w", face.Name, err)
 		}
-		server := newServer(face.Handler, log)
+		server := newServer(face.Handler, log, maxConnections)
 		servers = append(servers, server)
 		go func() {
 			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
