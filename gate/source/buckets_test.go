@@ -53,6 +53,19 @@ func TestS3(t *testing.T) {
 	}
 }
 
+func TestCredentialsDoNotFollowRedirects(t *testing.T) {
+	asked := 0
+	other := serveFolder(t, func(http.ResponseWriter, *http.Request) { asked++ })
+	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })
+	s, err := New(Config{Kind: "s3", Bucket: "photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret", Endpoint: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 502 || asked != 0 {
+		t.Errorf("%v, the other server was asked %d times", err, asked)
+	}
+}
+
 func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 	tokens := 0
 	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {

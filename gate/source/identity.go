@@ -29,7 +29,6 @@ func newIdentityClient(c Config, g guard) *http.Client {
 	if g.only != nil {
 		transport.Proxy = nil
 	}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &http.Client{Transport: transport, CheckRedirect: stay, Timeout: headerTimeout}
 }
 

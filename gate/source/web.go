@@ -26,7 +26,7 @@ const (
 type web struct {
 	base   *url.URL
 	client *http.Client
-	// authorize adds credentials; may be nil.
+	// authorize adds credentials; nil if there are none.
 	authorize func(*http.Request) error
 }
 
@@ -69,6 +69,9 @@ func checkRedirect(next *http.Request, previous []*http.Request) error {
 	return nil
 }
 
+// stay follows no redirect.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 func (w *web) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
 	target := *w.base
 	target.Path = strings.TrimSuffix(target.Path, "/") + path
@@ -83,12 +86,14 @@ func (w *web) Open(ctx context.Context, path string, known original.Validators) 
 			request.Header.Set(name, value)
 		}
 	}
+	client := *w.client
 	if w.authorize != nil {
 		if err := w.authorize(request); err != nil {
 			return nil, problem.New(http.StatusBadGateway, "the gate cannot authenticate at the source").Because(err).Retry(retryAfter)
 		}
+		client.CheckRedirect = stay // credentials are for nobody else
 	}
-	response, err := w.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, Failure(err)
 	}
