@@ -45,12 +45,24 @@ func errFull() *problem.Problem {
 	return problem.New(http.StatusServiceUnavailable, "too many requests are waiting; retry later").Retry(2 * time.Second)
 }
 
-// Acquire waits until work of this weight is admitted, and returns a function that must be
-// called when it is done. Work heavier than the capacity is admitted alone. The error is a
-// problem if the queue is full, or that of the context.
-func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (release func(), err error) {
+// maxWait is the time after which clients and proxies do not wait for a response any more.
+const maxWait = 45 * time.Second
+
+// Release gives back the admitted weight but for a part, which is zero when the work is done.
+type Release func(keep int64)
+
+// Acquire waits until work of this weight is admitted. Work heavier than the capacity is
+// admitted alone. The error is a problem if the queue is full, or that of the context.
+func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (Release, error) {
 	weight = min(max(weight, 0), q.capacity)
-	release = sync.OnceFunc(func() { q.release(weight) })
+	release := func(keep int64) {
+		if keep < weight {
+			q.release(weight - keep)
+			weight = keep
+		}
+	}
+	late := time.NewTimer(maxWait)
+	defer late.Stop()
 	w, err := q.enqueue(client, weight)
 	if err != nil {
 		return nil, err
@@ -61,13 +73,16 @@ func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (relea
 			return nil, errFull()
 		}
 		return release, nil
+	case <-late.C:
+		err = errFull()
 	case <-ctx.Done():
-		// It may have been admitted at the same moment.
-		if !q.leave(w) && <-w.admitted {
-			release()
-		}
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
+	// It may have been admitted at the same moment.
+	if !q.leave(w) && <-w.admitted {
+		release(0)
+	}
+	return nil, err
 }
 
 // enqueue adds a waiter, which may be admitted at once. If the queue is full, the waiter of

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
@@ -19,9 +20,13 @@ func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 	if used, waiting := q.Load(); used != 10 || waiting != 0 {
 		t.Errorf("%d used, %d waiting", used, waiting)
 	}
-	first()
-	first()
-	second()
+	first(1)
+	if used, _ := q.Load(); used != 5 {
+		t.Errorf("%d used after a part was given back", used)
+	}
+	first(0)
+	first(0)
+	second(0)
 	if used, _ := q.Load(); used != 0 {
 		t.Errorf("%d used after release", used)
 	}
@@ -33,7 +38,7 @@ func TestWorkHeavierThanTheCapacityRunsAlone(t *testing.T) {
 	if used, _ := q.Load(); err != nil || used != 10 {
 		t.Errorf("%d used: %v", used, err)
 	}
-	release()
+	release(0)
 }
 
 // occupy fills a queue and enqueues one waiter after the other; it returns the order in
@@ -57,11 +62,11 @@ func order(t *testing.T, q *Queue, clients ...string) []string {
 					return
 				}
 				admitted = append(admitted, fmt.Sprintf("%s%d", client, i))
-				done()
+				done(0)
 			}()
 			synctest.Wait()
 		}
-		release()
+		release(0)
 		synctest.Wait()
 	})
 	return admitted
@@ -84,11 +89,27 @@ func TestAFullQueueMakesPlaceForClientsWithFewerWaiters(t *testing.T) {
 func TestARefusalIs503WithRetryAfter(t *testing.T) {
 	q := New(1, 0)
 	release, _ := q.Acquire(t.Context(), "a", 1)
-	defer release()
+	defer release(0)
 	_, err := q.Acquire(t.Context(), "b", 1)
 	if p := problem.Of(err); p.Status != 503 || p.RetryAfter == 0 {
 		t.Errorf("%+v", p)
 	}
+}
+
+func TestNobodyWaitsLongerThanClientsDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(1, 10)
+		release, _ := q.Acquire(t.Context(), "a", 1)
+		start := time.Now()
+		_, err := q.Acquire(t.Context(), "b", 1)
+		if waited := time.Since(start); problem.Of(err).Status != 503 || waited > time.Minute {
+			t.Errorf("%v after %s", err, waited)
+		}
+		release(0)
+		if used, waiting := q.Load(); used != 0 || waiting != 0 {
+			t.Errorf("%d used, %d waiting", used, waiting)
+		}
+	})
 }
 
 func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
@@ -100,9 +121,9 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 		go func() { _, heavy = q.Acquire(ctx, "a", 2) }()
 		synctest.Wait()
 		go func() {
-			var done func()
+			var done Release
 			done, light = q.Acquire(t.Context(), "b", 1)
-			done()
+			done(0)
 		}()
 		synctest.Wait()
 		leave()
@@ -110,7 +131,7 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 		if !errors.Is(heavy, context.Canceled) || light != nil {
 			t.Errorf("heavy %v, light %v", heavy, light)
 		}
-		release()
+		release(0)
 		if used, waiting := q.Load(); used != 0 || waiting != 0 {
 			t.Errorf("%d used, %d waiting", used, waiting)
 		}

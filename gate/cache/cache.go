@@ -63,10 +63,21 @@ func weight(key string, e *Entry) int64 {
 	return int64(len(key)+len(e.Body)) + entryOverhead
 }
 
-// Get returns an entry, or nil.
-func (c *Cache) Get(key string) *Entry {
+// Get returns an entry, or nil if it is not in memory. Then stored is its size on disk, or zero.
+func (c *Cache) Get(key string) (entry *Entry, stored int64) {
 	entry, ok := c.memory.GetIfPresent(key)
-	if ok || c.disk == nil {
+	if !ok && c.disk != nil {
+		if size, ok := c.disk.index.GetIfPresent(nameOf(key)); ok {
+			stored = size + fileOverhead
+		}
+	}
+	return entry, stored
+}
+
+// Load returns an entry from memory or disk, or nil.
+func (c *Cache) Load(key string) *Entry {
+	entry, stored := c.Get(key)
+	if stored == 0 {
 		return entry
 	}
 	entry, err := c.disk.get(key)

@@ -36,12 +36,12 @@ func TestEntriesSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, _ := open(t, folder, 1<<20, 1<<20)
-	got := second.Get("/a?")
+	got := second.Load("/a?")
 	if got == nil || !bytes.Equal(got.Body, want.Body) || got.ETag != want.ETag ||
 		got.Source != want.Source || !got.Validated.Equal(want.Validated) {
 		t.Fatalf("got %+v", got)
 	}
-	if again := second.Get("/a?"); again != got {
+	if again := second.Load("/a?"); again != got {
 		t.Error("not in memory the second time")
 	}
 }
@@ -64,7 +64,7 @@ func TestACorruptFileIsAMissAndIsRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			second, failures := open(t, folder, 1<<20, 1<<20)
-			if got := second.Get("/a?"); got != nil || *failures != 1 {
+			if got := second.Load("/a?"); got != nil || *failures != 1 {
 				t.Errorf("got %v, %d failures", got, *failures)
 			}
 			if files, _ := filepath.Glob(filepath.Join(folder, "*")); len(files) != 0 {
@@ -125,7 +125,7 @@ func TestADiskThatFailsIsAMissingTier(t *testing.T) {
 		c.Put("/a?", entry(10))
 		synctest.Wait()
 	})
-	if got := c.Get("/a?"); got == nil || *failures != 1 {
+	if got := c.Load("/a?"); got == nil || *failures != 1 {
 		t.Errorf("got %v, %d failures", got, *failures)
 	}
 	if c, failures := open(t, filepath.Join(folder, "none"), 1<<20, 1<<20); c.disk != nil || *failures != 1 {
@@ -141,12 +141,37 @@ func TestARevalidatedEntryKeepsItsTimeOnDisk(t *testing.T) {
 	}
 	c.Revalidate("/a?", entry(10), time.Unix(2000, 0))
 	again, _ := open(t, folder, 1<<20, 1<<20)
-	if got := again.Get("/a?"); got == nil || !got.Validated.Equal(time.Unix(2000, 0)) {
+	if got := again.Load("/a?"); got == nil || !got.Validated.Equal(time.Unix(2000, 0)) {
 		t.Errorf("got %+v", got)
 	}
 	c.Remove("/a?")
-	if got := c.Get("/a?"); got != nil {
+	if got := c.Load("/a?"); got != nil {
 		t.Error("still there after removal")
+	}
+}
+
+func TestAnEntryThatCannotBeStoredDropsTheEarlierOne(t *testing.T) {
+	for name, damage := range map[string]func(*disk) *Entry{
+		"slow disk": func(d *disk) *Entry {
+			for range maxWriters {
+				d.writers <- struct{}{}
+			}
+			return entry(20)
+		},
+		"too large": func(d *disk) *Entry { return entry(int(d.largest) + 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := open(t, t.TempDir(), 1, 1<<20) // nothing stays in memory
+			if err := c.disk.put("/a?", entry(10)); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.disk.put("/a?", damage(c.disk)); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Load("/a?"); got != nil {
+				t.Errorf("an image that had been replaced is back: %d bytes", len(got.Body))
+			}
+		})
 	}
 }
 

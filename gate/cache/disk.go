@@ -102,8 +102,14 @@ func (d *disk) get(key string) (entry *Entry, err error) {
 }
 
 // put writes an entry, replacing an earlier one. It does not wait for a slow disk: the entry
-// is not stored if too many are being written.
+// is not stored if too many are being written. The earlier one is dropped in any case.
 func (d *disk) put(key string, e *Entry) error {
+	name, stored := nameOf(key), false
+	defer func() {
+		if !stored {
+			d.index.Invalidate(name)
+		}
+	}()
 	select {
 	case d.writers <- struct{}{}:
 		defer func() { <-d.writers }()
@@ -114,10 +120,10 @@ func (d *disk) put(key string, e *Entry) error {
 	if err != nil || int64(len(file)) > d.largest {
 		return err
 	}
-	name := nameOf(key)
 	if err := d.write(name, file, e.Validated); err != nil {
 		return fmt.Errorf("write cache file: %w", err)
 	}
+	stored = true
 	d.index.Set(name, int64(len(file)))
 	return nil
 }

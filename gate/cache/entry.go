@@ -31,34 +31,40 @@ func NewEntry(body []byte, contentType string, source original.Validators, now t
 	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Source: source, Validated: now}
 }
 
-// content is what a file contains after the SHA-256 digest of the rest. The time of validation
-// is the file's modification time.
-type content struct {
+// header is what a file contains between the SHA-256 digest of the rest and the body. The time
+// of validation is the file's modification time.
+type header struct {
 	Key   string
-	Entry *Entry
+	Entry Entry // without a body
 }
 
 var errCorrupt = errors.New("cache file is corrupt")
 
 func encode(key string, e *Entry) ([]byte, error) {
 	out := bytes.NewBuffer(make([]byte, sha256.Size, sha256.Size+len(e.Body)+1024))
-	if err := gob.NewEncoder(out).Encode(content{key, e}); err != nil {
+	h := header{key, *e}
+	h.Entry.Body = nil
+	if err := gob.NewEncoder(out).Encode(h); err != nil {
 		return nil, fmt.Errorf("encode cache file: %w", err)
 	}
+	out.Write(e.Body)
 	file := out.Bytes()
 	sum := sha256.Sum256(file[sha256.Size:])
 	copy(file, sum[:])
 	return file, nil
 }
 
-// decode returns the entry of a file. A file of another key is corrupt.
+// decode returns the entry of a file, of which its body is a part. A file of another key is
+// corrupt.
 func decode(key string, file []byte) (*Entry, error) {
 	if len(file) < sha256.Size || sha256.Sum256(file[sha256.Size:]) != [sha256.Size]byte(file) {
 		return nil, errCorrupt
 	}
-	var c content
-	if err := gob.NewDecoder(bytes.NewReader(file[sha256.Size:])).Decode(&c); err != nil || c.Key != key || c.Entry == nil {
+	var h header
+	rest := bytes.NewReader(file[sha256.Size:])
+	if err := gob.NewDecoder(rest).Decode(&h); err != nil || h.Key != key || h.Entry.Body != nil {
 		return nil, errCorrupt
 	}
-	return c.Entry, nil
+	h.Entry.Body = file[len(file)-rest.Len():]
+	return &h.Entry, nil
 }

@@ -96,6 +96,47 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 	runtime.KeepAlive(h)
 }
 
+func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
+	h := newHandler(t, 1<<20, 32<<20, t.TempDir(), 64<<20) // in memory an image would displace too many others
+	get := func() int {
+		response := httptest.NewRecorder()
+		h.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/a.png", nil))
+		return response.Code
+	}
+	synctest.Test(t, func(t *testing.T) {
+		get()
+		synctest.Wait() // until the file is written
+		others, err := h.Pipeline.queues.reads.Acquire(t.Context(), "other", 32<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := 0
+		go func() { code = get() }()
+		synctest.Wait()
+		if code != 0 {
+			t.Errorf("%d while others read as much as there is memory", code)
+		}
+		others(0)
+		synctest.Wait()
+		if code != http.StatusOK {
+			t.Errorf("%d afterwards", code)
+		}
+	})
+}
+
+func TestAnOriginalWithoutALengthKeepsOnlyTheMemoryOfItsSize(t *testing.T) {
+	h := newHandler(t, 0, 32<<20, "", 0)
+	image := h.Pipeline.Source.(anything).image
+	h.Pipeline.Source = opening(func(context.Context) (*source.Response, error) {
+		return &source.Response{Body: io.NopCloser(bytes.NewReader(image)), Length: -1}, nil
+	})
+	_, body, release, err := h.Pipeline.fetch(t.Context(), "a", "/a.png", original.Validators{})
+	if used, _ := h.Pipeline.queues.originals.Load(); err != nil || used != int64(cap(body)) {
+		t.Errorf("%d bytes are reserved for %d: %v", used, len(body), err)
+	}
+	release(0)
+}
+
 // pipes is a listener without a network, so that time can be simulated.
 type pipes chan net.Conn
 
@@ -276,7 +317,9 @@ func TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong(t *testing.T) {
 		connect := func() (closed func() bool) {
 			client, server := net.Pipe()
 			c.changed(server, http.StateNew)
-			c.changed(server, http.StateActive)
+			if _, open := c.since[server]; open {
+				c.changed(server, http.StateActive)
+			}
 			return func() bool {
 				_ = client.SetReadDeadline(time.Now().Add(time.Millisecond))
 				_, err := client.Read(make([]byte, 1))

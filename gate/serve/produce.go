@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -23,7 +24,7 @@ func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Re
 	if response.Unchanged {
 		return result{p.cache.Revalidate(key, known, time.Now()), Revalidated}, nil
 	}
-	defer release()
+	defer release(0)
 	made, err := p.transform(ctx, client, body, r)
 	if err != nil {
 		return result{state: Miss}, err
@@ -39,12 +40,12 @@ func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Re
 
 // fetch reads an original within the limits of the gate's memory. If it has changed, release
 // returns the memory of its body.
-func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (response *source.Response, body []byte, release func(), err error) {
+func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (response *source.Response, body []byte, release admission.Release, err error) {
 	leave, err := p.queues.fetches.acquire(ctx, client, 1)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	defer leave()
+	defer leave(0)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	measure := since(p.metrics.fetches)
@@ -63,9 +64,7 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 		return nil, nil, nil, err
 	}
 	body, err = response.Read(ctx, cancel, p.MaxSourceBytes)
-	if err != nil {
-		release()
-	}
+	release(int64(cap(body))) // without a length, more was reserved
 	return response, body, release, err
 }
 
@@ -111,7 +110,7 @@ func (p *Pipeline) shrink(ctx context.Context, client string, body []byte, facto
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer release(0)
 	return shrink.JPEG(body, factor, info, result), nil
 }
 
@@ -126,7 +125,13 @@ func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info ori
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer release(0)
+	const rgba = 4
+	give, err := p.queues.results.acquire(ctx, client, rgba*t.Scaled(info.Size).Pixels())
+	if err != nil {
+		return nil, err
+	}
+	defer give(0)
 	measure := since(p.metrics.transforms)
 	made, err := p.transformer.Transform(ctx, body, t.Query())
 	measure(err)

@@ -21,6 +21,8 @@ type queues struct {
 	shrink queue
 	// transforms weighs the memory of Darkroom.
 	transforms queue
+	// results weighs those that Darkroom returns, reads those that are read from disk.
+	results, reads queue
 }
 
 const (
@@ -31,15 +33,17 @@ const (
 	darkroomIdle = 32 << 20
 )
 
-// newQueues divides the memory limit of the gate: a fifth each for originals and shrinking. A
-// quarter is for the cache, a tenth for responses, and another quarter is left for connections
-// and the garbage collector.
+// newQueues divides the memory limit of the gate: a fifth each for originals and shrinking, a
+// sixteenth each for results and reads. A quarter is for the cache, a tenth for responses, and
+// an eighth is left for connections.
 func newQueues(o Options, metrics *Metrics) queues {
 	return queues{
 		fetches:    metrics.newQueue("fetch", maxFetches),
 		originals:  metrics.newQueue("memory", o.Memory/5),
 		shrink:     metrics.newQueue("shrink", o.Memory/5),
 		transforms: metrics.newQueue("transform", transformBudget(o.DarkroomMemory)),
+		results:    metrics.newQueue("result", o.Memory/16),
+		reads:      metrics.newQueue("read", o.Memory/16),
 	}
 }
 
@@ -66,7 +70,7 @@ type queue struct {
 	waits prometheus.Observer
 }
 
-func (q queue) acquire(ctx context.Context, client string, weight int64) (release func(), err error) {
+func (q queue) acquire(ctx context.Context, client string, weight int64) (admission.Release, error) {
 	defer func(start time.Time) { q.waits.Observe(time.Since(start).Seconds()) }(time.Now())
 	return q.Acquire(ctx, client, weight)
 }
