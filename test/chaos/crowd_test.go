@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,21 +47,26 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	duration := crowdDuration(t)
 	seed := random.Uint64()
 	t.Logf("seed %d, users act for %s", seed, duration)
-	ledger, witness := newLedger(), newWitness(t, mustAdministrator(t))
+	ledger := newLedger()
 	populate(t, ledger, rand.New(rand.NewPCG(seed, 500)))
 
-	o := launchAs(t, witness.kubeconfig, "crowd").waitReady(t)
-	defer func() { o.kill() }()
+	o := start(t, "crowd")
+	defer func() { end(t, o, syscall.SIGKILL) }()
 	stopNeighbors := startNeighbors(t, ledger, seed, crowdNamespaces...)
 	defer stopNeighbors()
 	until := time.Now().Add(duration)
 	waitUsers := startUsers(t, ledger, seed, crowdUsers, crowdNamespaces, until)
 	kills := 0
-	for time.Now().Before(until) {
-		moment(20 * time.Second)
-		o.kill()
-		kills++
-		o = launchAs(t, witness.kubeconfig, "crowd").waitReady(t)
+	for ; time.Now().Before(until); kills++ {
+		moment(10 * time.Second)
+		end(t, o, syscall.SIGKILL)
+		if kills%4 == 0 {
+			// Also while it starts, when its caches are empty.
+			starting := launch(t, "crowd")
+			moment(time.Second)
+			end(t, starting, syscall.SIGKILL)
+		}
+		o = start(t, "crowd")
 	}
 	operations, restarts := waitUsers()
 	for _, namespace := range crowdNamespaces {
@@ -69,15 +75,12 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	var took time.Duration
 	t.Run("every Darkroom converges, and nothing is left of those that were deleted", func(t *testing.T) {
 		took = eventually(t, "all have converged", func(ctx context.Context) error { return converged(ctx, ledger) })
-		if err := o.alive(); err != nil {
+		if err := o.Ended(); err != nil {
 			t.Fatal(err)
 		}
 	})
 	t.Run("every object of others is as its owners left it", func(t *testing.T) {
 		if err := ledger.differences(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := ledger.trespasses(witness.since(time.Time{})); err != nil {
 			t.Error(err)
 		}
 	})
@@ -101,7 +104,7 @@ func crowdDuration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("CHAOS_CROWD")
 	if text == "" {
-		return 2 * time.Minute
+		return 90 * time.Second
 	}
 	duration, err := time.ParseDuration(text)
 	if err != nil {
@@ -319,18 +322,16 @@ func versions(t *testing.T, namespaces ...string) map[string]string {
 
 // vacate deletes a namespace, and waits until it is gone. The operator must be running:
 // it finalizes the Darkrooms.
-func vacate(t *testing.T, name string) {
+func vacate(t *testing.T, name string) (took time.Duration) {
 	t.Helper()
 	if err := client.IgnoreNotFound(kube.Delete(t.Context(), namespace(name))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "namespace "+name+" is gone", func(ctx context.Context) error { return gone(ctx, namespace(name)) })
-}
-
-func gone(ctx context.Context, object client.Object) error {
-	err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
-	if err == nil {
-		return fmt.Errorf("%s is still there, with finalizers %v", object.GetName(), object.GetFinalizers())
-	}
-	return client.IgnoreNotFound(err)
+	return eventually(t, "namespace "+name+" is gone", func(ctx context.Context) error {
+		err := kube.Get(ctx, client.ObjectKey{Name: name}, namespace(name))
+		if err == nil {
+			return errors.New("it is still there")
+		}
+		return client.IgnoreNotFound(err)
+	})
 }

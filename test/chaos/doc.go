@@ -10,14 +10,11 @@
 // controllers and other Helm releases, all of which act at once, in random order. Foreign
 // objects must not be changed. internal/controller tests the conflicts one by one.
 //
-// main_test.go contains the setup and the table, faults_test.go the faults, state_test.go
-// the checks of the state, operator_test.go the processes. crowd_test.go
-// tests a shared cluster: ledger_test.go records foreign objects,
-// foreign_test.go contains foreign Helm releases, neighbors_test.go other controllers,
-// users_test.go actions of users, witness_test.go a proxy that records writes of the operator.
-// flags_test.go restarts the operator with other flags.
+// main_test.go contains the setup and starts operators, faults_test.go and releases_test.go the
+// faults and the table, state_test.go the checks of the state. crowd_test.go tests a shared
+// cluster: ledger_test.go records foreign objects, foreign_test.go contains foreign Helm
+// releases, neighbors_test.go other controllers, users_test.go actions of users.
 //
-// Environment: KUBECONFIG and CLUSTER_DIR as `cluster exec` sets them, BIN_DIR;
-// CHAOS_OPERATIONS (default 200), CHAOS_CROWD (how long the users of the crowd act,
-// default 2m), CHAOS_SEED.
+// Environment: KUBECONFIG and CLUSTER_DIR as `cluster exec` sets them, BIN_DIR; CHAOS_CROWD (how
+// long the users of the crowd act, default 90s), CHAOS_SEED.
 package chaos

@@ -10,10 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -30,8 +28,6 @@ type ledger struct {
 	// mu is held during a write, so that records are in the order of the writes.
 	mu      sync.Mutex
 	entries map[thing]*entry
-	// removed are objects that their owners deleted.
-	removed []*entry
 	// abandoned are namespaces whose objects are not recorded any more.
 	abandoned map[string]bool
 }
@@ -42,19 +38,12 @@ type thing struct {
 	client.ObjectKey
 }
 
-// resource is the kind's name in URLs.
-func (t thing) resource() string {
-	resource, _ := meta.UnsafeGuessKindToResource(t.kind)
-	return resource.Resource
-}
-
 func (t thing) String() string { return t.kind.Kind + " " + t.ObjectKey.String() }
 
-// entry is an object and the time during which it surely existed.
+// entry is an object as its owners left it.
 type entry struct {
 	thing
-	from, until time.Time
-	object      *unstructured.Unstructured
+	object *unstructured.Unstructured
 }
 
 func newLedger() *ledger { return &ledger{entries: map[thing]*entry{}, abandoned: map[string]bool{}} }
@@ -125,14 +114,11 @@ func (l *ledger) delete(ctx context.Context, t thing) error {
 	if err := found.difference(ctx); err != nil {
 		return err
 	}
-	found.until = time.Now()
 	uid := found.object.GetUID()
 	if err := kube.Delete(ctx, found.object.DeepCopy(), client.Preconditions{UID: &uid}); err != nil {
-		found.until = time.Time{}
 		return fmt.Errorf("delete %s for its owner: %w", t, err)
 	}
 	delete(l.entries, t)
-	l.removed = append(l.removed, found)
 	return nil
 }
 
@@ -148,7 +134,6 @@ func (l *ledger) rewrite(ctx context.Context, kind schema.GroupVersionKind, name
 			}
 		}
 	}
-	started := time.Now()
 	actErr := act()
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -162,13 +147,9 @@ func (l *ledger) rewrite(ctx context.Context, kind schema.GroupVersionKind, name
 			live[thing{kind, client.ObjectKeyFromObject(object)}] = true
 		}
 	}
-	for t, found := range l.entries {
-		if t.kind == kind && t.Namespace == namespace && !live[t] && matches(found.object, labels) {
-			found.until = started
-			l.removed = append(l.removed, found)
-			delete(l.entries, t)
-		}
-	}
+	maps.DeleteFunc(l.entries, func(t thing, found *entry) bool {
+		return t.kind == kind && t.Namespace == namespace && !live[t] && matches(found.object, labels)
+	})
 	return actErr
 }
 
@@ -198,7 +179,7 @@ func (l *ledger) record(object *unstructured.Unstructured) {
 		found.object = object
 		return
 	}
-	l.entries[t] = &entry{thing: t, from: time.Now(), object: object}
+	l.entries[t] = &entry{thing: t, object: object}
 }
 
 // has reports whether an object of a kind and name is recorded.
@@ -278,25 +259,6 @@ func contentOf(object *unstructured.Unstructured) string {
 		return err.Error()
 	}
 	return string(raw)
-}
-
-// trespasses returns the writes that were made to recorded objects while they existed.
-// A write that began before an object was created, or ended after its owner began to
-// delete it, may have been to an object of a Darkroom with the same name.
-func (l *ledger) trespasses(writes []write) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := slices.Concat(l.removed, slices.Collect(maps.Values(l.entries)))
-	var errs []error
-	for _, found := range all {
-		for _, write := range writes {
-			if write.of(found.resource(), found.ObjectKey) && write.began.After(found.from) &&
-				(found.until.IsZero() || write.ended.Before(found.until)) {
-				errs = append(errs, fmt.Errorf("%s belongs to no Darkroom: %s", found.thing, write))
-			}
-		}
-	}
-	return shorten(errs)
 }
 
 func asUnstructured(object client.Object) (*unstructured.Unstructured, error) {

@@ -16,17 +16,20 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
+)
+
+// Names that config/default gives.
+const (
+	operatorNamespace = "darkroom-system"
+	operatorAccount   = "darkroom-operator-controller-manager"
 )
 
 const (
@@ -56,7 +59,6 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "set up:", err)
 		return 1
 	}
-	defer killAll()
 	return m.Run()
 }
 
@@ -72,20 +74,17 @@ func setUp() error {
 	if repository, err = filepath.Abs(filepath.Join("..", "..")); err != nil {
 		return err
 	}
-	seed := number("CHAOS_SEED", 20260101)
+	seed := 20260101
+	if given, err := strconv.Atoi(os.Getenv("CHAOS_SEED")); err == nil {
+		seed = given
+	}
 	fmt.Printf("seed %d\n", seed)
 	random = rand.New(rand.NewPCG(uint64(seed), 0))
 	admin, err := access.Administrator()
 	if err != nil {
 		return err
 	}
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	if kube, err = client.New(admin, client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	if clientset, err = kubernetes.NewForConfig(admin); err != nil {
+	if kube, clientset, err = access.Clients(admin); err != nil {
 		return err
 	}
 	// The Deployment's pod is simulated and does nothing: the processes of the tests
@@ -95,13 +94,6 @@ func setUp() error {
 	}
 	account := client.ObjectKey{Namespace: operatorNamespace, Name: operatorAccount}
 	return access.WriteKubeconfigOf(context.Background(), admin, account, filepath.Join(scratch, "kubeconfig"))
-}
-
-func number(name string, otherwise int) int {
-	if parsed, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return parsed
-	}
-	return otherwise
 }
 
 func kubectl(args ...string) error {
@@ -135,17 +127,6 @@ func component(name string) (int, error) {
 	return 0, fmt.Errorf("%s is none of the cluster's programs: %s", name, raw)
 }
 
-func signal(t *testing.T, name string, signal syscall.Signal) {
-	t.Helper()
-	pid, err := component(name)
-	if err == nil {
-		err = syscall.Kill(pid, signal)
-	}
-	if err != nil {
-		t.Fatalf("signal %s: %v", name, err)
-	}
-}
-
 // eventually waits until a check finds nothing wrong, and returns for how long.
 func eventually(t *testing.T, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
@@ -154,6 +135,43 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 		t.Fatalf("%v\n%s", err, logTail())
 	}
 	return time.Since(began)
+}
+
+// launch starts an operator that reconciles each Darkroom every ten seconds.
+func launch(t *testing.T, name string, flags ...string) *program.Program {
+	t.Helper()
+	flags = append([]string{"--metrics-bind-address", "0", "--reconcile-period", "10s"}, flags...)
+	o, err := program.Manager(binaries, repository, filepath.Join(scratch, "kubeconfig"), filepath.Join(scratch, name+".log"), flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// start is launch, and waits until the operator is ready.
+func start(t *testing.T, name string, flags ...string) *program.Program {
+	t.Helper()
+	o := launch(t, name, flags...)
+	eventually(t, name+" is ready", o.Ready)
+	return o
+}
+
+func end(t *testing.T, o *program.Program, signal syscall.Signal) {
+	t.Helper()
+	if err := o.End(signal); err != nil {
+		t.Error(err)
+	}
+}
+
+func logTail() string {
+	files, _ := filepath.Glob(filepath.Join(scratch, "*.log"))
+	var out strings.Builder
+	for _, file := range files {
+		content, _ := os.ReadFile(file)
+		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+		fmt.Fprintf(&out, "--- %s\n%s\n", filepath.Base(file), strings.Join(lines[max(0, len(lines)-40):], "\n"))
+	}
+	return out.String()
 }
 
 // moment lets a random time pass. It is part of a fault; nothing is waited for.

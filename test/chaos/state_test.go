@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -120,32 +119,4 @@ func isReplaced(err error) bool {
 
 func namespace(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-}
-
-// waitVerdict waits until nothing is wrong with a Darkroom.
-func waitVerdict(t *testing.T, darkroom *v1alpha1.Darkroom, what string, verdict func(*v1alpha1.Darkroom) error) {
-	t.Helper()
-	eventually(t, darkroom.Name+" "+what, func(ctx context.Context) error {
-		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
-			return err
-		}
-		return verdict(darkroom)
-	})
-}
-
-// newNamespace makes a namespace that goes when the test ends.
-func newNamespace(t *testing.T) string {
-	t.Helper()
-	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "flags-"}}
-	if err := kube.Create(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		// Without Darkrooms it goes without the operator too.
-		ctx := context.WithoutCancel(t.Context())
-		if err := client.IgnoreNotFound(kube.Delete(ctx, made)); err != nil {
-			t.Error(err)
-		}
-	})
-	return made.Name
 }

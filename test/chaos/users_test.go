@@ -49,12 +49,11 @@ var operations = []struct {
 	{"pause", (*user).pause},
 	{"unpause", (*user).unpause},
 	{"delete", (*user).delete},
-	{"recreate", (*user).recreate},
 	{"rollout restart", (*user).restart},
 	{"helm install", (*user).helmInstall},
 	{"helm install", (*user).helmInstall},
-	{"helm upgrade", (*user).helmUpgrade},
-	{"helm uninstall", (*user).helmUninstall},
+	{"helm upgrade", (*user).upgrade},
+	{"helm uninstall", (*user).uninstall},
 	{"apply", (*user).apply},
 	{"unapply", (*user).unapply},
 }
@@ -149,14 +148,6 @@ func (u *user) delete(ctx context.Context, key client.ObjectKey) error {
 	return kube.Delete(ctx, crowdDarkroom(key))
 }
 
-func (u *user) recreate(ctx context.Context, key client.ObjectKey) error {
-	if err := u.delete(ctx, key); err != nil {
-		return err
-	}
-	// It exists for as long as the operator needs; often this is too early.
-	return u.create(ctx, key)
-}
-
 // restart is `kubectl rollout restart` of the Deployment of a Darkroom.
 func (u *user) restart(ctx context.Context, key client.ObjectKey) error {
 	u.restarts.mu.Lock()
@@ -183,14 +174,6 @@ type restarts struct {
 func (u *user) helmInstall(ctx context.Context, key client.ObjectKey) error {
 	statuses := []release.Status{release.StatusDeployed, release.StatusDeployed, release.StatusFailed, release.StatusPendingInstall}
 	return u.install(ctx, key, statuses[u.random.IntN(len(statuses))])
-}
-
-func (u *user) helmUpgrade(ctx context.Context, key client.ObjectKey) error {
-	return u.upgrade(ctx, key)
-}
-
-func (u *user) helmUninstall(ctx context.Context, key client.ObjectKey) error {
-	return u.uninstall(ctx, key)
 }
 
 // apply creates one object without Helm.

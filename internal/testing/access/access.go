@@ -11,12 +11,17 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // tokenPeriod is longer than any tests run.
@@ -94,4 +99,22 @@ func WriteKubeconfig(config *rest.Config, namespace, path string) error {
 		return fmt.Errorf("write kubeconfig: %w", err)
 	}
 	return nil
+}
+
+// Clients returns clients of the administrator that know the kinds of Kubernetes, the Darkroom and
+// those that are added.
+func Clients(administrator *rest.Config, add ...func(*runtime.Scheme) error) (client.Client, *kubernetes.Clientset, error) {
+	scheme := runtime.NewScheme()
+	for _, kinds := range append(add, clientgoscheme.AddToScheme, v1alpha1.AddToScheme) {
+		utilruntime.Must(kinds(scheme))
+	}
+	kube, err := client.New(administrator, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, nil, fmt.Errorf("make client: %w", err)
+	}
+	clientset, err := kubernetes.NewForConfig(administrator)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make client: %w", err)
+	}
+	return kube, clientset, nil
 }

@@ -1,14 +1,20 @@
-// Package manifests reads manifests for tests.
+// Package manifests reads and applies manifests for tests.
 package manifests
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // Decode returns the objects of YAML or JSON documents. Documents without one are
@@ -28,4 +34,22 @@ func Decode(documents []byte) ([]*unstructured.Unstructured, error) {
 			objects = append(objects, object)
 		}
 	}
+}
+
+// Apply applies objects by server-side apply, in their order, as an administrator does: kinds that
+// were defined a moment ago may not be served yet.
+func Apply(ctx context.Context, kube client.Client, limits wait.Limits, objects ...*unstructured.Unstructured) error {
+	for _, object := range objects {
+		err := limits.Until(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {
+			err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("administrator"), client.ForceOwnership)
+			if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+				return wait.Permanent(err)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

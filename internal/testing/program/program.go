@@ -1,0 +1,185 @@
+// Package program runs the built program of the operator for tests.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
+)
+
+// patience is how long a program may take to end after SIGTERM.
+const patience = 30 * time.Second
+
+// Program is a running program of the operator.
+type Program struct {
+	// URL is where it serves /readyz; the API server serves the rest there too.
+	URL string
+
+	name, logFile string
+	done          chan struct{}
+
+	mu      sync.Mutex
+	process *exec.Cmd
+	ending  bool
+}
+
+// Manager starts the manager of a repository with a kubeconfig and further flags. It appends its
+// log to a file.
+func Manager(binaries, repository, kubeconfig, logFile string, flags ...string) (*Program, error) {
+	address, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	flags = append([]string{"manager", "--log-format", "console", "--health-probe-bind-address", address}, flags...)
+	// watches.yaml is in the repository.
+	return start(binaries, repository, kubeconfig, logFile, address, flags)
+}
+
+// APIServer starts the API server likewise.
+func APIServer(binaries, kubeconfig, logFile string, flags ...string) (*Program, error) {
+	address, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return start(binaries, "", kubeconfig, logFile, address, append([]string{"apiserver", "--bind-address", address}, flags...))
+}
+
+// FreeAddress returns a free address of loopback.
+func FreeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*Program, error) {
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of the %s: %w", args[0], err)
+	}
+	command := func() *exec.Cmd {
+		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...)
+		process.Dir, process.Env = dir, []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
+		process.Stdout, process.Stderr = log, log
+		return process
+	}
+	p := &Program{URL: "http://" + address, name: args[0], logFile: logFile, done: make(chan struct{}), process: command()}
+	if err := child.Start(p.process); err != nil {
+		log.Close()
+		return nil, fmt.Errorf("start the %s: %w", p.name, err)
+	}
+	go func() {
+		defer close(p.done)
+		defer log.Close()
+		// The manager ends without an error when the cluster gains or loses a kind, and a kubelet
+		// would restart it.
+		for p.process.Wait() == nil && p.restart(command()) {
+		}
+	}()
+	return p, nil
+}
+
+// restart starts another process unless the program is being ended, and reports whether it did.
+func (p *Program) restart(process *exec.Cmd) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ending || child.Start(process) != nil {
+		return false
+	}
+	p.process = process
+	return true
+}
+
+// Ended returns an error if the program ended by itself.
+func (p *Program) Ended() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+		if !p.ending {
+			return fmt.Errorf("the %s ended by itself: %s", p.name, p.process.ProcessState)
+		}
+	default:
+	}
+	return nil
+}
+
+// Ready returns an error unless the program is ready. That it ended is a permanent one.
+func (p *Program) Ready(ctx context.Context) error {
+	if err := p.Ended(); err != nil {
+		return wait.Permanent(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("readyz answers %d", response.StatusCode)
+	}
+	return nil
+}
+
+// End sends a signal, and returns once the program has ended. After SIGTERM it must end in time
+// and without an error.
+func (p *Program) End(signal syscall.Signal) error {
+	p.mu.Lock()
+	p.ending = true
+	err := p.process.Process.Signal(signal)
+	p.mu.Unlock()
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("signal the %s: %w", p.name, err)
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		return errors.Join(fmt.Errorf("the %s still runs %s after %s", p.name, patience, signal), p.End(syscall.SIGKILL))
+	}
+	if state := p.process.ProcessState; signal == syscall.SIGTERM && !state.Success() {
+		return fmt.Errorf("the %s ended after SIGTERM: %s", p.name, state)
+	}
+	return nil
+}
+
+// Log returns the last lines of the log, or why they cannot be read.
+func (p *Program) Log(lines int) string {
+	content, err := os.ReadFile(p.logFile)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// Output runs another program to its end, and returns what it writes. An error has what it
+// complains of.
+func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
+	command := exec.CommandContext(ctx, name, args...)
+	var complaints strings.Builder
+	command.Stderr = &complaints
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, complaints.String())
+	}
+	return out, nil
+}
