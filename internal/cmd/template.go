@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +22,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -234,22 +234,11 @@ func darkroomsIn(raw []byte) ([]*v1alpha1.Darkroom, error) {
 	return []*v1alpha1.Darkroom{darkroom}, nil
 }
 
-// mismatch says in the words of the schema, and not of Go, that a field has a value of another type.
+// mismatch says without the words of Go that a field has a value of another type.
 func mismatch(err error) error {
 	var of *json.UnmarshalTypeError
 	if !errors.As(err, &of) {
 		return err
 	}
-	wanted := "object"
-	switch of.Type.Kind() {
-	case reflect.Slice:
-		wanted = "array"
-	case reflect.Int32, reflect.Int64:
-		wanted = "integer"
-	case reflect.Bool:
-		wanted = "boolean"
-	case reflect.String:
-		wanted = "string"
-	}
-	return fmt.Errorf("%s: must be of type %s, not %s", of.Field, wanted, of.Value)
+	return fmt.Errorf("%s: must be %s", of.Field, wire.TypeWanted(of.Type))
 }

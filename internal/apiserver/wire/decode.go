@@ -145,7 +145,7 @@ func object(raw []byte) (map[string]any, error) {
 func typeProblem(err error) problem.Field {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		return problem.Field{Location: "body." + fieldName(wrongType.Field), Message: "must be " + typeWanted(wrongType.Type)}
+		return problem.Field{Location: "body." + fieldName(wrongType.Field), Message: "must be " + TypeWanted(wrongType.Type)}
 	}
 	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) || errors.Is(err, resource.ErrSuffix) {
 		return problem.Field{Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"}
@@ -163,7 +163,8 @@ func fieldName(path string) string {
 	return strings.Join(parts, ".")
 }
 
-func typeWanted(kind reflect.Type) string {
+// TypeWanted names the type that a value of a field must have, for users.
+func TypeWanted(kind reflect.Type) string {
 	switch kind.Kind() {
 	case reflect.Int32, reflect.Int64, reflect.Int:
 		return fmt.Sprintf("an integer of %d bits", kind.Bits())
