@@ -237,9 +237,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		Version:                 version(),
 		Installation:            o.installation,
 		Metrics:                 controllermetrics.Registry,
-	}
-	if o.metricsPerDarkroom {
-		settings.Darkrooms = &metrics.Darkrooms{}
+		Darkrooms:               &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom},
 	}
 	if watch.ReconcilePeriod != nil {
 		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration
@@ -313,43 +311,27 @@ func cachesSynced(mgr manager.Manager) healthz.Checker {
 	}
 }
 
-// metrics returns the settings of the server of metrics, which adds those of each Darkroom
-// unless they are nil.
-func (o *managerOptions) metrics(each *metrics.Darkrooms) metricsserver.Options {
-	options := metricsserver.Options{
+// metrics returns the settings of the server of metrics, which adds those of Darkrooms.
+func (o *managerOptions) metrics(darkrooms *metrics.Darkrooms) metricsserver.Options {
+	return metricsserver.Options{
 		BindAddress:   o.metricsAddress,
 		SecureServing: o.metricsSecure,
 		CertDir:       o.metricsCertDir,
 		// HTTP/2 is off: the server needs none of it, and it has had denial-of-service
 		// faults (CVE-2023-44487).
 		TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
-	}
-	if o.metricsSecure {
-		options.FilterProvider = filters.WithAuthenticationAndAuthorization
-	}
-	if each != nil {
-		options.FilterProvider = serving(each, options.FilterProvider)
-	}
-	return options
-}
-
-// filterProvider is a metricsserver.Options.FilterProvider.
-type filterProvider = func(*rest.Config, *http.Client) (metricsserver.Filter, error)
-
-// serving returns a filter that adds metrics of each Darkroom to the response, behind the
-// authorization of another filter, if there is one.
-func serving(each *metrics.Darkrooms, authorization filterProvider) filterProvider {
-	return func(kubeconfig *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
-		authorize := func(_ logr.Logger, handler http.Handler) (http.Handler, error) { return handler, nil }
-		if authorization != nil {
-			filter, err := authorization(kubeconfig, httpClient)
-			if err != nil {
-				return nil, err
+		FilterProvider: func(kubeconfig *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
+			authorize := func(_ logr.Logger, handler http.Handler) (http.Handler, error) { return handler, nil }
+			if o.metricsSecure {
+				filter, err := filters.WithAuthenticationAndAuthorization(kubeconfig, httpClient)
+				if err != nil {
+					return nil, err
+				}
+				authorize = filter
 			}
-			authorize = filter
-		}
-		return func(log logr.Logger, handler http.Handler) (http.Handler, error) {
-			return authorize(log, each.Handler(handler))
-		}, nil
+			return func(log logr.Logger, handler http.Handler) (http.Handler, error) {
+				return authorize(log, darkrooms.Handler(handler))
+			}, nil
+		},
 	}
 }

@@ -79,7 +79,7 @@ type Options struct {
 	Installation string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
 	Metrics prometheus.Registerer
-	// Darkrooms are metrics of each Darkroom, whose fields the controllers set; nil means
+	// Darkrooms are metrics of Darkrooms, whose other fields the controllers set; nil means
 	// none.
 	Darkrooms *metrics.Darkrooms
 }
@@ -193,7 +193,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 }
 
 // newMetrics creates the operator's metrics and registers them if there is a registry. It
-// sets the fields of the metrics of each Darkroom, except those of probes.
+// sets the fields of the metrics of Darkrooms, except those of probes.
 func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) {
 	leads := func() bool {
 		select {
@@ -210,8 +210,7 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 	if options.Metrics == nil {
 		return counters, nil
 	}
-	fleet := &metrics.Fleet{Darkrooms: mgr.GetClient(), Installation: options.installation(), Leads: leads}
-	if err := counters.Register(options.Metrics, fleet); err != nil {
+	if err := counters.Register(options.Metrics); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	return counters, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,40 +19,126 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// Darkrooms reports each Darkroom, with its namespace and name as labels. It reads the
-// caches during each scrape, without copies of what they hold, and writes text.
+// scrapeTimeout bounds the reads of the caches in a scrape.
+const scrapeTimeout = 5 * time.Second
+
+// Darkrooms reports totals of Darkrooms, and each Darkroom with its namespace and name as
+// labels. It reads the caches during each scrape, without copies of what they hold, and writes
+// text.
 //
 // It is not a collector: a registry checks and sorts each metric, which takes some
 // microseconds, and half a second for 10,000 Darkrooms.
 type Darkrooms struct {
 	// Cache has Darkrooms and their Deployments.
 	Cache client.Reader
-	// Leads reports whether this process handles them; see Fleet.
+	// Leads reports whether this process is the leader. A standby process has the same
+	// Darkrooms in its cache, and sums over all processes would count them twice.
 	Leads func() bool
-	// Installation is the name of the operator's installation. Darkrooms of others are
-	// left out.
+	// Installation is the name of the operator's installation. Darkrooms of others are only
+	// counted.
 	Installation string
 	// Probe returns the last probe of a Darkroom, and whether there was one; nil means
 	// that none is probed.
 	Probe func(types.NamespacedName) (probe.Sample, bool)
+	// TotalsOnly leaves out the metrics of each Darkroom.
+	TotalsOnly bool
 }
 
-// Write writes the metrics of all Darkrooms in the text format of Prometheus. It writes
+// Write writes the metrics of Darkrooms in the text format of Prometheus. It writes
 // nothing if the process does not lead, or if its cache is not filled yet. The error is
 // that of the writer.
 func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
-	observed := d.observe(ctx)
-	if len(observed) == 0 {
+	if d.Leads == nil || !d.Leads() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	list := &v1alpha1.DarkroomList{}
+	if err := d.Cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	out := &text{Writer: bufio.NewWriterSize(writer, bufferSize)}
+	count(list.Items, d.Installation).write(out)
+	if d.TotalsOnly {
+		return out.Flush()
+	}
+	observed := d.observe(ctx, list.Items)
 	for _, family := range families {
 		out.header(family.name, family.help)
 		for i := range observed {
-			family.write(out, family.name, &observed[i])
+			family.write(out, &observed[i])
 		}
 	}
 	return out.Flush()
+}
+
+// kind is a label of the number of Darkrooms.
+type kind struct {
+	phase  v1alpha1.Phase
+	source v1alpha1.SourceType
+}
+
+// totals are numbers of Darkrooms.
+type totals struct {
+	kinds                                            map[kind]int
+	ready, conflicts, credentials, others, unhandled int
+}
+
+// count counts Darkrooms in one pass, without changing them.
+func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
+	t := totals{kinds: map[kind]int{}}
+	for i := range darkrooms {
+		status := &darkrooms[i].Status
+		if !handled(&darkrooms[i], installation) {
+			t.others++
+			if status.ObservedGeneration != darkrooms[i].Generation {
+				t.unhandled++
+			}
+			continue
+		}
+		t.kinds[kind{cmp.Or(status.Phase, v1alpha1.PhasePending), sourceOf(&darkrooms[i])}]++
+		for j := range status.Conditions {
+			switch condition := &status.Conditions[j]; {
+			case condition.Type == v1alpha1.ConditionReady && condition.Status == metav1.ConditionTrue:
+				t.ready++
+			case condition.Type == v1alpha1.ConditionDomainsReady && condition.Reason == v1alpha1.ReasonDomainConflict:
+				t.conflicts++
+			case condition.Type == v1alpha1.ConditionCredentialsReady && condition.Reason != v1alpha1.ReasonSecretFound:
+				t.credentials++
+			}
+		}
+	}
+	return t
+}
+
+func (t totals) write(out *text) {
+	out.header(namespace+"_darkrooms", "Darkrooms that the operator handles, by phase and type of source.")
+	for kind, number := range t.kinds {
+		out.sample(float64(number), "phase", string(kind.phase), "source_type", string(kind.source))
+	}
+	for _, total := range []struct {
+		name, help string
+		value      int
+	}{
+		{"darkrooms_ready", "Darkrooms whose condition Ready is True, including idle ones.", t.ready},
+		{"domain_conflicts", "Darkrooms that claim a host of another Darkroom.", t.conflicts},
+		{"credentials_missing", "Darkrooms whose referenced Secret or a key of it is missing.", t.credentials},
+		{"other_installation_darkrooms", "Darkrooms that another installation of the operator handles.", t.others},
+		{"unhandled_darkrooms", "Darkrooms of other installations that have not reported on the last change.", t.unhandled},
+	} {
+		out.header(namespace+"_"+total.name, total.help)
+		out.sample(float64(total.value))
+	}
+}
+
+// handled reports whether an installation handles a Darkroom, or may still claim it.
+func handled(darkroom *v1alpha1.Darkroom, installation string) bool {
+	claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
+	return claimed == "" || claimed == installation
+}
+
+func sourceOf(darkroom *v1alpha1.Darkroom) v1alpha1.SourceType {
+	return cmp.Or(darkroom.Spec.Source.Type, v1alpha1.WebFolder)
 }
 
 // observation is what is known of one Darkroom. Its objects are those of the caches, and
@@ -65,20 +152,11 @@ type observation struct {
 }
 
 // observe returns the Darkrooms that this process handles.
-func (d *Darkrooms) observe(ctx context.Context) []observation {
-	if d.Leads == nil || !d.Leads() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
-	defer cancel()
-	list := &v1alpha1.DarkroomList{}
-	if err := d.Cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil
-	}
-	observed := make([]observation, 0, len(list.Items))
+func (d *Darkrooms) observe(ctx context.Context, darkrooms []v1alpha1.Darkroom) []observation {
+	observed := make([]observation, 0, len(darkrooms))
 	var deployment appsv1.Deployment // one for all: it is copied into
-	for i := range list.Items {
-		darkroom := &list.Items[i]
+	for i := range darkrooms {
+		darkroom := &darkrooms[i]
 		if !handled(darkroom, d.Installation) {
 			continue
 		}
@@ -100,96 +178,93 @@ func (d *Darkrooms) observe(ctx context.Context) []observation {
 // families are the metrics of a Darkroom. All are gauges.
 var families = []struct {
 	name, help string
-	write      func(out *text, name string, o *observation)
+	write      func(out *text, o *observation)
 }{
 	{
 		"darkroom_info", "Always 1, with the version and the type of source of a Darkroom as labels.",
-		func(out *text, name string, o *observation) {
-			out.begin(name, o)
-			out.label("version", cmp.Or(o.Status.Version, o.Spec.Version))
-			out.label("source", string(cmp.Or(o.Spec.Source.Type, v1alpha1.WebFolder)))
-			out.end(1)
+		func(out *text, o *observation) {
+			out.sample(1, "namespace", o.Namespace, "name", o.Name,
+				"version", cmp.Or(o.Status.Version, o.Spec.Version), "source", string(sourceOf(o.Darkroom)))
 		},
 	},
 	{
 		"darkroom_status_condition", "Always 1, with a condition of a Darkroom and its present status as labels.",
-		func(out *text, name string, o *observation) {
+		func(out *text, o *observation) {
 			for i := range o.Status.Conditions {
-				out.begin(name, o)
-				out.label("type", o.Status.Conditions[i].Type)
-				out.label("status", string(o.Status.Conditions[i].Status))
-				out.end(1)
+				out.sample(1, "namespace", o.Namespace, "name", o.Name,
+					"type", o.Status.Conditions[i].Type, "status", string(o.Status.Conditions[i].Status))
 			}
 		},
 	},
 	{
 		"darkroom_rollout_desired_replicas", "Pods that the Deployment of a Darkroom requests.",
-		func(out *text, name string, o *observation) { out.sample(o.deployed, name, o, float64(o.desired)) },
+		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.desired)) },
 	},
 	{
 		"darkroom_rollout_updated_replicas", "Pods with the present template of the Deployment of a Darkroom.",
-		func(out *text, name string, o *observation) { out.sample(o.deployed, name, o, float64(o.updated)) },
+		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.updated)) },
 	},
 	{
 		"darkroom_rollout_ready_replicas", "Ready pods of the Deployment of a Darkroom.",
-		func(out *text, name string, o *observation) { out.sample(o.deployed, name, o, float64(o.ready)) },
+		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.ready)) },
 	},
 	{
 		"darkroom_probe_success", "1 if the last probe of a Darkroom received the image, else 0.",
-		func(out *text, name string, o *observation) {
+		func(out *text, o *observation) {
 			value := 0.0
 			if o.last.Served {
 				value = 1
 			}
-			out.sample(o.probed, name, o, value)
+			out.sampleOf(o, o.probed, value)
 		},
 	},
 	{
 		"darkroom_probe_duration_seconds", "Duration of the last probe of a Darkroom.",
-		func(out *text, name string, o *observation) {
-			out.sample(o.probed, name, o, o.last.Duration.Seconds())
-		},
+		func(out *text, o *observation) { out.sampleOf(o, o.probed, o.last.Duration.Seconds()) },
 	},
 }
 
 // bufferSize is the number of bytes that are written at one time.
 const bufferSize = 64 << 10
 
-// text writes metrics in the text format of Prometheus. The buffer keeps the first error.
+// text writes gauges in the text format of Prometheus. The buffer keeps the first error.
 type text struct {
 	*bufio.Writer
+	// name is that of the metric that is being written.
+	name   string
 	number []byte
 }
 
 func (t *text) header(name, help string) {
+	t.name = name
 	t.put("# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n")
 }
 
-// sample writes a metric that has the labels of the Darkroom only, if it is known.
-func (t *text) sample(known bool, name string, o *observation, value float64) {
+// sampleOf writes a sample that has the labels of the Darkroom only, if it is known.
+func (t *text) sampleOf(o *observation, known bool, value float64) {
 	if known {
-		t.begin(name, o)
-		t.end(value)
+		t.sample(value, "namespace", o.Namespace, "name", o.Name)
 	}
-}
-
-// begin starts a metric of a Darkroom, whose names need no escapes.
-func (t *text) begin(name string, o *observation) {
-	t.put(name, `{namespace="`, o.Namespace, `",name="`, o.Name, `"`)
 }
 
 var escapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-func (t *text) label(name, value string) {
-	if strings.ContainsAny(value, "\\\n\"") {
-		value = escapes.Replace(value)
+// sample writes a sample with labels: names, each followed by its value.
+func (t *text) sample(value float64, labels ...string) {
+	t.put(t.name)
+	start := "{"
+	for i := 0; i+1 < len(labels); i += 2 {
+		if strings.ContainsAny(labels[i+1], "\\\n\"") {
+			labels[i+1] = escapes.Replace(labels[i+1])
+		}
+		t.put(start, labels[i], `="`, labels[i+1], `"`)
+		start = ","
 	}
-	t.put(",", name, `="`, value, `"`)
-}
-
-func (t *text) end(value float64) {
+	if len(labels) > 0 {
+		t.put("}")
+	}
 	t.number = strconv.AppendFloat(t.number[:0], value, 'g', -1, 64)
-	t.put("} ")
+	t.put(" ")
 	_, _ = t.Write(t.number)
 	t.put("\n")
 }

@@ -2,8 +2,13 @@ package metrics
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,16 +42,16 @@ func deploymentOf(darkroom *v1alpha1.Darkroom, desired *int32, updated, ready in
 	}
 }
 
-// perDarkroom returns the metrics of Darkrooms: name and labels → value. It fails the test
+// written returns the metrics of Darkrooms: name and labels → value. It fails the test
 // unless they are what a registry would accept.
-func perDarkroom(t *testing.T, d *Darkrooms) map[string]float64 {
+func written(t *testing.T, d *Darkrooms) map[string]float64 {
 	t.Helper()
-	var written bytes.Buffer
-	if err := d.Write(t.Context(), &written); err != nil {
+	var response bytes.Buffer
+	if err := d.Write(t.Context(), &response); err != nil {
 		t.Fatal(err)
 	}
 	checked, err := prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
-		return parse(t, written.Bytes()), nil
+		return parse(t, response.Bytes()), nil
 	})}.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -70,30 +76,49 @@ func parse(t *testing.T, response []byte) []*dto.MetricFamily {
 	return out
 }
 
-func TestEachDarkroomIsReported(t *testing.T) {
-	ready := v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}
-	notReady := v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse}
-	stalled := v1alpha1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue}
-	photos := darkrooms.New("photos", "team-a").UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").Condition(ready)
-	running := photos.Obj()
-	running.Status.Version = "v0.4.2"
-	foreign := deploymentOf(darkrooms.New("photos", "team-a").UID("2").Obj(), ptr.To(int32(3)), 3, 3)
-	probed := func(last probe.Sample) func(types.NamespacedName) (probe.Sample, bool) {
-		return func(key types.NamespacedName) (probe.Sample, bool) {
-			return last, key == types.NamespacedName{Namespace: "team-a", Name: "photos"}
+// flatten returns the values of families: name and labels → value.
+func flatten(families []*dto.MetricFamily) map[string]float64 {
+	out := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			name := family.GetName()
+			for _, label := range metric.GetLabel() {
+				name += " " + label.GetName() + "=" + label.GetValue()
+			}
+			out[name] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
 		}
 	}
-	for _, test := range []struct {
-		name    string
+	return out
+}
+
+// reporting returns the metrics of a leader with some objects in its cache.
+func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, appsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Darkrooms{
+		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
+		Leads: func() bool { return true }, Installation: "own",
+	}
+}
+
+func TestEachDarkroomIsReported(t *testing.T) {
+	ready := v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}
+	running := darkrooms.New("photos", "team-a").UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").Condition(ready).Obj()
+	running.Status.Version = "v0.4.2"
+	foreign := deploymentOf(darkrooms.New("photos", "team-a").UID("2").Obj(), ptr.To(int32(3)), 3, 3)
+	for name, test := range map[string]struct {
 		objects []client.Object
-		probe   func(types.NamespacedName) (probe.Sample, bool)
-		standby bool
+		last    *probe.Sample
 		want    map[string]float64
 	}{
-		{
-			name:    "a Darkroom that runs",
+		"a Darkroom that runs": {
 			objects: []client.Object{running, deploymentOf(running, ptr.To(int32(3)), 2, 1)},
-			probe:   probed(probe.Sample{Served: true, Duration: 250 * time.Millisecond}),
+			last:    &probe.Sample{Served: true, Duration: 250 * time.Millisecond},
 			want: map[string]float64{
 				"darkroom_info name=photos namespace=team-a source=WebFolder version=v0.4.2":    1,
 				"darkroom_status_condition name=photos namespace=team-a status=True type=Ready": 1,
@@ -104,96 +129,145 @@ func TestEachDarkroomIsReported(t *testing.T) {
 				"darkroom_probe_duration_seconds name=photos namespace=team-a":                  0.25,
 			},
 		},
-		{
-			name:    "each condition has its present status only",
-			objects: []client.Object{photos.Condition(notReady).Condition(stalled).Obj()},
-			want: map[string]float64{
-				"darkroom_info name=photos namespace=team-a source=WebFolder version=":            1,
-				"darkroom_status_condition name=photos namespace=team-a status=False type=Ready":  1,
-				"darkroom_status_condition name=photos namespace=team-a status=True type=Stalled": 1,
-			},
-		},
-		{
-			name:    "a failed probe",
-			objects: []client.Object{darkrooms.New("photos", "team-a").Obj()},
-			probe:   probed(probe.Sample{Duration: time.Second}),
+		"a failed probe, and a Deployment of another owner": {
+			objects: []client.Object{darkrooms.New("photos", "team-a").UID("1").Obj(), foreign},
+			last:    &probe.Sample{Duration: time.Second},
 			want: map[string]float64{
 				"darkroom_info name=photos namespace=team-a source=WebFolder version=": 1,
 				"darkroom_probe_success name=photos namespace=team-a":                  0,
 				"darkroom_probe_duration_seconds name=photos namespace=team-a":         1,
 			},
 		},
-		{
-			name:    "the requested version, while none is observed",
-			objects: []client.Object{darkrooms.New("cats", "team-b").Version("v1").S3("cats", "eu-west-2").Obj()},
-			probe:   probed(probe.Sample{}),
-			want:    map[string]float64{"darkroom_info name=cats namespace=team-b source=S3 version=v1": 1},
+		"the requested version, while none is observed": {
+			objects: []client.Object{darkrooms.New("cats", "team-b").Version("a\"b\\c\nd").S3("cats", "eu-west-2").Obj()},
+			want:    map[string]float64{"darkroom_info name=cats namespace=team-b source=S3 version=a\"b\\c\nd": 1},
 		},
-		{
-			name:    "a Deployment of another owner",
-			objects: []client.Object{darkrooms.New("photos", "team-a").UID("1").Obj(), foreign},
-			want:    map[string]float64{"darkroom_info name=photos namespace=team-a source=WebFolder version=": 1},
-		},
-		{
-			name:    "a Deployment without a number of replicas",
-			objects: []client.Object{running, deploymentOf(running, nil, 0, 0)},
-			want: map[string]float64{
-				"darkroom_info name=photos namespace=team-a source=WebFolder version=v0.4.2":    1,
-				"darkroom_status_condition name=photos namespace=team-a status=True type=Ready": 1,
-				"darkroom_rollout_desired_replicas name=photos namespace=team-a":                1,
-				"darkroom_rollout_updated_replicas name=photos namespace=team-a":                0,
-				"darkroom_rollout_ready_replicas name=photos namespace=team-a":                  0,
-			},
-		},
-		{
-			name:    "a Darkroom of another installation",
+		"a Darkroom of another installation": {
 			objects: []client.Object{darkrooms.New("photos", "team-a").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()},
-			probe:   probed(probe.Sample{Served: true}),
-			want:    map[string]float64{},
-		},
-		{
-			name: "a manager that stands by", standby: true,
-			objects: []client.Object{running},
+			last:    &probe.Sample{Served: true},
 			want:    map[string]float64{},
 		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			reported := &Darkrooms{
-				Cache:        fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(test.objects...).Build(),
-				Leads:        func() bool { return !test.standby },
-				Installation: "own",
-				Probe:        test.probe,
+		t.Run(name, func(t *testing.T) {
+			reported := reporting(t, test.objects...)
+			if test.last != nil {
+				reported.Probe = func(types.NamespacedName) (probe.Sample, bool) { return *test.last, true }
 			}
-			if diff := cmp.Diff(test.want, perDarkroom(t, reported)); diff != "" {
+			got := written(t, reported)
+			maps.DeleteFunc(got, func(name string, _ float64) bool { return strings.HasPrefix(name, namespace) })
+			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestValuesOfLabelsAreEscaped(t *testing.T) {
-	darkroom := darkrooms.New("photos", "team-a").Version("a\"b\\c\nd").Obj()
-	reported := &Darkrooms{
-		Cache: fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(darkroom).Build(),
-		Leads: func() bool { return true },
+func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
+	of := func(name, installation string, phase v1alpha1.Phase, condition v1alpha1.Condition) *darkrooms.Builder {
+		return darkrooms.New(name, "a").Generation(2).Annotation(v1alpha1.AnnotationInstallation, installation).Condition(condition).
+			Status(func(status *v1alpha1.DarkroomStatus) { status.Phase = phase })
 	}
-	want := map[string]float64{"darkroom_info name=photos namespace=team-a source=WebFolder version=a\"b\\c\nd": 1}
-	if diff := cmp.Diff(want, perDarkroom(t, reported)); diff != "" {
+	conflict := v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: "False", Reason: v1alpha1.ReasonDomainConflict}
+	missing := v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing}
+	isReady := v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "True"}
+	reported := reporting(t,
+		of("ready", "own", v1alpha1.PhaseReady, isReady).Obj(),
+		of("conflict", "own", v1alpha1.PhaseDegraded, conflict).Obj(),
+		of("missing", "own", v1alpha1.PhaseDegraded, missing).S3("pictures", "eu-west-2").Obj(),
+		darkrooms.New("seen", "b").Obj(),
+		of("others", "another", v1alpha1.PhaseReady, isReady).Status(func(status *v1alpha1.DarkroomStatus) { status.ObservedGeneration = 2 }).Obj(),
+		of("orphan", "gone", v1alpha1.PhaseReady, isReady).Obj(),
+	)
+	reported.TotalsOnly = true
+	want := map[string]float64{
+		"darkroom_operator_credentials_missing":                            1,
+		"darkroom_operator_darkrooms phase=Degraded source_type=S3":        1,
+		"darkroom_operator_darkrooms phase=Degraded source_type=WebFolder": 1,
+		"darkroom_operator_darkrooms phase=Pending source_type=WebFolder":  1,
+		"darkroom_operator_darkrooms phase=Ready source_type=WebFolder":    1,
+		"darkroom_operator_darkrooms_ready":                                1,
+		"darkroom_operator_domain_conflicts":                               1,
+		"darkroom_operator_other_installation_darkrooms":                   2,
+		"darkroom_operator_unhandled_darkrooms":                            1,
+	}
+	if diff := cmp.Diff(want, written(t, reported)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	reported.Leads = func() bool { return false }
+	if got := written(t, reported); len(got) != 0 {
+		t.Errorf("one that stands by reports %v", got)
+	}
+}
+
+func TestMetricsOfDarkroomsFollowThoseOfTheProcess(t *testing.T) {
+	const process = "# TYPE process gauge\nprocess 1\n"
+	ok := func(response http.ResponseWriter, request *http.Request) {
+		if accept := request.Header.Get("Accept") + request.Header.Get("Accept-Encoding"); accept != "text/plain;version=0.0.4identity" {
+			t.Errorf("the process is asked for %s", accept)
+		}
+		response.Header().Set("Content-Length", "1") // of a shorter response
+		_, _ = io.WriteString(response, process)
+	}
+	failing := func(response http.ResponseWriter, _ *http.Request) {
+		http.Error(response, "failed", http.StatusInternalServerError)
+	}
+	for name, test := range map[string]struct {
+		process          http.HandlerFunc
+		method, encoding string
+		code             int
+		start            string
+		has              bool
+	}{
+		"plain":                       {process: ok, code: 200, start: process, has: true},
+		"as Prometheus asks":          {process: ok, encoding: "gzip", code: 200, start: process, has: true},
+		"of a failing process":        {process: failing, code: 500, start: "failed"},
+		"of a request for the header": {process: ok, method: http.MethodHead, code: 200, start: process},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := httptest.NewRequest(test.method, "/metrics", nil)
+			request.Header.Set("Accept-Encoding", test.encoding)
+			recorder := httptest.NewRecorder()
+			reporting(t, darkrooms.New("photos", "team-a").Obj()).Handler(test.process).ServeHTTP(recorder, request)
+			body := io.Reader(recorder.Body)
+			if test.encoding == "gzip" {
+				unzipped, err := gzip.NewReader(body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body = unzipped
+			}
+			text, err := io.ReadAll(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if recorder.Code != test.code || recorder.Header().Get("Content-Length") != "" ||
+				!strings.HasPrefix(string(text), test.start) || strings.Contains(string(text), "\ndarkroom_info{") != test.has {
+				t.Errorf("HTTP %d, header %v, body:\n%s", recorder.Code, recorder.Header(), text)
+			}
+		})
+	}
+}
+
+func TestOperationsAreCounted(t *testing.T) {
+	m := New("1", "2")
+	m.Operated(Install, time.Now(), nil)
+	m.Operated(Upgrade, time.Now(), errors.New("failed"))
+	m.Repaired()
+	m.RepairFailed()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m.operations, m.repairs)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"darkroom_operator_drift_repairs_total": 1}
+	for labels, count := range map[[2]string]float64{
+		{Install, success}: 1, {Install, failure}: 0, {Upgrade, success}: 0, {Upgrade, failure}: 1,
+		{Repair, success}: 1, {Repair, failure}: 1, {Uninstall, success}: 0, {Uninstall, failure}: 0,
+	} {
+		want["darkroom_operator_release_operations_total operation="+labels[0]+" result="+labels[1]] = count
+	}
+	if diff := cmp.Diff(want, flatten(families)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
-
-func TestAScraperThatGoesAwayIsReported(t *testing.T) {
-	reported := &Darkrooms{
-		Cache: fake.NewClientBuilder().WithScheme(testScheme(t)).WithObjects(darkrooms.New("photos", "team-a").Obj()).Build(),
-		Leads: func() bool { return true },
-	}
-	if err := reported.Write(t.Context(), closed{}); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("got the error %v", err)
-	}
-}
-
-// closed is a connection that was closed.
-type closed struct{}
-
-func (closed) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -46,16 +45,14 @@ func recorded(t *testing.T) []byte {
 		Condition(condition(v1alpha1.ConditionStalled, "True", v1alpha1.ReasonSecretMissing)).Obj()
 	shop.Status.Phase, shop.Status.Version = v1alpha1.PhaseDegraded, "v0.4.1"
 	others := darkrooms.New("others", "team-c").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()
-	reader := fake.NewClientBuilder().WithScheme(testScheme(t)).
-		WithObjects(photos, shop, others, deploymentOf(photos, ptr.To(int32(2)), 2, 2), deploymentOf(shop, ptr.To(int32(3)), 1, 2)).Build()
-	leads := func() bool { return true }
+	each := reporting(t, photos, shop, others, deploymentOf(photos, ptr.To(int32(2)), 2, 2), deploymentOf(shop, ptr.To(int32(3)), 1, 2))
+	each.Probe = func(key types.NamespacedName) (probe.Sample, bool) {
+		return probe.Sample{Served: key.Name == "photos", Duration: 20 * time.Millisecond}, true
+	}
 	registry := prometheus.NewPedanticRegistry()
-	if err := New("1", "2").Register(registry, &Fleet{Darkrooms: reader, Leads: leads, Installation: "own"}); err != nil {
+	if err := New("1", "2").Register(registry); err != nil {
 		t.Fatal(err)
 	}
-	each := &Darkrooms{Cache: reader, Leads: leads, Installation: "own", Probe: func(key types.NamespacedName) (probe.Sample, bool) {
-		return probe.Sample{Served: key.Name == "photos", Duration: 20 * time.Millisecond}, true
-	}}
 	response := httptest.NewRecorder()
 	each.Handler(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})).ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return response.Body.Bytes()

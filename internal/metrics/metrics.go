@@ -74,11 +74,11 @@ func New(version, chartVersion string) *Metrics {
 	return m
 }
 
-// Register adds the metrics, and those of a fleet, to a registry.
-func (m *Metrics) Register(registry prometheus.Registerer, fleet *Fleet) error {
+// Register adds the metrics to a registry.
+func (m *Metrics) Register(registry prometheus.Registerer) error {
 	var errs []error
 	for _, collector := range []prometheus.Collector{
-		m.operations, m.seconds, m.repairs, m.recoveries, m.lastSuccess, m.build, fleet,
+		m.operations, m.seconds, m.repairs, m.recoveries, m.lastSuccess, m.build,
 	} {
 		errs = append(errs, registry.Register(collector))
 	}
