@@ -53,7 +53,7 @@ KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
 # Modules with tests other than the main one, and all modules that `go mod tidy` is checked for.
 TEST_MODULES := gate test/prometheus
-MODULES := . $(TEST_MODULES) hack/operator-sdk
+MODULES := . $(TEST_MODULES)
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -213,7 +213,7 @@ test-docs: build testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the comman
 		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # The image of the Dockerfile for the tests' clusters, which pull nothing.
-image-flags = --user 65532:65532 --command manager --tree /helm-charts/darkroom=helm-charts/darkroom \
+image-flags = --user 65532:65532 --command manager --file /helm-charts/darkroom=helm-charts/darkroom \
 	--file /watches.yaml=watches.yaml --file /etc/ssl/certs/ca-certificates.crt=/etc/ssl/certs/ca-certificates.crt
 
 # The stand-in for Darkroom, the gate and the image sources of the tests.
@@ -339,7 +339,7 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
-##@ Tools (built when needed; the versions are in hack/tools.mk and hack/operator-sdk)
+##@ Tools (built when needed; the versions are in hack/tools.mk and test/cluster/programs)
 
 tools: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) $(GOLANGCI_LINT) $(GOTESTSUM) ## Build all tools.
 
@@ -350,15 +350,14 @@ $(TOOLS)/%: hack/tools.mk
 	@echo "building $*"
 	@GOBIN=$(TOOLS) CGO_ENABLED=0 GOGC=400 go install $(compiler-flags) -ldflags '-s -w $(vars.$*)' $(tool.$*) && touch $@
 
-# Also the program that runs the scorecard's tests.
-$(OPERATOR_SDK): hack/operator-sdk/go.mod hack/operator-sdk/go.sum
-	@echo "building operator-sdk (two minutes)"
-	@mkdir -p $(TOOLS) && $(call go-build,hack/operator-sdk) -mod=readonly -tags containers_image_openpgp,exclude_graphdriver_btrfs -o $(TOOLS)/ \
-		-ldflags '-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=v1.42.2' tool && touch $@
-
-# opm is built like the programs of the test cluster, which have their versions there.
+# These are built like the programs of the test cluster, inside their own modules.
 $(OPM): $(CLUSTER_TOOL)
 	@$(CLUSTER_TOOL) build opm
+
+# Also the program that runs the scorecard's tests.
+$(OPERATOR_SDK): $(CLUSTER_TOOL)
+	@$(CLUSTER_TOOL) build operator-sdk scorecard-test
+	@mkdir -p $(TOOLS) && ln -sf ../k8s/operator-sdk ../k8s/scorecard-test $(TOOLS)/
 
 # Built each time; the Go build cache detects changes.
 $(CLUSTER_TOOL):

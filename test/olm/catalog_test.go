@@ -133,7 +133,7 @@ func serveCatalog(t *testing.T, name, folder string) string {
 	t.Helper()
 	image := "docker.io/darkroom-e2e/catalog-" + name + ":v1"
 	err := load(t.Context(), "--path", "/bin/opm", "--entrypoint", "/bin/opm serve /configs --termination-log=/tmp/ended",
-		"--tree", "/configs/"+packageName+"="+folder, image+"="+filepath.Join(binaries, "k8s", "opm"))
+		"--file", "/configs/"+packageName+"="+folder, image+"="+filepath.Join(binaries, "k8s", "opm"))
 	if err != nil {
 		t.Fatal(err)
 	}

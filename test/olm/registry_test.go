@@ -3,18 +3,14 @@
 package olm
 
 import (
-	"archive/tar"
-	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,10 +19,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/image"
 )
 
 // mirror is an image registry at the node's address, where pods reach it.
@@ -85,95 +82,46 @@ func startRegistry(t *testing.T, authority *authority) *mirror {
 // returns the digest.
 func push(t *testing.T, authority *authority, reference string, folders map[string]string, config v1.Config) string {
 	t.Helper()
-	packed, err := packFolders(folders)
+	var files []image.File
+	for target, source := range folders {
+		files = append(files, image.File{Path: target, Source: source})
+	}
+	packed, err := image.Build(files, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := mutate.AppendLayers(empty.Image, layer)
-	if err == nil {
-		image, err = mutate.Config(image, config)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pushImage(t, authority, reference, image)
+	return pushImage(t, authority, reference, packed)
 }
 
 // pushArchive pushes the image of a docker-archive, and returns the digest. It is another one
 // in each test, so that a node which has pulled the image pulls it again.
 func pushArchive(t *testing.T, authority *authority, reference, archive string) string {
 	t.Helper()
-	image, err := tarball.ImageFromPath(archive, nil)
+	packed, err := tarball.ImageFromPath(archive, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	labeled, ok := mutate.Annotations(image, map[string]string{"test": t.Name()}).(v1.Image)
+	labeled, ok := mutate.Annotations(packed, map[string]string{"test": t.Name()}).(v1.Image)
 	if !ok {
 		t.Fatalf("%s is not an image", archive)
 	}
 	return pushImage(t, authority, reference, labeled)
 }
 
-func pushImage(t *testing.T, authority *authority, reference string, image v1.Image) string {
+func pushImage(t *testing.T, authority *authority, reference string, packed v1.Image) string {
 	t.Helper()
 	target, err := name.ParseReference(reference)
 	if err == nil {
-		err = remote.Write(target, image, remote.WithTransport(authority.transport()), remote.WithContext(t.Context()))
+		err = remote.Write(target, packed, remote.WithTransport(authority.transport()), remote.WithContext(t.Context()))
 	}
 	if err != nil {
 		t.Fatalf("push %s: %v", reference, err)
 	}
-	digest, err := image.Digest()
+	digest, err := packed.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return digest.String()
-}
-
-func packFolders(folders map[string]string) ([]byte, error) {
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
-	for target, folder := range folders {
-		err := filepath.WalkDir(folder, func(source string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			below, err := filepath.Rel(folder, source)
-			if err != nil {
-				return err
-			}
-			info, err := entry.Info()
-			if err != nil {
-				return err
-			}
-			header := &tar.Header{Name: path.Join(target, filepath.ToSlash(below)), Mode: int64(info.Mode().Perm()), Typeflag: tar.TypeDir}
-			if entry.IsDir() {
-				if header.Name == "/" {
-					return nil
-				}
-				header.Name += "/"
-				return w.WriteHeader(header)
-			}
-			content, err := os.ReadFile(source)
-			if err != nil {
-				return err
-			}
-			header.Typeflag, header.Size = tar.TypeReg, int64(len(content))
-			if err := w.WriteHeader(header); err != nil {
-				return err
-			}
-			_, err = w.Write(content)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), w.Close()
 }
 
 // bundleLabels are those that the bundle.Dockerfile beside a bundle gives the image.

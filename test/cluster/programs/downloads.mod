@@ -9,4 +9,5 @@ require (
 	github.com/operator-framework/operator-controller v1.2.0
 	github.com/operator-framework/operator-lifecycle-manager v0.42.0
 	github.com/operator-framework/operator-registry v1.56.0
+	github.com/operator-framework/operator-sdk v1.42.2
 )

@@ -1,3 +1,6 @@
+// Package build builds the programs of a cluster, and the tools that are built in the same
+// way, from pinned Go modules. A program is built if its stamp, which describes its inputs,
+// differs from that of the last build.
 package build
 
 import (
@@ -12,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -50,11 +54,11 @@ func (b *Builder) Build(ctx context.Context, components []Component) error {
 	if err := os.MkdirAll(filepath.Join(b.BinDir, ".stamps"), 0o755); err != nil {
 		return fmt.Errorf("make the folder for binaries: %w", err)
 	}
-	unlock, err := b.lock(ctx)
+	lock, err := b.lock()
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Close() // releases it
 
 	started := time.Now()
 	jobs, err := b.outdated(components)
@@ -82,9 +86,25 @@ func (b *Builder) Build(ctx context.Context, components []Component) error {
 		}
 	}
 	if len(jobs) > 0 {
-		fmt.Fprintf(b.Out, "built %d of %d into %s in %s\n", len(jobs), len(components), b.BinDir, time.Since(started).Round(time.Second))
+		b.say("built %d of %d into %s in %s", len(jobs), len(components), b.BinDir, time.Since(started).Round(time.Second))
 	}
 	return nil
+}
+
+func (b *Builder) say(format string, args ...any) { fmt.Fprintf(b.Out, format+"\n", args...) }
+
+// lock makes sure that one process at a time builds into BinDir.
+func (b *Builder) lock() (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(b.BinDir, ".stamps", "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the build lock: %w", err)
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		b.say("waiting for another process that builds into %s", b.BinDir)
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+	}
+	return file, err
 }
 
 // job is a component that is not up to date.
@@ -205,4 +225,36 @@ func linkerArgs(c Component, version string) string {
 		}
 	}
 	return strings.Join(args, " ")
+}
+
+// StagesFile is the name, in the folder of binaries, of the file that tells
+// kwok how simulated nodes and pods behave.
+const StagesFile = "kwok-stages.yaml"
+
+// stages are the files of kwok's module that make nodes ready at once, renew
+// their leases, and make pods ready, complete and go away at once.
+var stages = []string{
+	"node/fast/node-initialize.yaml",
+	"node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
+	"pod/fast/pod-ready.yaml",
+	"pod/fast/pod-complete.yaml",
+	"pod/fast/pod-delete.yaml",
+}
+
+// copyStages joins the stages into one file, so that a cluster can start
+// without the module cache.
+func (b *Builder) copyStages(ctx context.Context, c Component) error {
+	dir, err := command(ctx, b.moduleDir(c), "go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", c.Requires).Output()
+	if err != nil {
+		return fmt.Errorf("find the module %s: %w", c.Requires, err)
+	}
+	var joined []byte
+	for _, stage := range stages {
+		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "kustomize", "stage", filepath.FromSlash(stage)))
+		if err != nil {
+			return err
+		}
+		joined = append(append(joined, "---\n"...), data...)
+	}
+	return os.WriteFile(filepath.Join(b.BinDir, StagesFile), joined, 0o644)
 }

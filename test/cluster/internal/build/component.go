@@ -2,8 +2,12 @@ package build
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // Component is one program of the cluster.
@@ -44,10 +48,12 @@ const (
 	// GroupOLM is the Operator Lifecycle Manager, versions 0 and 1, which tests
 	// run as pods of a real node.
 	GroupOLM = "olm"
+	// GroupTools has operator-sdk, which makes and checks bundles.
+	GroupTools = "bundle"
 )
 
 // Groups returns the names of all groups.
-func Groups() []string { return []string{GroupAssets, GroupSimulated, GroupReal, GroupOLM} }
+func Groups() []string { return []string{GroupAssets, GroupSimulated, GroupReal, GroupOLM, GroupTools} }
 
 var (
 	everywhere = []string{GroupAssets, GroupSimulated, GroupReal}
@@ -55,7 +61,10 @@ var (
 	realOnly   = []string{GroupReal}
 )
 
-const kubernetesModule = "k8s.io/kubernetes"
+const (
+	kubernetesModule = "k8s.io/kubernetes"
+	operatorSDK      = "github.com/operator-framework/operator-sdk"
+)
 
 // components is ordered by usefulness: what most people wait for comes first.
 var components = []Component{
@@ -81,6 +90,8 @@ var components = []Component{
 	{Name: "coredns", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	{Name: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "./traefik", Groups: realOnly},
+	downloaded("operator-sdk", operatorSDK, imageTags).setting(operatorSDK + "/internal/version.Version").in(GroupTools),
+	downloaded("scorecard-test", operatorSDK, imageTags).at("./images/scorecard-test").in(GroupTools),
 	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
 	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
 	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", ""),
@@ -93,8 +104,8 @@ var components = []Component{
 // imageTags leave out of the image libraries what needs C.
 const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 
-// downloaded is a program of the Operator Lifecycle Manager, or one that its images
-// have, built by its own go.mod.
+// downloaded is a program of the Operator Lifecycle Manager, one that its images
+// have, or a tool, built by its own go.mod.
 func downloaded(name, requires, tags string) Component {
 	return Component{
 		Name: name, Requires: requires, Package: "./cmd/" + name,
@@ -105,6 +116,18 @@ func downloaded(name, requires, tags string) Component {
 // at is a program whose package is elsewhere in its module.
 func (c Component) at(folder string) Component {
 	c.Package = folder
+	return c
+}
+
+// in is a program of another group than GroupOLM.
+func (c Component) in(group string) Component {
+	c.Groups = []string{group}
+	return c
+}
+
+// setting sets a variable to the version.
+func (c Component) setting(variable string) Component {
+	c.VersionVars = func(version string) map[string]string { return map[string]string{variable: version} }
 	return c
 }
 
@@ -119,7 +142,8 @@ func kubernetes(name string, groups []string) Component {
 }
 
 func kubernetesVersionVars(version string) map[string]string {
-	major, minor := majorMinor(version)
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
 	vars := map[string]string{}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		vars[pkg+".gitVersion"] = version
@@ -128,12 +152,6 @@ func kubernetesVersionVars(version string) map[string]string {
 		vars[pkg+".gitTreeState"] = "clean"
 	}
 	return vars
-}
-
-func majorMinor(version string) (major, minor string) {
-	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	minor, _, _ = strings.Cut(rest, ".")
-	return major, minor
 }
 
 // Select returns the components named, each once, in build order. A name is a
@@ -169,4 +187,42 @@ func Names() []string {
 		names[i] = c.Name
 	}
 	return names
+}
+
+// ownVersion is the version of components that are packages of this tool.
+const ownVersion = "v1"
+
+// downloadsMod pins the versions of the components that are built inside their downloads,
+// and downloads.sum their checksums. A module that required them would depend on all that
+// they do, so none does.
+const downloadsMod = "downloads.mod"
+
+// Version returns the version of c, as pinned in the folder of the programs.
+func (c Component) Version(programs string) (string, error) {
+	if c.Requires == "" {
+		return ownVersion, nil
+	}
+	path := filepath.Join(programs, c.modFile())
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the version of %s: %w", c.Name, err)
+	}
+	file, err := modfile.ParseLax(path, data, nil)
+	if err != nil {
+		return "", fmt.Errorf("read the version of %s: %w", c.Name, err)
+	}
+	for _, require := range file.Require {
+		if require.Mod.Path == c.Requires {
+			return require.Mod.Version, nil
+		}
+	}
+	return "", fmt.Errorf("%s does not require %s", path, c.Requires)
+}
+
+// modFile is the name of the file that pins the version of c.
+func (c Component) modFile() string {
+	if c.InDownload {
+		return downloadsMod
+	}
+	return "go.mod"
 }

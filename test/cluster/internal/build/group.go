@@ -3,13 +3,12 @@ package build
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // group are components that one `go build` compiles. Of several ones each would wait for the
@@ -60,6 +59,9 @@ func (b *Builder) group(ctx context.Context, jobs []job) ([]*group, error) {
 	return groups, nil
 }
 
+// heartbeat is how long a build may be silent: longer looks like a hang.
+const heartbeat = 15 * time.Second
+
 // compile builds the components of a group.
 func (b *Builder) compile(ctx context.Context, g *group) error {
 	folder, err := os.MkdirTemp(b.BinDir, ".new-")
@@ -68,31 +70,32 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 	}
 	defer os.RemoveAll(folder)
 
-	p := newProgress(b.Out)
-	p.say("building %s", g)
-	packages, err := g.list(ctx)
-	if err != nil {
-		return err
-	}
-	args := slices.Concat([]string{"go", "build", "-v", "-o", folder + string(filepath.Separator)}, g.args)
+	args := slices.Concat([]string{"go", "build", "-o", folder + string(filepath.Separator)}, g.args)
 	for _, j := range g.jobs {
 		args = append(args, "-ldflags", j.Package+"="+linkerArgs(j.Component, j.version))
 	}
-	cmd := command(ctx, g.dir, append(args, g.packages()...)...)
-	stderr, err := cmd.StderrPipe()
+	started := time.Now()
+	b.say("building %s", g)
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
+	done := make(chan error, 1)
+	go func() {
+		out, err := command(ctx, g.dir, append(args, g.packages()...)...).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, out)
+		}
+		done <- err
+	}()
+	for running := true; running; {
+		select {
+		case err = <-done:
+			running = false
+		case <-ticker.C:
+			b.say("%5s  building", time.Since(started).Round(time.Second))
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	log, done := &compileLog{}, make(chan struct{})
-	go p.beat(log, len(packages), done)
-	log.read(stderr)
-	err = cmd.Wait()
-	close(done)
-	if err != nil {
-		return errors.Join(err, errors.New(log.complaint()))
 	}
 	for _, j := range g.jobs {
 		// A rename, because a running program's file cannot be written over.
@@ -103,15 +106,5 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 			return err
 		}
 	}
-	p.say("done")
 	return nil
-}
-
-// list returns the import paths of all packages of a group, and downloads their modules.
-func (g *group) list(ctx context.Context) ([]string, error) {
-	out, err := command(ctx, g.dir, slices.Concat([]string{"go", "list", "-deps"}, g.args, g.packages())...).Output()
-	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
-		return nil, errors.Join(err, errors.New(string(exit.Stderr)))
-	}
-	return strings.Fields(string(out)), err
 }

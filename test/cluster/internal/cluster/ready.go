@@ -1,3 +1,5 @@
+//go:build linux
+
 package cluster
 
 import (
@@ -5,17 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
-// pollInterval is short, because users wait for a cluster to start.
-const pollInterval = 50 * time.Millisecond
+const pollInterval = 100 * time.Millisecond
 
-// poll calls try until it returns nil. If ctx ends first, the error contains
-// what, the cause, and the last error of try.
+// poll tries until it succeeds or ctx ends.
 func poll(ctx context.Context, what string, try func(context.Context) error) error {
-	ticker := time.NewTicker(pollInterval)
-	defer ticker.Stop()
 	for {
 		err := try(ctx)
 		if err == nil {
@@ -24,103 +25,89 @@ func poll(ctx context.Context, what string, try func(context.Context) error) err
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for %s: %w (last: %w)", what, context.Cause(ctx), err)
-		case <-ticker.C:
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
-func (p *plan) waitForAPIServer(ctx context.Context, a *api) error {
+// kubectl runs a command as the cluster's administrator, and returns its output.
+func (c *Cluster) kubectl(ctx context.Context, stdin string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.BinDir, "kubectl"), append([]string{
+		"--kubeconfig=" + c.kubeconfig(admin), "--cache-dir=" + c.file("data/kubectl"),
+	}, args...)...)
+	cmd.Env = withoutProxies(cmd.Environ())
+	cmd.Stdin = strings.NewReader(stdin)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return string(out), nil
+}
+
+// waitForAPIServer also waits for the namespace of the objects that the node needs.
+func (c *Cluster) waitForAPIServer(ctx context.Context) error {
 	return poll(ctx, "the API server", func(ctx context.Context) error {
-		return a.do(ctx, http.MethodGet, "/readyz", nil, nil)
-	})
-}
-
-func (p *plan) waitForNode(ctx context.Context, a *api) error {
-	return poll(ctx, "the node to be ready", func(ctx context.Context) error {
-		var list struct {
-			Items []struct {
-				Spec struct {
-					Taints []struct{ Key string }
-				}
-				Status struct {
-					Conditions []struct{ Type, Status, Message string }
-				}
-			}
+		_, err := c.kubectl(ctx, "", "get", "--raw=/readyz")
+		if err == nil {
+			_, err = c.kubectl(ctx, "", "get", "--raw=/api/v1/namespaces/kube-system")
 		}
-		if err := a.do(ctx, http.MethodGet, "/api/v1/nodes", nil, &list); err != nil {
-			return err
-		}
-		message := "no node has registered"
-		for _, node := range list.Items {
-			for _, condition := range node.Status.Conditions {
-				if condition.Type != "Ready" {
-					continue
-				}
-				// The taint goes a moment after the condition; pods are not
-				// scheduled before.
-				if condition.Status == "True" && len(node.Spec.Taints) == 0 {
-					return nil
-				}
-				message = condition.Message
-			}
-		}
-		return errors.New(message)
-	})
-}
-
-func (p *plan) waitForSystemNamespace(ctx context.Context, a *api) error {
-	return poll(ctx, "the namespace "+systemNamespace, func(ctx context.Context) error {
-		return a.do(ctx, http.MethodGet, "/api/v1/namespaces/"+systemNamespace, nil, nil)
-	})
-}
-
-func (p *plan) waitForServiceAccount(ctx context.Context, a *api) error {
-	return poll(ctx, "the default ServiceAccount", func(ctx context.Context) error {
-		return a.do(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, nil)
-	})
-}
-
-// waitForIngress waits until the ingress controller answers anything.
-func (p *plan) waitForIngress(ctx context.Context) error {
-	return poll(ctx, "the ingress controller", func(ctx context.Context) error {
-		_, err := answerOf(ctx, p.ingressURL())
 		return err
 	})
 }
 
-// answerOf returns the status that a URL answers with.
-func answerOf(ctx context.Context, url string) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0, err
+// waitForNode waits for everything that pods need.
+func (c *Cluster) waitForNode(ctx context.Context) error {
+	const state = `--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}{.items[*].spec.taints[*].key}`
+	waits := map[string]func(context.Context) error{
+		// The taints go a moment after the condition changes; pods are not scheduled before.
+		"the node": func(ctx context.Context) error {
+			got, err := c.kubectl(ctx, "", "get", "nodes", state)
+			if err == nil && got != "True" {
+				err = fmt.Errorf("the state of the node is %q", got)
+			}
+			return err
+		},
+		"the default ServiceAccount": func(ctx context.Context) error {
+			_, err := c.kubectl(ctx, "", "get", "--namespace=default", "serviceaccount", "default")
+			return err
+		},
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	return response.StatusCode, response.Body.Close()
-}
-
-// waitForAll waits for everything a test relies on, at once.
-func (p *plan) waitForAll(ctx context.Context, a *api) error {
-	waits := []func() error{
-		func() error { return p.waitForNode(ctx, a) },
-		func() error { return p.waitForServiceAccount(ctx, a) },
-	}
-	if p.options.Node == Real {
-		waits = append(waits,
-			func() error { return p.waitForDNS(ctx) },
-			func() error { return p.waitForIngress(ctx) })
+	if c.Node == Real {
+		waits["the cluster's DNS"] = func(ctx context.Context) error {
+			return responds(ctx, "http://"+c.local("coredns-ready")+"/ready", http.StatusOK)
+		}
+		waits["the ingress controller"] = func(ctx context.Context) error {
+			return responds(ctx, c.ingressURL(), http.StatusNotFound)
+		}
 	}
 	results := make(chan error, len(waits))
-	for _, wait := range waits {
-		go func() { results <- wait() }()
+	for what, try := range waits {
+		go func() { results <- poll(ctx, what, try) }()
 	}
 	var errs []error
 	for range waits {
 		errs = append(errs, <-results)
 	}
 	return errors.Join(errs...)
+}
+
+// responds returns an error unless a URL responds with the status.
+func responds(ctx context.Context, url string, status int) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != status {
+		return fmt.Errorf("%s responds with %s", url, response.Status)
+	}
+	return nil
 }

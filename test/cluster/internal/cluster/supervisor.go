@@ -1,84 +1,56 @@
+//go:build linux
+
 package cluster
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"syscall"
 	"time"
 )
 
-// startLimit is how long a cluster may take to become ready. Warm it takes
-// seconds; a busy machine that has never run the programs takes longer.
-const startLimit = 4 * time.Minute
+const (
+	// startLimit is how long a start may take.
+	startLimit = 4 * time.Minute
+	// stopGrace is how long a program may take to end when it is asked to.
+	stopGrace = time.Second
+)
 
-// stopGrace is how long a program may take to end when asked.
-const stopGrace = time.Second
+// supervisor owns the programs of a cluster.
+type supervisor struct {
+	*Cluster
+	group   *group
+	events  *os.File
+	started time.Time
+}
 
-// Supervise runs the cluster in dir until ctx ends. It reports to pipe.
-func Supervise(ctx context.Context, dir string, pipe io.Writer) (err error) {
-	s := &supervisor{reporter: reporter{pipe: pipe, log: os.Stderr, started: time.Now()}}
+// Supervise runs a cluster until ctx ends, or a program does during the start. Up has
+// locked it and started this process.
+func Supervise(ctx context.Context, c *Cluster) (err error) {
+	for fd := eventsFD; fd <= inherited+1; fd++ {
+		syscall.CloseOnExec(fd)
+	}
+	s := &supervisor{Cluster: c, events: os.NewFile(eventsFD, "events"), started: time.Now()}
 	defer func() {
 		if err != nil {
-			s.report(failedEvent, "%s", err)
+			s.report(failed + err.Error())
 		}
 	}()
-	o, err := loadOptions(Layout{dir}.options())
-	if err != nil {
-		return err
-	}
-	lock, err := acquire(Layout{dir}.lock())
-	if errors.Is(err, errLocked) {
-		return fmt.Errorf("a cluster runs in %s already", dir)
-	}
-	if err != nil {
-		return err
-	}
-	defer lock.release()
-	if o.Node == Real {
-		unlock, err := lockMachine(dir)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-	}
-	return s.run(ctx, o)
-}
-
-type supervisor struct {
-	reporter
-	plan  *plan
-	group *group
-}
-
-// run starts the cluster, keeps it until ctx ends, and stops it.
-func (s *supervisor) run(ctx context.Context, o Options) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.group = &group{failed: cancel, restarted: s.afterRestart}
-	s.plan, err = newPlan(o)
-	if err != nil {
+	s.group = &group{logs: c.file("logs"), failed: cancel, restarted: s.afterRestart}
+	if err := c.prepare(); err != nil {
 		return err
 	}
 	defer func() {
-		s.report(stepEvent, "stopping")
+		s.step("stopping")
 		s.group.stop(stopGrace)
-		if o.Node == Real {
-			err = errors.Join(err, stopRealNode())
+		if c.Node == Real {
+			err = errors.Join(err, killAll(), undoChanges())
 		}
-		s.report(stepEvent, "stopped")
 	}()
-
-	if o.Node == Real {
-		s.step("preparing this machine")
-		if err := s.plan.prepareRealNode(ctx); err != nil {
-			return err
-		}
-	}
 	if err := s.start(ctx); err != nil {
 		// If a program has ended, the later error is only a consequence.
 		if cause := context.Cause(ctx); cause != nil {
@@ -90,7 +62,7 @@ func (s *supervisor) run(ctx context.Context, o Options) (err error) {
 	if err := s.describe(); err != nil {
 		return err
 	}
-	s.report(readyEvent, "after %s", time.Since(s.started).Round(time.Millisecond))
+	s.report(ready)
 
 	<-ctx.Done()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
@@ -99,96 +71,72 @@ func (s *supervisor) run(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// start starts everything and returns when it can be used.
+// start starts the programs in the order in which they need each other.
 func (s *supervisor) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
-		fmt.Errorf("not ready after %s; the logs are in %s", startLimit, s.plan.layout.Logs()))
+		fmt.Errorf("not ready after %s; the logs are in %s", startLimit, s.file("logs")))
 	defer cancel()
-	p := s.plan
-	client, err := p.newAPI()
-	if err != nil {
-		return err
-	}
-	s.step("starting etcd and kube-apiserver")
-	if err := s.group.start(p.etcd(), p.apiServer()); err != nil {
-		return err
-	}
-	if p.options.Node == Real {
+	if s.Node == Real {
+		s.step("preparing this machine")
+		if err := s.prepareMachine(ctx); err != nil {
+			return err
+		}
 		// containerd needs no API server; its start is free while that starts.
-		spec, err := p.containerd()
+		containerd, err := s.containerd()
 		if err != nil {
 			return err
 		}
-		if err := s.group.start(spec); err != nil {
+		if err := s.group.start(containerd); err != nil {
 			return err
 		}
 	}
-	if err := p.waitForAPIServer(ctx, client); err != nil {
+	s.step("starting etcd and kube-apiserver")
+	if err := s.group.start(s.etcd(), s.apiServer()); err != nil {
+		return err
+	}
+	if err := s.waitForAPIServer(ctx); err != nil {
 		return err
 	}
 	s.step("the API server is ready; starting controllers and the node")
-	if err := s.group.start(p.controllerManager(), p.scheduler()); err != nil {
+	if err := s.group.start(s.controllerManager(), s.scheduler()); err != nil {
 		return err
 	}
-	if err := p.bootstrap(ctx, client); err != nil {
-		return err
-	}
-	if err := s.startNode(ctx); err != nil {
-		return err
-	}
-	if err := p.waitForAll(ctx, client); err != nil {
-		return err
-	}
-	s.step("the node and the default ServiceAccount are ready")
-	return nil
-}
-
-func (s *supervisor) startNode(ctx context.Context) error {
-	if s.plan.options.Node == Simulated {
-		return s.group.start(s.plan.kwok())
-	}
-	specs, err := s.plan.realNodeSpecs(ctx)
+	nodePrograms, err := s.node(ctx)
 	if err != nil {
 		return err
 	}
-	return s.group.start(append(specs, s.plan.ingress())...)
+	if err := s.group.start(nodePrograms...); err != nil {
+		return err
+	}
+	return s.waitForNode(ctx)
+}
+
+// report writes a line to the log and to Up. Up may have ended already; the log has the line.
+func (s *supervisor) report(line string) {
+	fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format("15:04:05.000"), line)
+	fmt.Fprintln(s.events, line)
+}
+
+// step reports progress, with the seconds since the start.
+func (s *supervisor) step(what string) {
+	s.report(fmt.Sprintf("%5.1fs  %s", time.Since(s.started).Seconds(), what))
 }
 
 // describe writes cluster.json.
 func (s *supervisor) describe() error {
-	p := s.plan
 	state := State{
-		Node:       p.options.Node,
-		Kubeconfig: p.layout.Kubeconfig(), BinDir: p.options.BinDir,
-		Supervisor: readPID(p.layout.supervisorPID()),
-		Components: s.group.list(),
-		ReadyAfter: time.Since(s.started).Round(time.Millisecond).String(),
+		Node: s.Node, Kubeconfig: s.kubeconfig(admin),
+		Components: s.group.list(), ReadyAfter: time.Since(s.started).Round(time.Millisecond).String(),
 	}
-	if p.options.Node == Real {
-		state.NodeIP, state.Ingress = p.nodeIP(), p.ingressURL()
-		for i := range state.Components {
-			state.Components[i].PID = hostPID(state.Components[i].PID)
-		}
+	if s.Node == Real {
+		state.NodeIP, state.Ingress = nodeIP, s.ingressURL()
 	}
-	return state.save(p.layout.State())
+	return state.save(s.file("cluster.json"))
 }
 
 func (s *supervisor) afterRestart(name string, why error) {
-	s.report(stepEvent, "%s was started again; %s", name, why)
+	s.step(fmt.Sprintf("restarted %s; %s", name, why))
 	if err := s.describe(); err != nil {
-		s.report(stepEvent, "%s", err)
+		s.step(err.Error())
 	}
-}
-
-// readPID reads a process id from a file; 0 if there is none.
-func readPID(path string) int {
-	data, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		return 0
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err != nil {
-		return 0
-	}
-	return pid
 }

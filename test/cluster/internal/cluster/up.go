@@ -1,149 +1,129 @@
+//go:build linux
+
 package cluster
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
-
-	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/process"
 )
 
 // ErrRunning is returned when the cluster is already running.
-var ErrRunning = errors.New("the cluster runs already")
+var ErrRunning = errors.New("the cluster is already running")
 
-// SuperviseCommand is the name of the hidden command that a supervisor is
-// started with. Its arguments are the cluster's folder and, if the cluster is
-// to end with its owner, Owned.
-//
-// With a real node InitCommand, with the same arguments, is started instead:
-// it becomes the first process of the node's namespaces and runs the
-// supervisor in them.
+// SuperviseCommand and InitCommand are the names of the hidden commands that a supervisor is started
+// with. Their arguments are the cluster's folder, the folder of the programs and the kind of the node.
+// InitCommand becomes the first process of a real node's namespaces and runs the supervisor in them.
 const (
 	SuperviseCommand = "supervise"
 	InitCommand      = "init"
-	Owned            = "owned"
 )
 
-// File descriptors that a supervisor finds open.
+// Files that a supervisor finds open: the pipe that it reports to, and locks from inherited on.
 const (
-	// EventsFD is the pipe it reports to.
-	EventsFD = 3
-	// LifelineFD, if the cluster is owned, is a pipe whose other end is closed
-	// when the owner ends.
-	LifelineFD = 4
+	eventsFD  = 3
+	inherited = 4
 )
+
+// stopLimit is how long a supervisor may take to stop its cluster.
+const stopLimit = 60 * time.Second
 
 // Up starts a cluster and returns when it can be used. Progress goes to out.
 // With owned, the cluster ends with this process, however that ends; without,
 // it stays until Down.
 //
 // The error is ErrRunning, with the state beside it, when there is one.
-func Up(ctx context.Context, o Options, owned bool, out io.Writer) (State, error) {
-	if err := o.Check(); err != nil {
-		return State{}, err
+func Up(ctx context.Context, c Cluster, owned bool, out io.Writer) (State, error) {
+	if err := os.MkdirAll(c.file("logs"), 0o755); err != nil {
+		return State{}, fmt.Errorf("create the cluster's folder: %w", err)
 	}
-	// The supervisor takes the cluster's lock; until then, this one tells two
-	// starts apart.
-	starting, err := acquire(Layout{o.Dir}.starting())
+	locks, err := c.lock()
 	if errors.Is(err, errLocked) {
-		return alreadyRunning(o)
+		return c.alreadyRunning()
+	}
+	for _, lock := range locks {
+		defer lock.Close()
 	}
 	if err != nil {
 		return State{}, err
 	}
-	defer starting.release()
-	running, err := Running(o.Dir)
-	if err != nil {
-		return State{}, err
-	}
-	if running {
-		return alreadyRunning(o)
-	}
-	if o.Node == Real {
-		// Before the namespaces are made; the supervisor locks it for good.
-		if err := CheckMachineFree(); err != nil {
+	if c.Node == Real {
+		if err := Sweep(); err != nil {
 			return State{}, err
 		}
 	}
-	layout := Layout{o.Dir}
-	if err := sweep(layout, true); err != nil {
+	if err := c.clear(); err != nil {
 		return State{}, err
 	}
-	if err := layout.make(); err != nil {
+	if err := c.launch(ctx, owned, locks, out); err != nil {
 		return State{}, err
 	}
-	if err := o.save(layout.options()); err != nil {
-		return State{}, fmt.Errorf("write the cluster's options: %w", err)
-	}
-	if err := launch(ctx, o, owned, out); err != nil {
-		return State{}, err
-	}
-	return LoadState(o.Dir)
+	return c.LoadState()
 }
 
-func alreadyRunning(o Options) (State, error) {
-	state, err := LoadState(o.Dir)
-	if err != nil {
-		return State{}, fmt.Errorf("a cluster is starting or stopping in %s; wait, or stop it with: cluster down --dir %s", o.Dir, o.Dir)
+// lock returns the locks of the cluster. The error is errLocked if it runs. The folder's is the last
+// that the kernel releases when a process ends, so that Down finds the machine unlocked too.
+func (c *Cluster) lock() ([]*os.File, error) {
+	own, err := acquire(c.file("lock"))
+	if err != nil || c.Node != Real {
+		return []*os.File{own}, err
 	}
-	if state.Node != o.Node {
-		return State{}, fmt.Errorf("the cluster in %s has a %s node, not a %s one; stop it first: cluster down --dir %s",
-			o.Dir, state.Node, o.Node, o.Dir)
+	machine, err := lockMachine()
+	return []*os.File{machine, own}, err
+}
+
+func (c *Cluster) alreadyRunning() (State, error) {
+	state, err := c.LoadState()
+	if err != nil {
+		return State{}, fmt.Errorf("a cluster is starting or stopping in %[1]s; wait, or stop it with: cluster down --dir %[1]s", c.Dir)
+	}
+	if state.Node != c.Node {
+		return State{}, fmt.Errorf("the cluster in %[1]s has a %[2]s node, not a %[3]s one; stop it first: cluster down --dir %[1]s",
+			c.Dir, state.Node, c.Node)
 	}
 	return state, ErrRunning
 }
 
-// launch forks the supervisor and follows it until the cluster is ready.
-func launch(ctx context.Context, o Options, owned bool, out io.Writer) error {
-	layout := Layout{o.Dir}
+// launch starts the supervisor and follows it until the cluster is ready.
+func (c *Cluster) launch(ctx context.Context, owned bool, locks []*os.File, out io.Writer) error {
 	events, eventsEnd, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer events.Close()
-	log, err := os.OpenFile(filepath.Join(layout.Logs(), "supervisor.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.Create(c.file("logs/supervisor.log"))
 	if err != nil {
 		return fmt.Errorf("open the supervisor's log: %w", err)
 	}
 	defer log.Close()
 
-	self, err := ownProgram()
-	if err != nil {
-		return err
-	}
 	// Not CommandContext: the supervisor outlives this call.
-	first := SuperviseCommand
-	if o.Node == Real {
-		first = InitCommand
+	cmd := exec.Command("/proc/self/exe", SuperviseCommand, c.Dir, c.BinDir, string(c.Node))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if c.Node == Real {
+		cmd.Args[1] = InitCommand
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID | syscall.CLONE_NEWNS
 	}
-	cmd := exec.Command(self, first, o.Dir)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.ExtraFiles = []*os.File{eventsEnd}
 	if owned {
-		lifeline, otherEnd, err := os.Pipe()
-		if err != nil {
-			return err
-		}
-		defer lifeline.Close()
-		heldOpen = append(heldOpen, otherEnd)
-		cmd.ExtraFiles = append(cmd.ExtraFiles, lifeline)
-		cmd.Args = append(cmd.Args, Owned)
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 	}
-	cmd.SysProcAttr = supervisorAttributes(o.Node)
-	if err := cmd.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = append([]*os.File{eventsEnd}, locks...)
+	if err := StartTied(cmd); err != nil {
 		return fmt.Errorf("start the supervisor: %w", err)
 	}
 	eventsEnd.Close()
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
-	if err := os.WriteFile(layout.supervisorPID(), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644); err != nil {
+	if err := os.WriteFile(c.file("supervisor.pid"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644); err != nil {
 		return fmt.Errorf("record the supervisor: %w", err)
 	}
 
@@ -157,9 +137,6 @@ func launch(ctx context.Context, o Options, owned bool, out io.Writer) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, errSilent) {
-		err = fmt.Errorf("%w:\n%s", err, process.Tail(log.Name(), 20))
-	}
 	_ = cmd.Process.Signal(syscall.SIGTERM) // an error means that it has gone
 	select {
 	case <-ended:
@@ -167,36 +144,34 @@ func launch(ctx context.Context, o Options, owned bool, out io.Writer) error {
 		_ = cmd.Process.Kill()
 		<-ended
 	}
-	return errors.Join(err, sweep(layout, false))
+	if c.Node == Real {
+		err = errors.Join(err, Sweep())
+	}
+	return errors.Join(err, c.clear())
 }
 
-// heldOpen are the ends of pipes that tell owned supervisors, by closing, that
-// this process has ended.
-var heldOpen []*os.File
+// A supervisor reports its steps as lines, and ends with the line ready, or with failed and the error.
+const (
+	ready  = "ready"
+	failed = "failed: "
+)
 
-// stopLimit is how long a supervisor may take to stop its cluster.
-const stopLimit = 60 * time.Second
-
-// end stops the supervisor, if there is one, and waits until it has gone.
-func end(layout Layout) error {
-	for deadline, signal := time.Now().Add(stopLimit), syscall.SIGTERM; ; {
-		locked, err := isLocked(layout.lock())
-		if err != nil {
-			return err
-		}
-		pid := readPID(layout.supervisorPID())
-		if !locked {
+// follow prints the steps to out until the supervisor reports that it is ready
+// (nil) or has failed, or ends without a report.
+func follow(pipe io.Reader, out io.Writer) error {
+	reader := bufio.NewReader(pipe)
+	for {
+		line, err := reader.ReadString('\n')
+		switch {
+		case strings.TrimSpace(line) == ready:
 			return nil
+		case strings.HasPrefix(line, failed):
+			rest, _ := io.ReadAll(reader) // the supervisor is ending
+			return errors.New(strings.TrimSpace(strings.TrimPrefix(line, failed) + string(rest)))
+		case err != nil:
+			return errors.New("the supervisor ended before the cluster was ready; see supervisor.log")
+		default:
+			fmt.Fprint(out, line)
 		}
-		if pid > 0 && signal != 0 {
-			if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return fmt.Errorf("stop the supervisor, process %d: %w", pid, err)
-			}
-			signal = 0
-		}
-		if time.Now().After(deadline) {
-			deadline, signal = time.Now().Add(stopLimit), syscall.SIGKILL
-		}
-		time.Sleep(pollInterval)
 	}
 }

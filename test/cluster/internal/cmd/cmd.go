@@ -1,3 +1,5 @@
+// Package cmd is the command line. Output for other programs goes to standard output,
+// progress and errors go to standard error.
 package cmd
 
 import (
@@ -5,127 +7,133 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
-	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/cluster"
+	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/build"
 )
 
-// command is a subcommand. Its run gets a flag set whose usage is set up, adds
-// its flags, parses the arguments, and acts.
-type command struct {
-	name, arguments, summary string
-	// help follows the summary in `cluster NAME -h`.
-	help string
-	run  func(ctx context.Context, flags *flag.FlagSet, args []string) error
-}
+const usage = `cluster builds, starts and stops a Kubernetes cluster on this machine. See test/cluster/README.md.
 
-func commands() []command {
-	return []command{
-		buildCommand(), assetsCommand(), upCommand(), downCommand(), execCommand(),
-		loadCommand(), pullCommand(), imageCommand(), doctorCommand(),
-	}
-}
+  cluster build [NAME ...]      Build programs or groups of them; see below
+  cluster assets                Build what envtest needs, and print its folder
+  cluster image --output TAR [options] NAME=BINARY
+                                Pack a static program as an image, such as
+                                docker.io/gojektech/darkroom:v0.4.2=bin/darkroom
+
+On Linux:
+
+  cluster up [--node real] --dir DIR
+                                Start a cluster, and print KUBECONFIG=… and INGRESS_URL=…
+  cluster down --dir DIR        Stop a cluster and clear what it left
+  cluster exec [--node real] -- COMMAND [ARGUMENT ...]
+                                Run a command with a cluster of its own, which is in its
+                                environment: KUBECONFIG, INGRESS_URL, CLUSTER_DIR, PATH
+  cluster load [--dir DIR] [options] NAME=BINARY|TAR ...
+                                Load images into the real node; pods use them with
+                                imagePullPolicy IfNotPresent or Never
+  cluster doctor                Check whether this machine can run a real node
+
+Programs are built into bin/k8s of the repository, by default those of a cluster with a
+simulated node. With KUBERNETES=v1.30.14 in the environment all commands use that version,
+and bin/k8s-v1.30.14. Groups: %s. Programs: %s.
+`
 
 // exitError makes the program exit with a code, without a message.
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// errUsage is returned after the usage has been printed.
-var errUsage = errors.New("usage")
-
 // Main runs the command line and returns the exit code.
 func Main(args []string) int {
-	if len(args) > 0 && (args[0] == cluster.SuperviseCommand || args[0] == cluster.InitCommand) {
-		return supervise(args)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	return code(run(ctx, args), os.Stderr)
+	err := run(ctx, args)
+	var exit exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.code
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(os.Stderr, usage, strings.Join(build.Groups(), ", "), strings.Join(build.Names(), ", "))
+		return 2
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "interrupted")
+		return 130
+	default:
+		fmt.Fprintf(os.Stderr, "error: %s\n", err)
+		return 1
+	}
 }
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		printHelp(os.Stderr)
-		return errUsage
+		return flag.ErrHelp
 	}
-	if name := args[0]; name == "help" || name == "-h" || name == "-help" || name == "--help" {
-		printHelp(os.Stdout)
-		return nil
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	switch args[0] {
+	case "build":
+		return runBuild(ctx, flags, args[1:])
+	case "assets":
+		return runAssets(ctx)
+	case "image":
+		return runImage(flags, args[1:])
+	default:
+		return runOnLinux(ctx, flags, args)
 	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			return c.run(ctx, c.flags(), args[1:])
-		}
-	}
-	return fmt.Errorf("there is no command %q; see: cluster -h", args[0])
 }
 
-func (c command) flags() *flag.FlagSet {
-	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	flags.Usage = func() {
-		out := flags.Output()
-		fmt.Fprintf(out, "cluster %s\n\n%s.\n", strings.TrimSpace(c.name+" "+c.arguments), c.summary)
-		if c.help != "" {
-			fmt.Fprintf(out, "\n%s\n", strings.TrimSpace(c.help))
-		}
-		fmt.Fprintln(out, "\nOptions:")
-		flags.PrintDefaults()
+func runBuild(ctx context.Context, flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		return err
 	}
-	return flags
-}
-
-// parse parses args; the error is nil, errUsage or flag.ErrHelp, and what is
-// wrong has been said.
-func parse(flags *flag.FlagSet, args []string) error {
-	err := flags.Parse(args)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		return errUsage
+	dir, err := ensureBuilt(ctx, flags.Args()...)
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "up to date: %s\n", dir)
 	}
 	return err
 }
 
-// noArguments refuses arguments left over after the flags.
-func noArguments(flags *flag.FlagSet) error {
-	if flags.NArg() > 0 {
-		return fmt.Errorf("cluster %s takes no argument, but got %q", flags.Name(), flags.Arg(0))
+func runAssets(ctx context.Context) error {
+	dir, err := ensureBuilt(ctx, build.GroupAssets)
+	if err == nil {
+		fmt.Println(dir)
 	}
-	return nil
+	return err
 }
 
-func printHelp(out io.Writer) {
-	fmt.Fprint(out, `cluster builds, starts and stops a Kubernetes cluster on this machine.
+// release is a version of Kubernetes.
+var release = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+$`)
 
-Usage: cluster COMMAND [options] [arguments]
-
-`)
-	for _, c := range commands() {
-		fmt.Fprintf(out, "  %-8s %s\n", c.name, c.summary)
+// ensureBuilt builds what is named, where needed, and returns the absolute
+// folder of the programs.
+func ensureBuilt(ctx context.Context, names ...string) (string, error) {
+	components, err := build.Select(names...)
+	if err != nil {
+		return "", err
 	}
-	fmt.Fprint(out, `
-Run "cluster COMMAND -h" for a command's options.
-`)
-}
-
-// code says err on out, and returns the exit code it stands for.
-func code(err error, out io.Writer) int {
-	var exit exitError
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.As(err, &exit):
-		return exit.code
-	case errors.Is(err, errUsage):
-		return 2
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(out, "interrupted")
-		return 130
-	default:
-		fmt.Fprintf(out, "error: %s\n", err)
-		return 1
+	// This program is in the folder bin of the repository.
+	file, err := os.Executable()
+	if err != nil {
+		return "", err
 	}
+	bin := filepath.Dir(file)
+	own := filepath.Join(bin, "..", "test", "cluster")
+	folder, version := "k8s", os.Getenv("KUBERNETES")
+	if version != "" {
+		if !release.MatchString(version) {
+			return "", fmt.Errorf("KUBERNETES=%s: must be a version such as v1.30.14", version)
+		}
+		folder += "-" + version
+	}
+	builder := &build.Builder{
+		OwnDir: own, ProgramsDir: filepath.Join(own, "programs"), BinDir: filepath.Join(bin, folder), Out: os.Stderr,
+		Kubernetes: version, Prebuilt: os.Getenv("PREBUILT") != "no",
+	}
+	return builder.BinDir, builder.Build(ctx, components)
 }

@@ -1,0 +1,69 @@
+//go:build linux
+
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Init is the first process of a real node's namespaces: it runs the supervisor in
+// them and reaps processes whose parents have gone. When the supervisor ends, Init returns
+// its exit code; when the caller then exits, the kernel kills all that is left in the namespace.
+func Init(c *Cluster) (int, error) {
+	if os.Getpid() != 1 {
+		return 0, fmt.Errorf("not the first process of a namespace, but process %d", os.Getpid())
+	}
+	if err := separateMounts(); err != nil {
+		return 0, err
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+
+	// The locks of the folder and of the machine are inherited.
+	child, err := syscall.ForkExec("/proc/self/exe", []string{"cluster", SuperviseCommand, c.Dir, c.BinDir, string(c.Node)},
+		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2, eventsFD, inherited, inherited + 1}})
+	if err != nil {
+		return 0, fmt.Errorf("start the supervisor: %w", err)
+	}
+	go func() {
+		for s := range signals {
+			_ = syscall.Kill(child, s.(syscall.Signal)) // it may have ended
+		}
+	}()
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 0, fmt.Errorf("wait for the supervisor: %w", err)
+		case pid == child && status.Signaled():
+			return 128 + int(status.Signal()), nil
+		case pid == child:
+			return status.ExitStatus(), nil
+		}
+	}
+}
+
+// separateMounts cuts the tie between this mount namespace and the machine's,
+// makes mounts spread among the namespaces inside it, as Kubernetes needs, and
+// replaces /proc, which must show the new PID namespace.
+func separateMounts() error {
+	for _, m := range []struct {
+		source, target, fstype string
+		flags                  uintptr
+	}{
+		{"none", "/", "", syscall.MS_REC | syscall.MS_PRIVATE},
+		{"proc", "/proc", "proc", syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC},
+		// Last: among shared mounts, what is mounted on one appears on its copy.
+		{"none", "/", "", syscall.MS_REC | syscall.MS_SHARED},
+	} {
+		if err := syscall.Mount(m.source, m.target, m.fstype, m.flags, ""); err != nil {
+			return fmt.Errorf("mount %s: %w", m.target, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+//go:build linux
+
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// requirements are the programs that a real node needs, and Debian's packages that have them.
+var requirements = []struct{ program, pkg string }{
+	{"containerd", "containerd"},
+	{"ctr", "containerd"},
+	{"runc", "runc"},
+	{"iptables-save", "iptables"},
+	{"ip6tables-save", "iptables"},
+	{"conntrack", "conntrack"},
+	{"ip", "iproute2"},
+	{"mount", "mount"},
+}
+
+// cniDirs are where distributions and hand-made installations put the network
+// plugins; cniPlugins are those used here.
+var (
+	cniDirs    = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
+	cniPlugins = []string{"bridge", "host-local", "portmap", "loopback"}
+)
+
+// CheckMachine returns an error if a real node cannot run on this machine. The error explains
+// the fix.
+func CheckMachine() error {
+	if os.Geteuid() != 0 {
+		return errors.New("a real node needs root")
+	}
+	if err := checkCapabilities(); err != nil {
+		return err
+	}
+	var missing []string
+	for _, r := range requirements {
+		if _, err := exec.LookPath(r.program); err != nil && !slices.Contains(missing, r.pkg) {
+			missing = append(missing, r.pkg)
+		}
+	}
+	if _, err := cniPluginDir(); err != nil {
+		missing = append(missing, "containernetworking-plugins")
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("a real node needs programs that are not installed; on Debian and Ubuntu:\n"+
+			"  apt-get update && apt-get install -y %s", strings.Join(missing, " "))
+	}
+	return checkNoOther()
+}
+
+// checkCapabilities returns an error in a container that lacks the capabilities of a node.
+func checkCapabilities() error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return fmt.Errorf("read the capabilities of this process: %w", err)
+	}
+	_, after, _ := strings.Cut(string(status), "\nCapEff:")
+	line, _, _ := strings.Cut(after, "\n")
+	effective, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
+	const netAdmin, sysAdmin = 1 << 12, 1 << 21
+	if err == nil && effective&(netAdmin|sysAdmin) != netAdmin|sysAdmin {
+		return errors.New("a real node needs the capabilities NET_ADMIN and SYS_ADMIN; in a container: run it with --privileged")
+	}
+	return nil
+}
+
+// cniPluginDir finds the folder of the network plugins.
+func cniPluginDir() (string, error) {
+	for _, dir := range cniDirs {
+		missing := func(plugin string) bool {
+			_, err := os.Stat(filepath.Join(dir, plugin))
+			return err != nil
+		}
+		if !slices.ContainsFunc(cniPlugins, missing) {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("no folder of %s has the network plugins %s", strings.Join(cniDirs, ", "), strings.Join(cniPlugins, ", "))
+}
+
+// checkNoOther makes sure that no other Kubernetes node works on the machine:
+// the two would undo each other's packet filter rules.
+func checkNoOther() error {
+	if _, err := os.Stat(recordPath); err == nil {
+		return nil // a cluster of ours runs, or was killed: its rules are removed at the start
+	}
+	rules, err := save("iptables-save")
+	if err != nil {
+		return err
+	}
+	if strings.Contains(rules, ":KUBE-SERVICES ") {
+		return errors.New("another Kubernetes node works on this machine: iptables has the chain KUBE-SERVICES; " +
+			"stop it first, or remove what it left with: kube-proxy --cleanup")
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+//go:build linux
+
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// program is how a program is run. Its log is NAME.log.
+type program struct {
+	name, path string
+	args, env  []string
+}
+
+// process is a program that was started.
+type process struct {
+	program
+	log  string
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error // once done is closed
+}
+
+// run starts the program, which ends with this process, even if this one is killed.
+func (p program) run(logs string) (*process, error) {
+	started := &process{program: p, log: filepath.Join(logs, p.name+".log"), done: make(chan struct{})}
+	log, err := os.OpenFile(started.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", p.name, err)
+	}
+	defer log.Close()
+	started.cmd = exec.Command(p.path, p.args...)
+	started.cmd.Env = append(withoutProxies(os.Environ()), p.env...)
+	started.cmd.Stdout, started.cmd.Stderr = log, log
+	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL} // away from a terminal's Ctrl-C
+	if err := StartTied(started.cmd); err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
+	}
+	go func() {
+		started.err = started.cmd.Wait()
+		close(started.done)
+	}()
+	return started, nil
+}
+
+// stop asks the program to end and, after the grace period, kills it.
+func (p *process) stop(grace time.Duration) {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+	select {
+	case <-p.done:
+	case <-time.After(grace):
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+}
+
+// ended describes a program that ended unasked, with the tail of its log.
+func (p *process) ended() error {
+	how := "exit status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, how, p.log, tail(p.log))
+}
+
+// withoutProxies drops the settings of HTTP proxies: a cluster's programs talk
+// only to each other, and no proxy would find a pod.
+func withoutProxies(env []string) []string {
+	return slices.DeleteFunc(env, func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, strings.ToUpper(name))
+	})
+}
+
+// tail returns the last lines of a file.
+func tail(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+}
+
+// spawner starts processes on one thread that lives as long as this process: to the kernel, the
+// parent whose death is signaled (Pdeathsig) is the thread that started the child.
+var spawner = sync.OnceValue(func() chan<- func() {
+	calls := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for call := range calls {
+			call()
+		}
+	}()
+	return calls
+})
+
+// StartTied starts a command whose Pdeathsig is sent when this process ends.
+func StartTied(cmd *exec.Cmd) error {
+	result := make(chan error)
+	spawner() <- func() { result <- cmd.Start() }
+	return <-result
+}
+
+// group runs the programs of a cluster. During the start a program that ends
+// is an error; afterwards it is started again.
+type group struct {
+	logs string
+	// failed is called with why the cluster cannot go on, and restarted after a restart.
+	failed    func(error)
+	restarted func(name string, why error)
+
+	mu        sync.Mutex
+	processes []*process
+	steady    bool // the start is over
+	stopping  bool
+	watchers  sync.WaitGroup
+}
+
+// restartPause keeps a program that cannot start from using a whole processor.
+const restartPause = time.Second
+
+func (g *group) start(programs ...program) error {
+	for _, each := range programs {
+		p, err := g.run(each)
+		if err != nil {
+			return err
+		}
+		g.watchers.Go(func() { g.watch(p) })
+	}
+	return nil
+}
+
+// run starts a program in place of an earlier process of it. It returns nil if the group stops.
+func (g *group) run(each program) (*process, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopping {
+		return nil, nil
+	}
+	p, err := each.run(g.logs)
+	if err == nil {
+		g.processes = append(slices.DeleteFunc(g.processes, func(old *process) bool { return old.name == each.name }), p)
+	}
+	return p, err
+}
+
+func (g *group) watch(p *process) {
+	for p != nil {
+		<-p.done
+		g.mu.Lock()
+		stopping, steady := g.stopping, g.steady
+		g.mu.Unlock()
+		if stopping {
+			return
+		}
+		why := p.ended()
+		if !steady {
+			g.failed(why)
+			return
+		}
+		time.Sleep(restartPause)
+		next, err := g.run(p.program)
+		if err != nil {
+			g.failed(err)
+		}
+		if next != nil {
+			g.restarted(p.name, why)
+		}
+		p = next
+	}
+}
+
+// markStarted ends the time in which a program that ends is an error.
+func (g *group) markStarted() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.steady = true
+}
+
+func (g *group) list() []Component {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var components []Component
+	for _, p := range g.processes {
+		components = append(components, Component{Name: p.name, PID: p.cmd.Process.Pid})
+	}
+	return components
+}
+
+func (g *group) stop(grace time.Duration) {
+	g.mu.Lock()
+	g.stopping = true
+	processes := g.processes
+	g.mu.Unlock()
+	var wait sync.WaitGroup
+	for _, p := range processes {
+		wait.Go(func() { p.stop(grace) })
+	}
+	wait.Wait()
+	g.watchers.Wait()
+}

@@ -1,0 +1,59 @@
+//go:build linux
+
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestRunCommandPassesOnTheExitCode(t *testing.T) {
+	tests := []struct {
+		script string
+		want   int
+	}{{"exit 0", 0}, {"exit 7", 7}, {"kill -TERM $$", 128 + 15}}
+	for _, test := range tests {
+		err := runCommand(context.Background(), []string{"sh", "-c", test.script}, os.Environ())
+		if want := (exitError{test.want}); err != want && (err != nil || test.want != 0) {
+			t.Errorf("%s: got %v, want %v", test.script, err, want)
+		}
+	}
+}
+
+func TestRunCommandEndsTheCommandsChildrenToo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "group")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	script := fmt.Sprintf(`(trap "" TERM; echo $$ > %[1]q.new; mv %[1]q.new %[1]q; while :; do sleep 0.02; done) & wait`, file)
+	done := make(chan error, 1)
+	go func() { done <- runCommand(ctx, []string{"sh", "-c", script}, os.Environ()) }()
+	var group int
+	eventually(t, "the child starts", func() bool {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		_, err = fmt.Sscan(string(data), &group)
+		return err == nil
+	})
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	eventually(t, "the child ends", func() bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) })
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
