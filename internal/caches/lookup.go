@@ -44,29 +44,27 @@ func Live(in client.Reader, kinds []Kind) func(context.Context, schema.GroupKind
 	}
 }
 
-// Owned returns a function that lists the objects that have a Darkroom's key in the index
+// Owned returns a function that visits the objects that have a Darkroom's key in the index
 // ownership.Index, without copying them.
-func Owned(in client.Reader, kinds []Kind) func(context.Context, client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
-	return func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
-		found := map[schema.GroupVersionKind][]metav1.Object{}
+func Owned(in client.Reader, kinds []Kind) func(context.Context, client.Object, func(schema.GroupVersionKind, metav1.Object)) error {
+	return func(ctx context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error {
 		for _, kind := range kinds {
 			list := kind.List()
 			err := in.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
 				client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)
-			if err != nil {
-				return nil, fmt.Errorf("list %ss: %w", kind.Kind, err)
+			if err == nil {
+				err = meta.EachListItem(list, func(item runtime.Object) error {
+					object, err := meta.Accessor(item)
+					if err == nil {
+						visit(kind.GroupVersionKind, object)
+					}
+					return err
+				})
 			}
-			err = meta.EachListItem(list, func(item runtime.Object) error {
-				object, err := meta.Accessor(item)
-				if err == nil {
-					found[kind.GroupVersionKind] = append(found[kind.GroupVersionKind], object)
-				}
-				return err
-			})
 			if err != nil {
-				return nil, fmt.Errorf("list %ss: %w", kind.Kind, err)
+				return fmt.Errorf("list %ss: %w", kind.Kind, err)
 			}
 		}
-		return found, nil
+		return nil
 	}
 }

@@ -3,7 +3,6 @@ package caches
 import (
 	"hash/maphash"
 	"maps"
-	"reflect"
 	"sync"
 	"time"
 	"unique"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -29,8 +28,8 @@ func withoutManagedFields(object any) (any, error) {
 	}
 	var kept []metav1.ManagedFieldsEntry
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
-		kept = revision.LastWriter(metadata.GetManagedFields())
-	} else if drift.HasStatusWithoutGeneration(metadata) {
+		kept = storage.LastWriter(metadata.GetManagedFields())
+	} else {
 		kept = drift.SpecificationWriters(metadata)
 	}
 	metadata.SetManagedFields(kept)
@@ -41,13 +40,14 @@ func withoutManagedFields(object any) (any, error) {
 // share makes parts of an object share the memory of equal ones in the caches: the objects of
 // a Darkroom have the same labels and owner, and Darkrooms have the same conditions.
 func share(metadata metav1.Object) {
-	recent.mu.Lock()
-	defer recent.mu.Unlock()
-	recent.forget(time.Now())
 	metadata.SetNamespace(text(metadata.GetNamespace()))
 	metadata.SetLabels(recent.texts(metadata.GetLabels()))
 	metadata.SetAnnotations(recent.texts(metadata.GetAnnotations()))
-	metadata.SetOwnerReferences(recent.references(metadata.GetOwnerReferences()))
+	owners := metadata.GetOwnerReferences()
+	for i := range owners {
+		owners[i].APIVersion, owners[i].Kind, owners[i].Name = text(owners[i].APIVersion), text(owners[i].Kind), text(owners[i].Name)
+		owners[i].UID = types.UID(text(string(owners[i].UID)))
+	}
 	if darkroom, ok := metadata.(*v1alpha1.Darkroom); ok {
 		for i := range darkroom.Status.Conditions {
 			condition := &darkroom.Status.Conditions[i]
@@ -62,24 +62,14 @@ func share(metadata metav1.Object) {
 // nearly the same time: when it is installed, or at the start.
 var recent recentMetadata
 
-// recentMetadata finds equal parts of metadata. It forgets all of them once in a while, so
-// that those of objects that are gone do not accumulate. Like all of a cached object, its
-// maps and references must not be changed.
+// recentMetadata finds equal labels and annotations. It forgets all of them once in a while, so
+// that those of objects that are gone do not accumulate. Like all of a cached object, they must
+// not be changed.
 type recentMetadata struct {
-	mu     sync.Mutex
-	seed   maphash.Seed
-	since  time.Time
-	maps   map[uint64]map[string]string
-	owners map[types.UID][]metav1.OwnerReference
-}
-
-// forget drops everything if it is old.
-func (r *recentMetadata) forget(now time.Time) {
-	if now.Sub(r.since) > 5*time.Minute {
-		r.seed, r.since = maphash.MakeSeed(), now
-		r.maps = map[uint64]map[string]string{}
-		r.owners = map[types.UID][]metav1.OwnerReference{}
-	}
+	mu    sync.Mutex
+	seed  maphash.Seed
+	since time.Time
+	maps  map[uint64]map[string]string
 }
 
 // text returns the string that all equal ones share.
@@ -89,6 +79,11 @@ func text(value string) string { return unique.Make(value).Value() }
 func (r *recentMetadata) texts(values map[string]string) map[string]string {
 	if values == nil {
 		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.Sub(r.since) > 5*time.Minute {
+		r.seed, r.since, r.maps = maphash.MakeSeed(), now, map[uint64]map[string]string{}
 	}
 	hash := uint64(0)
 	for key, value := range values {
@@ -103,22 +98,6 @@ func (r *recentMetadata) texts(values map[string]string) map[string]string {
 	}
 	r.maps[hash] = out
 	return out
-}
-
-// references returns recent owner references that are equal.
-func (r *recentMetadata) references(owners []metav1.OwnerReference) []metav1.OwnerReference {
-	if len(owners) == 0 {
-		return owners
-	}
-	if known, found := r.owners[owners[0].UID]; found && reflect.DeepEqual(known, owners) {
-		return known
-	}
-	for i := range owners {
-		owner := &owners[i]
-		owner.APIVersion, owner.Kind, owner.Name = text(owner.APIVersion), text(owner.Kind), text(owner.Name)
-	}
-	r.owners[owners[0].UID] = owners
-	return owners
 }
 
 // withoutPodSpec drops the managed fields of a Deployment, its strategy, and what nothing

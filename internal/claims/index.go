@@ -13,6 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -36,11 +37,8 @@ type Cache struct {
 
 // Index adds the indexes to the caches. Call it before they start.
 func (c Cache) Index(ctx context.Context, indexer client.FieldIndexer) error {
-	index := func(object client.Object) error {
-		return indexer.IndexField(ctx, object, indexHost, c.Hosts)
-	}
 	for _, object := range append(c.Carriers(), &v1alpha1.Darkroom{}) {
-		if err := index(object); err != nil {
+		if err := indexer.IndexField(ctx, object, indexHost, c.Hosts); err != nil {
 			return fmt.Errorf("index hosts: %w", err)
 		}
 	}
@@ -59,30 +57,13 @@ func (c Cache) Carriers() []client.Object {
 // Darkroom has.
 func (c Cache) Hosts(object client.Object) []string {
 	var hosts []string
-	switch object := object.(type) {
-	case *v1alpha1.Darkroom:
-		if object.DeletionTimestamp != nil || !c.Handles(object) {
-			return nil
-		}
-		for _, subDomain := range object.Spec.SubDomains {
+	switch darkroom, isDarkroom := object.(*v1alpha1.Darkroom); {
+	case isDarkroom && darkroom.DeletionTimestamp == nil && c.Handles(darkroom):
+		for _, subDomain := range darkroom.Spec.SubDomains {
 			hosts = append(hosts, values.Host(subDomain, c.BaseDomain))
 		}
-	case *networkingv1.Ingress:
-		if !isOwned(object) {
-			return nil
-		}
-		for _, rule := range object.Spec.Rules {
-			if rule.Host != "" {
-				hosts = append(hosts, rule.Host)
-			}
-		}
-	case *gatewayv1.HTTPRoute:
-		if !isOwned(object) {
-			return nil
-		}
-		for _, host := range object.Spec.Hostnames {
-			hosts = append(hosts, string(host))
-		}
+	case !isDarkroom && isOwned(object):
+		hosts = gateway.Hosts(object)
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts)
@@ -103,33 +84,31 @@ func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
 
 // carriers returns the Darkrooms whose Ingress or HTTPRoute has a host.
 func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
-	var objects []client.Object
-	ingresses := &networkingv1.IngressList{}
-	if err := c.list(ctx, ingresses, host); err != nil {
-		return nil, fmt.Errorf("look for Ingresses with %s: %w", host, err)
+	ingresses, routes := &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}
+	err := c.list(ctx, ingresses, host)
+	if err == nil && c.Routes {
+		err = c.list(ctx, routes, host)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("look for the routes of %s: %w", host, err)
+	}
+	var objects []client.Object
 	for i := range ingresses.Items {
 		objects = append(objects, &ingresses.Items[i])
-	}
-	routes := &gatewayv1.HTTPRouteList{}
-	if c.Routes {
-		if err := c.list(ctx, routes, host); err != nil {
-			return nil, fmt.Errorf("look for HTTPRoutes with %s: %w", host, err)
-		}
 	}
 	for i := range routes.Items {
 		objects = append(objects, &routes.Items[i])
 	}
 	carriers := make([]carrier, 0, len(objects))
 	for _, object := range objects {
-		owner, err := c.ownerOf(ctx, object)
+		owner, cached, err := c.ownerOf(ctx, object)
 		if err != nil {
 			return nil, fmt.Errorf("look for the owner of %s at %s: %w", client.ObjectKeyFromObject(object), host, err)
 		}
 		if owner != nil {
 			carriers = append(carriers, carrier{
-				claimant: claimant{keyOf(owner.darkroom), object.GetCreationTimestamp()},
-				known:    owner.cached && c.Handles(owner.darkroom),
+				claimant: claimant{keyOf(owner), object.GetCreationTimestamp()},
+				known:    cached && c.Handles(owner),
 			})
 		}
 	}
@@ -144,27 +123,20 @@ func isOwned(object client.Object) bool {
 		controller.Name == object.GetLabels()[v1alpha1.LabelDarkroom]
 }
 
-// owner is the Darkroom that an object belongs to.
-type owner struct {
-	darkroom *v1alpha1.Darkroom
-	// cached is set if the caches have it. They lack those of other shards.
-	cached bool
-}
-
-// ownerOf returns the Darkroom that an Ingress or HTTPRoute belongs to; nil if none has the
-// UID that it names. Users can write label and owner reference, but not make that UID exist.
-func (c Cache) ownerOf(ctx context.Context, object client.Object) (*owner, error) {
-	key := ownerKey(object)
-	found := &owner{darkroom: &v1alpha1.Darkroom{}, cached: true}
-	err := c.Reader.Get(ctx, key, found.darkroom, client.UnsafeDisableDeepCopy)
+// ownerOf returns the Darkroom that an Ingress or HTTPRoute belongs to, and whether the caches have
+// it: they lack those of other shards. It returns nil if none has the UID that the object names.
+// Users can write label and owner reference, but not make that UID exist.
+func (c Cache) ownerOf(ctx context.Context, object client.Object) (*v1alpha1.Darkroom, bool, error) {
+	key, owner, cached := ownerKey(object), &v1alpha1.Darkroom{}, true
+	err := c.Reader.Get(ctx, key, owner, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		found.cached = false
-		err = c.Live.Get(ctx, key, found.darkroom)
+		cached = false
+		err = c.Live.Get(ctx, key, owner)
 	}
-	if err != nil || !metav1.IsControlledBy(object, found.darkroom) {
-		return nil, client.IgnoreNotFound(err)
+	if err != nil || !metav1.IsControlledBy(object, owner) {
+		return nil, false, client.IgnoreNotFound(err)
 	}
-	return found, nil
+	return owner, cached, nil
 }
 
 // list lists the objects with a host. They are shared with the cache and only read.
@@ -209,22 +181,14 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 // Rivals returns the Darkrooms that claim a host of an object – a Darkroom, an
 // Ingress or an HTTPRoute – and are not that Darkroom or its.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
-	self := keyOf(object)
-	if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom {
-		self = ownerKey(object)
+	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
+	if !isDarkroom {
+		return c.others(ctx, ownerKey(object), c.Hosts(object))
 	}
-	return c.others(ctx, self, c.claimedBy(object))
-}
-
-// claimedBy returns the hosts of an object, including those of a Darkroom that is being
-// deleted.
-func (c Cache) claimedBy(object client.Object) []string {
-	if darkroom, ok := object.(*v1alpha1.Darkroom); ok && darkroom.DeletionTimestamp != nil {
-		alive := &v1alpha1.Darkroom{Spec: darkroom.Spec}
-		alive.Annotations = darkroom.Annotations
-		return c.Hosts(alive)
-	}
-	return c.Hosts(object)
+	// One that is being deleted no longer claims its hosts.
+	alive := darkroom.DeepCopy()
+	alive.DeletionTimestamp = nil
+	return c.others(ctx, keyOf(object), c.Hosts(alive))
 }
 
 // others returns the other Darkrooms that claim one of the hosts.

@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -30,14 +29,10 @@ type Ledger struct {
 
 // Judgement is the decision on the claims of a Darkroom at the start of a reconcile.
 type Judgement struct {
+	// Given are the hosts that are assigned to it.
+	Given []string
 	// Refusals are the hosts that must not be routed to it, ordered by host.
 	Refusals []Refusal
-
-	darkroom types.NamespacedName
-	// given are the hosts that are newly assigned to it.
-	given []string
-	// withdrawn are the hosts that were assigned to it before, and that it must release.
-	withdrawn []string
 }
 
 // RefusedHosts are the hosts of the refusals.
@@ -50,112 +45,81 @@ func (j *Judgement) RefusedHosts() []string {
 }
 
 // Judge assigns a Darkroom the hosts that belong to it, and refuses the others. Call Commit
-// at the end of the reconcile, or Undo if nothing was written.
+// at the end of the reconcile.
 func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judgement, error) {
+	return l.judge(ctx, darkroom, l.give)
+}
+
+// judge decides on the claims of a Darkroom, and passes each host that it may have to give.
+func (l *Ledger) judge(ctx context.Context, darkroom *v1alpha1.Darkroom, give func(types.NamespacedName, string)) (*Judgement, error) {
 	me := claimantOf(darkroom)
 	views, err := l.views(ctx, darkroom)
 	if err != nil {
 		return nil, fmt.Errorf("judge claims of Darkroom %s: %w", me.NamespacedName, err)
 	}
-	judgement := &Judgement{darkroom: me.NamespacedName}
+	judgement := &Judgement{}
 	// Only one at a time, so that a host is assigned once.
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var given []string
 	for _, v := range views {
-		if refusal, refused := l.decide(me, v); refused {
+		if holder, isHeld := l.held[v.host]; isHeld {
+			v.holder = &holder
+		}
+		if refusal, refused := decide(me, v); refused {
 			judgement.Refusals = append(judgement.Refusals, refusal)
 			continue
 		}
-		given = append(given, v.host)
-		if _, isHeld := l.held[v.host]; !isHeld {
-			l.give(me.NamespacedName, v.host)
-			judgement.given = append(judgement.given, v.host)
-		}
-	}
-	for _, host := range l.by[me.NamespacedName] {
-		if !slices.Contains(given, host) {
-			judgement.withdrawn = append(judgement.withdrawn, host)
-		}
+		judgement.Given = append(judgement.Given, v.host)
+		give(me.NamespacedName, v.host)
 	}
 	return judgement, nil
 }
 
 // Refusals returns the hosts that a Darkroom claims and that belong to others, or still do.
 func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
-	refusals, err := l.refusals(ctx, darkroom)
-	if err != nil {
-		return nil, fmt.Errorf("look for refused hosts of Darkroom %s: %w", keyOf(darkroom), err)
-	}
-	for i := range refusals {
-		owner := &v1alpha1.Darkroom{}
-		if refusals[i].Leaving && l.Reader.Get(ctx, refusals[i].Owner, owner, client.UnsafeDisableDeepCopy) == nil {
-			refusals[i].Paused = v1alpha1.IsPaused(owner)
-		}
-	}
-	return refusals, nil
-}
-
-func (l *Ledger) refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
-	views, err := l.views(ctx, darkroom)
+	judgement, err := l.judge(ctx, darkroom, func(types.NamespacedName, string) {})
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var refusals []Refusal
-	for _, v := range views {
-		if refusal, refused := l.decide(claimantOf(darkroom), v); refused {
-			refusals = append(refusals, refusal)
+	for i := range judgement.Refusals {
+		refusal, owner := &judgement.Refusals[i], &v1alpha1.Darkroom{}
+		if refusal.Leaving && l.Reader.Get(ctx, refusal.Owner, owner, client.UnsafeDisableDeepCopy) == nil {
+			refusal.Paused = v1alpha1.IsPaused(owner)
 		}
 	}
-	return refusals, nil
-}
-
-// decide decides on a host with its holder. The caller holds the lock.
-func (l *Ledger) decide(me claimant, v view) (Refusal, bool) {
-	if holder, isHeld := l.held[v.host]; isHeld {
-		v.holder = &holder
-	}
-	return decide(me, v)
-}
-
-// Undo reverts the assignments of a judgement on a Darkroom that turned out to be invalid,
-// so that none of its objects were written.
-func (l *Ledger) Undo(judgement *Judgement) {
-	l.mu.Lock()
-	l.drop(judgement.darkroom, judgement.given)
-	l.mu.Unlock()
+	return judgement.Refusals, nil
 }
 
 // Commit releases the hosts that a judgement withdrew, at the end of the reconcile. After a
 // failed reconcile it asks the API server whether they are still routed.
-func (l *Ledger) Commit(ctx context.Context, judgement *Judgement, failed bool) error {
-	if judgement == nil || len(judgement.withdrawn) == 0 {
+func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judgement *Judgement, failed bool) error {
+	if judgement == nil {
 		return nil
 	}
-	return l.free(ctx, judgement.darkroom, judgement.withdrawn, failed)
+	return l.release(ctx, darkroom, judgement.Given, failed)
 }
 
 // Forget releases all hosts of a Darkroom that is gone. If it is not uninstalled yet, only
 // hosts that are no longer routed are released.
 func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, failed bool) error {
+	return l.release(ctx, darkroom, nil, failed)
+}
+
+// release releases the hosts of a Darkroom, except those that it keeps and those that are still
+// routed to it, which is only to be expected after a failed reconcile.
+func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, keeps []string, failed bool) error {
 	l.mu.Lock()
-	hosts := slices.Clone(l.by[darkroom])
+	hosts := slices.DeleteFunc(slices.Clone(l.by[darkroom]), func(host string) bool { return slices.Contains(keeps, host) })
 	l.mu.Unlock()
 	if len(hosts) == 0 {
 		return nil
 	}
-	return l.free(ctx, darkroom, hosts, failed)
-}
-
-func (l *Ledger) free(ctx context.Context, darkroom types.NamespacedName, hosts []string, failed bool) error {
 	if failed {
 		routed, err := l.routed(ctx, darkroom)
 		if err != nil {
 			return fmt.Errorf("list the routes of Darkroom %s: %w", darkroom, err)
 		}
-		hosts = slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return slices.Contains(routed, host) })
+		hosts = slices.DeleteFunc(hosts, func(host string) bool { return slices.Contains(routed, host) })
 	}
 	l.mu.Lock()
 	l.drop(darkroom, hosts)
@@ -170,16 +134,13 @@ func (l *Ledger) free(ctx context.Context, darkroom types.NamespacedName, hosts 
 // routed returns the hosts that are routed to a Darkroom according to the API server.
 func (l *Ledger) routed(ctx context.Context, darkroom types.NamespacedName) ([]string, error) {
 	var hosts []string
-	var errs []error
 	for _, object := range l.Carriers() {
-		switch err := l.Live.Get(ctx, darkroom, object); {
-		case err == nil:
-			hosts = append(hosts, l.Hosts(object)...)
-		case client.IgnoreNotFound(err) != nil:
-			errs = append(errs, err)
+		if err := l.Live.Get(ctx, darkroom, object); client.IgnoreNotFound(err) != nil {
+			return nil, err
 		}
+		hosts = append(hosts, l.Hosts(object)...)
 	}
-	return hosts, errors.Join(errs...)
+	return hosts, nil
 }
 
 // give and drop keep held and by consistent. The caller holds the lock.
@@ -187,18 +148,17 @@ func (l *Ledger) give(darkroom types.NamespacedName, host string) {
 	if l.held == nil {
 		l.held, l.by = map[string]types.NamespacedName{}, map[types.NamespacedName][]string{}
 	}
-	l.held[host] = darkroom
-	l.by[darkroom] = append(l.by[darkroom], host)
+	if _, isHeld := l.held[host]; !isHeld {
+		l.held[host] = darkroom
+		l.by[darkroom] = append(l.by[darkroom], host)
+	}
 }
 
 func (l *Ledger) drop(darkroom types.NamespacedName, hosts []string) {
 	for _, host := range hosts {
-		if l.held[host] != darkroom {
-			continue
-		}
 		delete(l.held, host)
-		l.by[darkroom] = slices.DeleteFunc(l.by[darkroom], func(held string) bool { return held == host })
 	}
+	l.by[darkroom] = slices.DeleteFunc(l.by[darkroom], func(held string) bool { return slices.Contains(hosts, held) })
 	if len(l.by[darkroom]) == 0 {
 		delete(l.by, darkroom)
 	}

@@ -23,6 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
@@ -47,9 +49,13 @@ const (
 // helmReconciler drives the reconciler of helm-operator-plugins: it opens a session for each
 // reconcile, reports once at the end, and decides on retries.
 type helmReconciler struct {
-	client     client.Client
-	options    []reconciler.Option
-	translator *translator
+	client  client.Client
+	options []reconciler.Option
+	// values translates, with the state of the cluster: the hosts that belong to others, and the
+	// version of the referenced Secret.
+	values      *values.Translator
+	claims      *claims.Ledger
+	credentials *credentials.Versions
 	// installation is the installation of this operator.
 	installation *installation
 	releases     *release.Releases
@@ -60,41 +66,53 @@ type helmReconciler struct {
 	clock        clock.PassiveClock
 }
 
-func newHelmReconciler(c client.Client, chrt *chart.Chart, translator *translator, installation *installation, releases *release.Releases, counters *metrics.Metrics, period time.Duration) *helmReconciler {
+// helmOptions are the options of the reconciler of helm-operator-plugins, besides the session.
+func helmOptions(chrt *chart.Chart, maxHistory int) []reconciler.Option {
 	// Operations are logged with their events. Other messages are for debugging; the logger of
 	// each reconcile costs allocations even if it discards them.
 	logger := ctrl.Log.WithName("helm").V(1)
 	if !logger.Enabled() {
 		logger = logr.Discard()
 	}
-	return &helmReconciler{
-		client: c,
-		options: []reconciler.Option{
-			reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
-			// Without default values, which it would merge into the values in each
-			// reconcile. Rendering merges them when needed.
-			reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
-			//nolint:staticcheck // deprecated, and yet the reconciler panics without one
-			reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
-			reconciler.WithMaxReleaseHistory(releases.MaxHistory),
-			reconciler.WithPauseReconcileHandler(func(_ context.Context, darkroom *unstructured.Unstructured) (bool, error) {
-				return v1alpha1.IsPaused(darkroom), nil
-			}),
-			reconciler.SkipPrimaryGVKSchemeRegistration(true),
-			reconciler.WithLog(logger),
-			// No wait: for the Helm reconciler a Darkroom is gone once its finalizer is
-			// removed.
-			reconciler.WithWaitForDeletionTimeout(time.Second),
-		},
-		translator:   translator,
-		installation: installation,
-		releases:     releases,
-		reports:      &status.Reports{},
-		recorder:     releases.Recorder,
-		metrics:      counters,
-		period:       period,
-		clock:        clock.RealClock{},
+	return []reconciler.Option{
+		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
+		// Without default values, which it would merge into the values in each
+		// reconcile. Rendering merges them when needed.
+		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
+		//nolint:staticcheck // deprecated, and yet the reconciler panics without one
+		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
+		reconciler.WithMaxReleaseHistory(maxHistory),
+		reconciler.WithPauseReconcileHandler(func(_ context.Context, darkroom *unstructured.Unstructured) (bool, error) {
+			return v1alpha1.IsPaused(darkroom), nil
+		}),
+		reconciler.SkipPrimaryGVKSchemeRegistration(true),
+		reconciler.WithLog(logger),
+		// No wait: for the Helm reconciler a Darkroom is gone once its finalizer is
+		// removed.
+		reconciler.WithWaitForDeletionTimeout(time.Second),
 	}
+}
+
+// untilStopped returns a reconciler that ends silently when the operator stops: queued requests are
+// not started, and an interrupted reconcile is not an error. The next operator reconciles
+// every Darkroom and recovers interrupted operations.
+func untilStopped(inner reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		if ctx.Err() != nil {
+			return reconcile.Result{}, nil
+		}
+		result, err := inner.Reconcile(ctx, request)
+		if brokenOff(ctx, err) {
+			ctrl.LoggerFrom(ctx).V(1).Info("Interrupted because the operator stops", "cause", err.Error())
+			return reconcile.Result{}, nil
+		}
+		return result, err
+	})
+}
+
+// brokenOff reports whether an error was caused by the stop of the operator.
+func brokenOff(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -102,7 +120,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	darkroom := &v1alpha1.Darkroom{}
 	err := r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
-		r.installation.forget(request.NamespacedName)
+		r.installation.seen.Delete(request.NamespacedName)
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 	if err != nil {
@@ -162,8 +180,16 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedName) error {
 	r.releases.Forget(darkroom)
 	r.reports.Forget(darkroom)
-	r.translator.credentials.Forget(darkroom)
-	return r.translator.claims.Forget(ctx, darkroom, true)
+	r.credentials.Forget(darkroom)
+	return r.claims.Forget(ctx, darkroom, true)
+}
+
+// commitClaims releases the hosts that a Darkroom dropped in this reconcile.
+func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bool) error {
+	if s.darkroom.DeletionTimestamp != nil {
+		return r.claims.Forget(ctx, keyOf(s.darkroom), !s.uninstalled)
+	}
+	return r.claims.Commit(ctx, keyOf(s.darkroom), s.judgement, failed)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
@@ -219,8 +245,8 @@ func (r *helmReconciler) announce(s *session, err error) {
 // its resync period, or earlier if an object may be restored again.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
-	if until := r.releases.HeldUntil(keyOf(darkroom)); !until.IsZero() {
-		wait := max(until.Sub(r.clock.Now()), 0) + time.Millisecond
+	for _, hold := range r.releases.Holds(keyOf(darkroom)) {
+		wait := max(hold.Until.Sub(r.clock.Now()), 0) + time.Millisecond
 		if next == 0 || wait < next {
 			next = wait
 		}

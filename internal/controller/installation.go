@@ -10,12 +10,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
@@ -35,30 +35,13 @@ type installation struct {
 	name     string
 	client   client.Client
 	recorder release.Recorder
-
-	mu sync.Mutex
-	// seen are the Darkrooms of other installations.
-	seen map[types.NamespacedName]foreign
-}
-
-// foreign is a Darkroom that another installation handles.
-type foreign struct {
-	uid   types.UID
-	owner string
-	// behind is the generation that nobody has reported on since a time; 0 if there is none.
-	behind int64
-	since  time.Time
-	// stalled is set once that is reported.
-	stalled bool
+	// seen are the owners of the Darkrooms of other installations, which are reported once.
+	seen sync.Map
 }
 
 // unhandledPeriod is how long the installation of a Darkroom may take to report on a change
 // before another installation reports that none does.
 const unhandledPeriod = time.Minute
-
-func newInstallation(name string, c client.Client, recorder release.Recorder) *installation {
-	return &installation{name: name, client: c, recorder: recorder, seen: map[types.NamespacedName]foreign{}}
-}
 
 // handles reports whether this installation has claimed a Darkroom.
 func (i *installation) handles(darkroom *v1alpha1.Darkroom) bool {
@@ -116,51 +99,33 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// forget drops the state of a Darkroom that is gone.
-func (i *installation) forget(key types.NamespacedName) {
-	i.mu.Lock()
-	delete(i.seen, key)
-	i.mu.Unlock()
-}
-
-// refuse records once that another installation handles a Darkroom, and reports the Darkroom as
-// stalled if that installation has not reported on its generation for a while. It returns the
+// refuse records that another installation handles a Darkroom, and reports the Darkroom as stalled
+// if that installation has not reported on the last change of its spec for a while. It returns the
 // time until the next check; 0 if none is needed.
 func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, now time.Time) (time.Duration, error) {
 	owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]
-	i.mu.Lock()
-	known, found := i.seen[keyOf(darkroom)]
-	next := foreign{uid: darkroom.UID, owner: owner}
-	if found = found && known.uid == next.uid && known.owner == owner; found {
-		next = known
+	changed := darkroom.CreationTimestamp.Time
+	for _, writer := range storage.LastWriter(darkroom.ManagedFields) {
+		changed = writer.Time.Time
 	}
+	if known, _ := i.seen.Swap(keyOf(darkroom), owner); known != owner {
+		i.recorder.Event(darkroom, false, EventOtherInstallation, i.message(darkroom, owner, ""))
+	}
+	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
+	left := unhandledPeriod - now.Sub(changed)
 	switch {
 	case darkroom.Status.ObservedGeneration == darkroom.Generation:
-		next.behind, next.stalled = 0, false
-	case next.behind != darkroom.Generation:
-		next.behind, next.since, next.stalled = darkroom.Generation, now, false
-	}
-	i.seen[keyOf(darkroom)] = next
-	i.mu.Unlock()
-	if !found {
-		i.recorder.Event(darkroom, false, EventOtherInstallation, i.message(darkroom, owner, ""))
-		ctrl.LoggerFrom(ctx).Info("Ignoring a Darkroom of another installation", "installation", owner)
-	}
-	if next.behind == 0 || next.stalled {
 		return 0, nil
-	}
-	if left := unhandledPeriod - now.Sub(next.since); left > 0 {
+	case left > 0:
 		return left, nil
+	case stalled != nil && stalled.Reason == EventOtherInstallation && stalled.ObservedGeneration == darkroom.Generation:
+		return 0, nil
 	}
 	message := i.message(darkroom, owner, ", which does not react")
 	if err := status.ReportStalled(ctx, i.client, darkroom, EventOtherInstallation, message, now); err != nil {
 		return 0, fmt.Errorf("report on Darkroom %s of another installation: %w", keyOf(darkroom), err)
 	}
 	i.recorder.Event(darkroom, true, EventOtherInstallation, message)
-	next.stalled = true
-	i.mu.Lock()
-	i.seen[keyOf(darkroom)] = next
-	i.mu.Unlock()
 	return 0, nil
 }
 

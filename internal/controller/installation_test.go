@@ -121,7 +121,7 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 	darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: "gone"}
 	create(t, darkroom)
 	events := &recorded{}
-	refuse, now := controller.Refuse("new", kube, events), time.Now()
+	refuse, now := controller.Refuse("new", kube, events), darkroom.CreationTimestamp.Time
 	for _, step := range []struct {
 		after, again time.Duration
 		events       string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -182,13 +182,14 @@ func TestARecordOfOthersDecidesNothing(t *testing.T) {
 	precious := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: "precious"}}
 	create(t, precious)
 	change(t, mustRevision(t, darkroom.Namespace, "photos"), func(s *corev1.Secret) {
-		var record drift.Record
+		var record map[string]any
 		if err := json.Unmarshal(s.Data[applied], &record); err != nil {
 			t.Fatal(err)
 		}
-		forged := record.Objects[0]
-		forged.Kind, forged.Name, forged.UID = corev1.SchemeGroupVersion.WithKind("ConfigMap"), "precious", precious.UID
-		record.Objects = append(record.Objects, forged)
+		objects := record["objects"].([]any)
+		forged := maps.Clone(objects[0].(map[string]any))
+		forged["kind"], forged["name"], forged["uid"] = corev1.SchemeGroupVersion.WithKind("ConfigMap"), "precious", precious.UID
+		record["objects"] = append(objects, forged)
 		s.Data[applied], _ = json.Marshal(record)
 	})
 	second := startOperator(t, darkroom.Namespace)

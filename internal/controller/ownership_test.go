@@ -126,7 +126,7 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 			darkroom := webFolder(namespace, "photos")
 			create(t, darkroom)
 			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-				if !strings.Contains(status.Message, "helm release photos exists") && !strings.Contains(status.Message, "Helm release photos exists") {
+				if !strings.Contains(status.Message, "Helm has a release of this name") {
 					return fmt.Errorf("message is %q", status.Message)
 				}
 				return errors.Join(

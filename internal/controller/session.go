@@ -163,14 +163,19 @@ func (s *session) plan(ctx context.Context) error {
 	if s.darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(s.darkroom) {
 		return nil
 	}
-	vals, judgement, err := s.parts.translator.translate(ctx, s.darkroom)
+	version, err := s.parts.credentials.Version(ctx, s.darkroom)
 	if err != nil {
 		return err
 	}
-	s.judgement = judgement
-	s.desired, err = s.parts.releases.Render(s.darkroom, vals)
-	if err != nil {
-		s.parts.translator.claims.Undo(judgement)
+	if s.judgement, err = s.parts.claims.Judge(ctx, s.darkroom); err != nil {
+		return err
+	}
+	vals, err := s.parts.values.ValuesIn(s.darkroom, values.ClusterState{
+		RefusedHosts:       s.judgement.RefusedHosts(),
+		CredentialsVersion: version,
+	})
+	if err == nil {
+		s.desired, err = s.parts.releases.Render(s.darkroom, vals)
 	}
 	return err
 }
@@ -213,7 +218,7 @@ func (*session) Translate(context.Context, *unstructured.Unstructured) (chartuti
 
 // ActionClientFor implements helmclient.ActionClientGetter.
 func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmclient.ActionInterface, error) {
-	return measuredClient{s.parts.releases.ClientFor(ctx, s.darkroom, s.desired), s.parts.metrics}, nil
+	return s.parts.releases.ClientFor(ctx, s.darkroom, s.desired), nil
 }
 
 // report passes the status of the Helm reconciler, with its generation, to the status
@@ -270,8 +275,10 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 		}
 	}
 	var messages []string
-	for _, contest := range s.parts.releases.Contests(keyOf(s.darkroom)) {
-		messages = append(messages, release.ContestMessage(contest))
+	for _, hold := range s.parts.releases.Holds(keyOf(s.darkroom)) {
+		if hold.Contested {
+			messages = append(messages, release.ContestMessage(hold))
+		}
 	}
 	if len(messages) > 0 {
 		conditions = append(conditions, v1alpha1.Condition{

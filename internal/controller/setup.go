@@ -28,6 +28,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/caches"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
@@ -116,10 +117,9 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 
 // parts are the components of the controllers.
 type parts struct {
-	helm       *helmReconciler
-	translator *translator
-	recorder   *recorder
-	cluster    *Cluster
+	helm     *helmReconciler
+	recorder *recorder
+	cluster  *Cluster
 	// others is the cache of caches.OtherSecrets.
 	others cache.Cache
 }
@@ -148,8 +148,16 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
 		return nil, err
 	}
-	ledger, err := newLedger(ctx, mgr, cluster, options.Values.BaseDomain, options.installation())
-	if err != nil {
+	ledger := &claims.Ledger{Cache: claims.Cache{
+		Reader:     mgr.GetClient(),
+		Live:       mgr.GetAPIReader(),
+		BaseDomain: options.Values.BaseDomain,
+		Handles: func(darkroom *v1alpha1.Darkroom) bool {
+			return cmp.Or(darkroom.Annotations[v1alpha1.AnnotationInstallation], options.installation()) == options.installation()
+		},
+		Routes: cluster.has(httpRoute),
+	}}
+	if err := ledger.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	others, err := caches.OtherSecrets(ctx, mgr, options.Namespaces)
@@ -178,18 +186,33 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Reader:     mgr.GetAPIReader(),
 		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
 		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
-		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
+		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others),
 		Renderer:   renderer,
 		Kinds:      cluster.managed(),
-		Recorder:   countedEvents{recorder, counters},
+		Recorder:   recorder,
+		Metrics:    counters,
 		Clock:      clock.RealClock{},
 		MaxHistory: options.MaxHistory,
 	})
-	installation := newInstallation(options.installation(), mgr.GetClient(), recorder)
+	installation := &installation{name: options.installation(), client: mgr.GetClient(), recorder: recorder}
 	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
-	translator := &translator{values: pure, claims: ledger, credentials: versions}
-	helm := newHelmReconciler(mgr.GetClient(), options.Chart, translator, installation, releases, counters, options.ReconcilePeriod)
-	return &parts{helm: helm, translator: translator, recorder: recorder, cluster: cluster, others: others}, nil
+	return &parts{
+		helm: &helmReconciler{
+			client:       mgr.GetClient(),
+			options:      helmOptions(options.Chart, options.MaxHistory),
+			values:       pure,
+			claims:       ledger,
+			credentials:  versions,
+			installation: installation,
+			releases:     releases,
+			reports:      &status.Reports{},
+			recorder:     recorder,
+			metrics:      counters,
+			period:       options.ReconcilePeriod,
+			clock:        clock.RealClock{},
+		},
+		recorder: recorder, cluster: cluster, others: others,
+	}, nil
 }
 
 // newMetrics creates the operator's metrics and registers them if there is a registry. It
@@ -230,16 +253,15 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	for _, kind := range parts.cluster.kinds() {
 		controller.Owns(kind.Object(), builder.WithPredicates(touched))
 	}
-	claims := reconciler.translator.claims
-	watchRivals(controller, claims.Cache)
-	watchCredentials(controller, parts.translator.credentials, parts.others, mgr.GetCache())
+	watchRivals(controller, reconciler.claims.Cache)
+	watchCredentials(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	watchFreedNames(controller, parts.others, mgr.GetClient())
-	controller.WatchesRawSource(wakeBy(&claims.Wake))
-	return controller.Complete(stoppable{reconciler})
+	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
+	return controller.Complete(untilStopped(reconciler))
 }
 
 func addStatus(mgr manager.Manager, parts *parts, options Options) error {
-	claims, versions := parts.translator.claims, parts.translator.credentials
+	claims, versions := parts.helm.claims, parts.helm.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
 		Client:    mgr.GetClient(),
@@ -274,8 +296,17 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	}))
 	watchRivals(controller, claims.Cache)
 	watchCredentials(controller, versions, parts.others, mgr.GetCache())
-	if err := addProber(mgr, controller, reconciler, options); err != nil {
-		return err
+	if options.Probe != nil {
+		// It probes on the leader only. Its targets come from the status controller.
+		prober := probe.New(probe.Options{Probe: options.Probe, Concurrency: options.ProbeConcurrency})
+		if options.Darkrooms != nil {
+			options.Darkrooms.Probe = prober.Last
+		}
+		if err := mgr.Add(prober); err != nil {
+			return fmt.Errorf("add prober: %w", err)
+		}
+		reconciler.Source = prober
+		controller.WatchesRawSource(wakeBy(&prober.Changed))
 	}
-	return controller.Complete(stoppable{reconciler})
+	return controller.Complete(untilStopped(reconciler))
 }

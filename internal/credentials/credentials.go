@@ -45,8 +45,7 @@ type Versions struct {
 	// Live reads Secrets past the caches.
 	Live client.Reader
 
-	mu    sync.Mutex
-	known map[types.NamespacedName]known
+	memory sync.Map // of known, by Darkroom
 }
 
 // known is the version of the credentials of a Darkroom, and its origin.
@@ -75,7 +74,8 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	if err != nil {
 		return "", err
 	}
-	last, found := v.recall(darkroom)
+	remembered, _ := v.memory.Load(client.ObjectKeyFromObject(darkroom))
+	last, found := remembered.(known)
 	found = found && last.secret == name && slices.Equal(last.keys, keys)
 	if found && (cached == nil || cached.UID == last.uid && cached.ResourceVersion == last.resourceVersion) {
 		return last.version, nil
@@ -99,7 +99,7 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	if err != nil {
 		return "", err
 	}
-	v.remember(darkroom, now)
+	v.memory.Store(client.ObjectKeyFromObject(darkroom), now)
 	return now.version, nil
 }
 
@@ -163,25 +163,5 @@ func (v *Versions) Referrers(ctx context.Context, secret types.NamespacedName) (
 	return keys, nil
 }
 
-func (v *Versions) recall(darkroom client.Object) (known, bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	last, found := v.known[client.ObjectKeyFromObject(darkroom)]
-	return last, found
-}
-
-func (v *Versions) remember(darkroom client.Object, now known) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.known == nil {
-		v.known = map[types.NamespacedName]known{}
-	}
-	v.known[client.ObjectKeyFromObject(darkroom)] = now
-}
-
 // Forget drops the memory of a Darkroom that is gone.
-func (v *Versions) Forget(darkroom types.NamespacedName) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.known, darkroom)
-}
+func (v *Versions) Forget(darkroom types.NamespacedName) { v.memory.Delete(darkroom) }

@@ -1,14 +1,33 @@
-// Package gateway reads the status that Gateways report on an HTTPRoute.
+// Package gateway reads the hosts of routes, and the status that Gateways report on an HTTPRoute.
 package gateway
 
 import (
 	"fmt"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
+
+// Hosts returns the hosts of an Ingress or HTTPRoute; none of another object.
+func Hosts(route metav1.Object) []string {
+	var hosts []string
+	switch typed := route.(type) {
+	case *networkingv1.Ingress:
+		for _, rule := range typed.Spec.Rules {
+			if rule.Host != "" {
+				hosts = append(hosts, rule.Host)
+			}
+		}
+	case *gatewayv1.HTTPRoute:
+		for _, host := range typed.Spec.Hostnames {
+			hosts = append(hosts, string(host))
+		}
+	}
+	return hosts
+}
 
 // Verdict is the status of the current generation of a route at a Gateway. Of several, the
 // greatest is reported.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
 // Desired is the desired release of a Darkroom: the chart, rendered with the values of one
@@ -17,40 +18,47 @@ type Desired struct {
 	values chartutil.Values
 	// manifest is the identity of the manifest.
 	manifest string
+	// release is nil if these values were rendered before. Then it is rendered again if needed.
+	release *helmrelease.Release
 }
+
+// rendering is the last rendering of a release: the digest of its values, and the identity of
+// its manifest. The manifest is most of a release's memory, and is needed only to write.
+type rendering struct{ values, manifest string }
 
 // errNoPlan is returned for a write of a release that was not rendered in this reconcile.
 var errNoPlan = errors.New("nothing was translated and rendered for the release")
 
-// Render renders the release of a Darkroom. It refuses values that lack the name or the label of
-// the Darkroom: the objects of such a release would be those of another one.
+// Render renders the release of a Darkroom, unless its values are those of the last time. It
+// refuses values that lack the name or the label of the Darkroom: the objects of such a release
+// would be those of another one.
 func (r *Releases) Render(darkroom client.Object, values chartutil.Values) (*Desired, error) {
 	key := client.ObjectKeyFromObject(darkroom)
 	labels, _ := values["commonLabels"].(map[string]any)
 	if values["fullnameOverride"] != key.Name || labels[v1alpha1.LabelDarkroom] != key.Name {
 		return nil, fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", key)
 	}
-	manifest, err := r.Renderer.Preview(key, values, &r.of(darkroom).rendering)
-	if err != nil {
+	known, sum := r.of(darkroom), manifest.Digest(values)
+	desired := &Desired{values: values, manifest: known.rendering.manifest}
+	if known.rendering.values == sum {
+		return desired, nil
+	}
+	var err error
+	if desired.release, err = r.Renderer.Render(key, values); err != nil {
 		return nil, err
 	}
-	return &Desired{values: values, manifest: manifest}, nil
-}
-
-// preview returns the summary of the desired release.
-func (c *actionClient) preview() (*helmrelease.Release, error) {
-	if c.desired == nil {
-		return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
-	}
-	return &helmrelease.Release{
-		Name: c.key.Name, Namespace: c.key.Namespace, Manifest: c.desired.manifest, Info: &helmrelease.Info{},
-	}, nil
+	desired.manifest = manifest.Identity(desired.release.Manifest)
+	known.rendering = rendering{sum, desired.manifest}
+	return desired, nil
 }
 
 // rendered returns the desired release.
 func (c *actionClient) rendered() (*helmrelease.Release, error) {
-	if c.desired == nil {
+	switch {
+	case c.desired == nil:
 		return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
+	case c.desired.release != nil:
+		return c.desired.release, nil
 	}
-	return c.Renderer.Render(c.key, c.desired.values, &c.memory.rendering)
+	return c.Renderer.Render(c.key, c.desired.values)
 }

@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
@@ -11,13 +12,14 @@ import (
 	helmtime "helm.sh/helm/v3/pkg/time"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
 // Install installs the first revision of the release, or the next one of a release that the
 // Darkroom adopts.
-func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption) (*helmrelease.Release, error) {
+func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption) (_ *helmrelease.Release, err error) {
+	defer c.measure(metrics.Install, &err)()
 	next, err := c.rendered()
 	if err != nil {
 		return nil, err
@@ -37,10 +39,14 @@ func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...
 
 // Upgrade makes a new revision of the release. With the option DryRun it only returns the
 // summary of that revision.
-func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption) (*helmrelease.Release, error) {
-	if IsDryRun(opts) {
-		return c.preview()
+func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption) (_ *helmrelease.Release, err error) {
+	if isDryRun(opts) {
+		if c.desired == nil {
+			return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
+		}
+		return &helmrelease.Release{Manifest: c.desired.manifest, Info: &helmrelease.Info{}}, nil
 	}
+	defer c.measure(metrics.Upgrade, &err)()
 	next, err := c.rendered()
 	if err != nil {
 		return nil, err
@@ -59,8 +65,15 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 	return c.deploy(next, nil, history)
 }
 
-// IsDryRun reports whether an upgrade with some options only shows what it would do.
-func IsDryRun(opts []helmclient.UpgradeOption) bool {
+// measure counts an operation that begins now, and whose error is known when the function that it
+// returns is called.
+func (c *actionClient) measure(operation string, err *error) func() {
+	began := time.Now()
+	return func() { c.Metrics.Operated(operation, began, *err) }
+}
+
+// isDryRun reports whether an upgrade with some options only shows what it would do.
+func isDryRun(opts []helmclient.UpgradeOption) bool {
 	var upgrade action.Upgrade
 	for _, apply := range opts {
 		if err := apply(&upgrade); err != nil {
@@ -75,7 +88,7 @@ func IsDryRun(opts []helmclient.UpgradeOption) bool {
 // of it.
 func isRetry(last, next *helmrelease.Release) bool {
 	return last.Info.Status == helmrelease.StatusFailed && last.Manifest == next.Manifest &&
-		digest.Of(last.Config) == digest.Of(next.Config)
+		manifest.Digest(last.Config) == manifest.Digest(next.Config)
 }
 
 // deploy stores a revision as pending, applies its objects, removes those that the Darkroom
@@ -114,13 +127,12 @@ func (c *actionClient) put(next *helmrelease.Release, objects []*unstructured.Un
 		return err
 	}
 	desired := manifest.Keys(objects)
-	c.memory.objects.MarkInSync(digest.Identity(next.Manifest), desired)
+	c.memory.objects.MarkInSync(manifest.Identity(next.Manifest), desired)
 	// Objects that have to wait for the rollout are removed by a later reconcile, once the
 	// caches show the apply.
 	if err := c.removeSurplus(desired); err != nil {
 		return err
 	}
-	c.memory.rendering.Compact()
 	return nil
 }
 
@@ -136,7 +148,7 @@ func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) erro
 		return cause
 	}
 	next.SetStatus(helmrelease.StatusFailed, cause.Error())
-	return errors.Join(cause, c.revisions.Update(c.ctx, next), c.revisions.Prune(c.ctx, c.MaxHistory))
+	return errors.Join(cause, c.revisions.Update(c.ctx, next, nil), c.revisions.Prune(c.ctx, c.MaxHistory))
 }
 
 // succeed stores a revision as deployed, and the one deployed before as superseded.
@@ -152,12 +164,12 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 			continue
 		}
 		earlier.Info.Status = helmrelease.StatusSuperseded
-		if err := c.revisions.Update(c.ctx, earlier); err != nil {
+		if err := c.revisions.Update(c.ctx, earlier, nil); err != nil {
 			return err
 		}
 	}
 	next.SetStatus(helmrelease.StatusDeployed, message)
-	if err := c.revisions.Deployed(c.ctx, next, c.memory.objects.Record()); err != nil {
+	if err := c.revisions.Update(c.ctx, next, c.memory.objects.Record()); err != nil {
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)

@@ -18,10 +18,11 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
@@ -70,10 +71,10 @@ type Recorder interface {
 // cache's own and must not be changed.
 type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error)
 
-// OwnedLookup returns all objects that have a Darkroom's key in the index ownership.Index, by
-// kind, as the caches have them. Those of other Darkrooms may be among them. They are the
-// caches' own and must not be changed.
-type OwnedLookup func(ctx context.Context, darkroom client.Object) (map[schema.GroupVersionKind][]metav1.Object, error)
+// OwnedLookup visits all objects that have a Darkroom's key in the index ownership.Index, as the
+// caches have them. Those of other Darkrooms may be among them. They are the caches' own and must
+// not be changed.
+type OwnedLookup func(ctx context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
 
 // Config is the configuration of Releases. All fields but the last two are required.
 type Config struct {
@@ -94,8 +95,9 @@ type Config struct {
 	Store *storage.Store
 	// Renderer renders them.
 	Renderer *render.Renderer
-	// Recorder records events.
+	// Recorder records events, and Metrics counts operations.
 	Recorder Recorder
+	Metrics  *metrics.Metrics
 	// Clock measures waits.
 	Clock clock.PassiveClock
 	// MaxHistory is the number of revisions kept of each release; 0 keeps all.
@@ -118,7 +120,7 @@ type memory struct {
 	// revisions and rendering are used by the reconcile of the Darkroom, of which there is one
 	// at a time.
 	revisions storage.Memory
-	rendering render.Memory
+	rendering rendering
 	// objects is also used by the status controller.
 	objects drift.Memory
 }
@@ -158,11 +160,11 @@ func (r *Releases) Forget(key types.NamespacedName) {
 
 // ClientFor returns the action client of a Darkroom for one reconcile. It installs, upgrades
 // and repairs what is desired; nil if the release may only be read and uninstalled.
-func (r *Releases) ClientFor(ctx context.Context, darkroom client.Object, desired *Desired) helmclient.ActionInterface {
+func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) helmclient.ActionInterface {
 	known := r.of(darkroom)
 	return &actionClient{
 		Releases: r, ctx: ctx, darkroom: darkroom, key: client.ObjectKeyFromObject(darkroom), desired: desired,
-		memory: known, revisions: r.Store.Of(darkroom, &known.revisions),
+		memory: known, revisions: r.Store.Of(darkroom, &known.revisions, known.objects.Recall),
 	}
 }
 
@@ -172,24 +174,13 @@ func (r *Releases) Manifest(darkroom client.Object) string {
 	return r.of(darkroom).revisions.Manifest()
 }
 
-// Contests returns the objects of a Darkroom that another writer keeps changing, and that
-// are therefore not restored for a while.
-func (r *Releases) Contests(key types.NamespacedName) []drift.Contest {
+// Holds returns the objects of a Darkroom that are not restored for a while.
+func (r *Releases) Holds(key types.NamespacedName) []drift.Hold {
 	known := r.recall(key)
 	if known == nil {
 		return nil
 	}
-	return known.objects.Contests(r.Clock.Now())
-}
-
-// HeldUntil returns when the first of the objects of a Darkroom that are not restored for a while
-// may be restored; the zero time if there is none.
-func (r *Releases) HeldUntil(key types.NamespacedName) time.Time {
-	known := r.recall(key)
-	if known == nil {
-		return time.Time{}
-	}
-	return known.objects.HeldUntil(r.Clock.Now())
+	return known.objects.Holds(r.Clock.Now())
 }
 
 // Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as
@@ -212,15 +203,13 @@ func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live met
 type actionClient struct {
 	*Releases
 	ctx       context.Context
-	darkroom  client.Object
+	darkroom  *v1alpha1.Darkroom
 	key       types.NamespacedName
 	memory    *memory
 	revisions *storage.Revisions
 	// desired is the rendered release; nil if there is no plan for it.
 	desired *Desired
-	// absent is set once the release was looked for and there was none.
-	absent bool
-	// last is the revision that Get returned; nil if it returned none.
+	// last is the revision that Get returned before: the reconciler asks twice.
 	last *helmrelease.Release
 }
 
@@ -233,26 +222,14 @@ func (c *actionClient) Config() *action.Configuration {
 }
 
 // Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is
-// a *storage.ForeignError if the release does not belong to the Darkroom, unless the Darkroom
+// storage.ErrForeignRelease if the release does not belong to the Darkroom, unless the Darkroom
 // adopts it: then there is no release yet, and Install adopts it. A revision that
 // an operator left pending, or that was uninstalled with its history kept, is returned as
-// failed, so that the reconciler makes a new one. The release is looked for once: the
-// reconciler asks twice before it writes.
+// failed, so that the reconciler makes a new one.
 func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
-	switch {
-	case c.absent:
-		return nil, driver.ErrReleaseNotFound
-	case c.last != nil:
-		return revision.Copy(c.last), nil
+	if c.last != nil {
+		return storage.Copy(c.last), nil
 	}
-	var err error
-	c.last, err = c.current()
-	c.absent = errors.Is(err, driver.ErrReleaseNotFound)
-	return c.last, err
-}
-
-// current is Get without its cached result.
-func (c *actionClient) current() (*helmrelease.Release, error) {
 	last, err := c.revisions.Last(c.ctx)
 	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
 		return nil, driver.ErrReleaseNotFound
@@ -260,53 +237,46 @@ func (c *actionClient) current() (*helmrelease.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	if record := c.revisions.TakeRecord(); record != nil {
-		c.memory.objects.Recall(record)
-	}
 	status := last.Info.Status
 	switch {
 	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
 		last.SetStatus(helmrelease.StatusFailed, last.Info.Description)
 		return last, nil
 	case !status.IsPending() && status != helmrelease.StatusUninstalling:
+		c.last = last
 		return last, nil
-	case last.Info.Description != descriptionPending && inProgress(last, c.revisions.Seen(), c.Clock.Now()):
+	case last.Info.Description != descriptionPending && inProgress(last, c.Clock.Now()):
 		return nil, fmt.Errorf("release %s: %w (%s, revision %d); it will be taken over if it still is in %s",
 			c.key, ErrBusy, status, last.Version, pendingTimeout)
 	}
-	if last, err = c.revisions.Read(c.ctx); err != nil {
+	current, err := c.revisions.Current(c.ctx)
+	if err != nil {
 		return nil, err
 	}
+	last = current[0]
+	c.Metrics.Recovered()
 	c.Recorder.Event(c.darkroom, true, EventRecovered,
 		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
 	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
-	if err := c.revisions.Update(c.ctx, last); err != nil {
+	if err := c.revisions.Update(c.ctx, last, nil); err != nil {
 		return nil, err
 	}
 	return last, nil
 }
 
-// inProgress reports whether another Helm client may be working on a pending release, which
-// this process first saw at some time. The other client's clock may be ahead of ours, so
-// neither time alone counts.
-func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
-	began := pending.Info.LastDeployed.Time
-	if pending.Info.Deleted.After(pending.Info.LastDeployed) {
-		began = pending.Info.Deleted.Time
+// inProgress reports whether another Helm client may be working on a pending release.
+func inProgress(pending *helmrelease.Release, now time.Time) bool {
+	began := pending.Info.LastDeployed
+	if pending.Info.Deleted.After(began) {
+		began = pending.Info.Deleted
 	}
-	if began.After(seen) {
-		began = seen
-	}
-	return now.Sub(began) < pendingTimeout
+	return now.Sub(began.Time) < pendingTimeout
 }
 
-// History returns all revisions of the release, the newest first.
+// History returns the newest revision of the release and the deployed ones, the newest first. The
+// Helm reconciler does not call it.
 func (c *actionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
-	releases, err := c.revisions.History(c.ctx)
-	if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
-		return nil, fmt.Errorf("history of release %s: %w", c.key, err)
-	}
-	return releases, err
+	return c.revisions.Current(c.ctx)
 }
 
 func (c *actionClient) applier() *applier {

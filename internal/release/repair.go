@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
@@ -19,16 +18,24 @@ import (
 // Reconcile restores the objects of a deployed release, whose summary it receives, and
 // removes surplus ones. The objects are those that were rendered in this reconcile: the stored
 // manifest is never applied. While nothing differs it costs no request.
-func (c *actionClient) Reconcile(release *helmrelease.Release) error {
+func (c *actionClient) Reconcile(release *helmrelease.Release) (err error) {
+	defer func() {
+		if err != nil {
+			c.Metrics.RepairFailed()
+		}
+	}()
 	desired, inSync, err := c.inSync(release.Manifest)
 	if err != nil {
 		return err
 	}
-	c.memory.rendering.Compact()
 	if inSync {
 		return c.removeSurplus(desired)
 	}
-	objects, err := c.objects(release.Manifest)
+	rendered, err := c.rendered()
+	if err != nil {
+		return err
+	}
+	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
 	if err != nil {
 		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
@@ -50,31 +57,16 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) error {
 		errs = append(errs, c.removeSurplus(desired))
 	}
 	if len(repaired) > 0 {
+		c.Metrics.Repaired()
 		c.Recorder.Event(c.darkroom, false, EventRepaired, "Restored after a change by another client: "+strings.Join(repaired, ", "))
 	}
 	return errors.Join(errs...)
 }
 
-// objects returns the rendered objects of the deployed release, given by the identity of its
-// manifest.
-func (c *actionClient) objects(identity string) ([]*unstructured.Unstructured, error) {
-	desired, err := c.rendered()
-	if err != nil {
-		return nil, err
-	}
-	if digest.Identity(desired.Manifest) != identity {
-		return nil, ErrBusy
-	}
-	return manifest.Parse(desired.Manifest, c.key.Namespace)
-}
-
 // inSync reports whether no object of a manifest has to be restored now, and returns the
 // keys of the objects.
 func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
-	desired, known := c.memory.objects.InSync(identity)
-	if !known {
-		return nil, false, nil
-	}
+	desired := c.memory.objects.InSync(identity)
 	for _, key := range desired {
 		live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: key.Name})
 		if client.IgnoreNotFound(err) != nil {
@@ -89,7 +81,7 @@ func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 			return nil, false, nil
 		}
 	}
-	return desired, true, nil
+	return desired, len(desired) > 0, nil
 }
 
 // repair applies an object unless it is as it should be, or is not to be restored now. It
@@ -104,8 +96,12 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	trace, traced := c.memory.objects.Trace(key)
 	if missing && traced {
 		// The cache may not show a new object yet.
-		if live, missing, err = c.stillThere(object, trace); err != nil {
+		existing, err := c.applier().readOwned(c.ctx, object.GroupVersionKind(), object.GetName())
+		if err != nil {
 			return false, err
+		}
+		if existing != nil && existing.UID == trace.UID {
+			live, missing = existing, false
 		}
 	}
 	if live != nil && c.memory.objects.Unchanged(object, live) {
@@ -115,7 +111,8 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 		return false, nil
 	}
 	writer := ""
-	if c.nearlyContested(key) {
+	if c.memory.objects.Repairs(key) >= drift.ContestedAfter-1 {
+		// The repair may begin or continue a contest, so it is worth a request to name the writer.
 		writer = c.lastWriter(object)
 	}
 	now, err := c.applier().put(c.ctx, object)
@@ -141,28 +138,17 @@ func hasChanged(live, now metav1.Object, trace drift.Trace, traced bool) bool {
 	return traced && trace.Differs(now)
 }
 
-// stillThere asks the API server for an object that was applied and that the cache does not
-// show. It reports whether the object is missing.
-func (c *actionClient) stillThere(object *unstructured.Unstructured, trace drift.Trace) (metav1.Object, bool, error) {
-	existing, err := c.applier().readOwned(c.ctx, object.GroupVersionKind(), object.GetName())
-	if err != nil || existing == nil || existing.UID != trace.UID {
-		return nil, err == nil, err
-	}
-	return existing, false, nil
-}
-
 // brake slows down the repairs of an object that another writer keeps changing, and records
 // an event when that begins.
 func (c *actionClient) brake(key manifest.Key, writer string) {
-	contest, contested := c.memory.objects.Repaired(key, writer, c.Clock.Now())
-	if !contested || contest.Repairs > drift.ContestedAfter {
-		return
+	hold, held := c.memory.objects.Repaired(key, writer, c.Clock.Now())
+	if held && hold.Repairs == drift.ContestedAfter {
+		c.Recorder.Event(c.darkroom, true, EventContested, ContestMessage(hold))
 	}
-	c.Recorder.Event(c.darkroom, true, EventContested, ContestMessage(contest))
 }
 
 // ContestMessage describes a contest to the users of a Darkroom.
-func ContestMessage(contest drift.Contest) string {
+func ContestMessage(contest drift.Hold) string {
 	writer := "another writer"
 	if contest.Writer != "" {
 		writer = fmt.Sprintf("field manager %q", contest.Writer)
@@ -170,12 +156,6 @@ func ContestMessage(contest drift.Contest) string {
 	return fmt.Sprintf("%s is changed repeatedly by %s and was restored %d times; restoring it is suspended until %s. "+
 		"Configure that writer to ignore the object, or pause the Darkroom.",
 		contest.Object, writer, contest.Repairs, contest.Until.UTC().Format("15:04:05 MST"))
-}
-
-// nearlyContested reports whether the next repair of an object may begin or continue a
-// contest, so that it is worth a request to find out who the other writer is.
-func (c *actionClient) nearlyContested(key manifest.Key) bool {
-	return c.memory.objects.Repairs(key) >= drift.ContestedAfter-1
 }
 
 // lastWriter returns the field manager that changed an object last; empty if that cannot be

@@ -3,14 +3,15 @@ package release
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
@@ -19,8 +20,6 @@ import (
 // only owner leaves out, and the API server then falls back to one replica: switching a
 // Darkroom to autoscaling would take all its pods but one.
 const replicasManager = "darkroom-operator-replicas"
-
-var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
 
 // releaseReplicas hands the number of replicas of a Deployment over to replicasManager, if
 // the object to be applied does not set it and the operator's last apply did.
@@ -36,9 +35,8 @@ func (a *applier) releaseReplicas(ctx context.Context, object *unstructured.Unst
 	if err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	owns, err := drift.OwnsField(FieldManager, now.GetManagedFields(), replicasPath)
-	if err != nil || !owns {
-		return err
+	if !slices.ContainsFunc(now.GetManagedFields(), appliesReplicas) {
+		return nil
 	}
 	replicas, found, err := unstructured.NestedInt64(now.Object, "spec", "replicas")
 	if err != nil || !found {
@@ -55,4 +53,11 @@ func (a *applier) releaseReplicas(ctx context.Context, object *unstructured.Unst
 		return fmt.Errorf("keep the replicas of %s: %w", manifest.KeyOf(object), err)
 	}
 	return nil
+}
+
+// appliesReplicas reports whether an entry is that of the operator's applies, and has the number of
+// replicas.
+func appliesReplicas(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" &&
+		entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:replicas"`)
 }

@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
 var (
@@ -32,7 +36,7 @@ func (c *actionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]
 		if !isRoute(object.Kind.GroupKind()) || object.live == nil {
 			continue
 		}
-		replaced, err := c.isReplaced(desired, hostsOf(object.live))
+		replaced, err := c.isReplaced(desired, gateway.Hosts(object.live))
 		if err != nil {
 			return nil, err
 		}
@@ -59,27 +63,11 @@ func (c *actionClient) isReplaced(desired []manifest.Key, hosts []string) (bool,
 		if !c.Shown(c.key, key, live) {
 			return false, nil
 		}
-		next := hostsOf(live)
+		next := gateway.Hosts(live)
 		lacks := slices.ContainsFunc(hosts, func(host string) bool { return !slices.Contains(next, host) })
 		return lacks || isAccepted(live), nil
 	}
 	return true, nil
-}
-
-// hostsOf returns the hosts of an Ingress or HTTPRoute.
-func hostsOf(route metav1.Object) []string {
-	var hosts []string
-	switch typed := route.(type) {
-	case *networkingv1.Ingress:
-		for _, rule := range typed.Spec.Rules {
-			hosts = append(hosts, rule.Host)
-		}
-	case *gatewayv1.HTTPRoute:
-		for _, host := range typed.Spec.Hostnames {
-			hosts = append(hosts, string(host))
-		}
-	}
-	return hosts
 }
 
 // isAccepted reports whether a route is accepted: an HTTPRoute by each of its Gateways in
@@ -91,4 +79,24 @@ func isAccepted(route metav1.Object) bool {
 	}
 	_, all := gateway.AcceptedBy(typed)
 	return all
+}
+
+// Changed reports whether an object was changed in more than its status, or a revision by
+// another Helm client.
+func Changed(before, after metav1.Object) bool {
+	if storage.IsRevision(after) {
+		return storage.WrittenByHand(after)
+	}
+	return drift.Differ(before, after)
+}
+
+// BeginsToServe reports whether a change of an object is the end of a roll-out, or the
+// acceptance of a route. Objects that were kept until then can be removed.
+func BeginsToServe(before, after client.Object) bool {
+	old, wasDeployment := before.(*appsv1.Deployment)
+	now, isDeployment := after.(*appsv1.Deployment)
+	if wasDeployment && isDeployment {
+		return !RolledOut(old) && RolledOut(now)
+	}
+	return !isAccepted(before) && isAccepted(after)
 }

@@ -35,35 +35,25 @@ type owned struct {
 func (o owned) key() manifest.Key { return manifest.Key{GroupKind: o.Kind.GroupKind(), Name: o.Name} }
 func (o owned) String() string    { return o.key().String() }
 
-func compareOwned(a, b owned) int { return strings.Compare(a.String(), b.String()) }
-
 // inventory returns all objects that belong to the Darkroom besides Helm's Secrets: those
 // in the caches, and recently applied ones that the caches do not show yet.
 func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
-	cached, err := c.Owned(c.ctx, c.darkroom)
+	var found []owned
+	err := c.Owned(c.ctx, c.darkroom, func(kind schema.GroupVersionKind, object metav1.Object) {
+		item := owned{kind, object.GetName(), object.GetUID(), object}
+		if ownership.Owns(c.darkroom, object) && !storage.IsRevision(object) && !slices.Contains(besides, item.key()) {
+			found = append(found, item)
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the objects of release %s: %w", c.key, err)
 	}
-	var found []owned
-	shown := map[manifest.Key]bool{}
-	for kind, objects := range cached {
-		for _, object := range objects {
-			if !ownership.Owns(c.darkroom, object) || storage.IsRevision(object) {
-				continue
-			}
-			item := owned{kind, object.GetName(), object.GetUID(), object}
-			shown[item.key()] = true
-			if !slices.Contains(besides, item.key()) {
-				found = append(found, item)
-			}
-		}
-	}
 	for _, trace := range c.memory.objects.Surplus(besides) {
-		if !shown[trace.Key()] {
+		if !slices.ContainsFunc(found, func(o owned) bool { return o.key() == trace.Key() }) {
 			found = append(found, owned{Kind: trace.Kind, Name: trace.Name, UID: trace.UID})
 		}
 	}
-	slices.SortFunc(found, compareOwned)
+	slices.SortFunc(found, func(a, b owned) int { return strings.Compare(a.String(), b.String()) })
 	return found, nil
 }
 

@@ -56,8 +56,13 @@ func clientWith(objects cached) *actionClient {
 			}
 			return nil, apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
 		},
-		Owned: func(context.Context, client.Object) (map[schema.GroupVersionKind][]metav1.Object, error) {
-			return objects, nil
+		Owned: func(_ context.Context, _ client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error {
+			for kind, list := range objects {
+				for _, object := range list {
+					visit(kind, object)
+				}
+			}
+			return nil
 		},
 	}
 	releases := New(config)
@@ -269,7 +274,7 @@ func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 }
 
 func TestContestsAreDescribed(t *testing.T) {
-	message := ContestMessage(drift.Contest{Object: keyOf(services, "photos"), Writer: "rival", Repairs: 4, Until: time.Unix(0, 0)})
+	message := ContestMessage(drift.Hold{Object: keyOf(services, "photos"), Writer: "rival", Repairs: 4, Until: time.Unix(0, 0)})
 	for _, part := range []string{"Service photos", `"rival"`, "4 times", "00:00:00 UTC"} {
 		if !strings.Contains(message, part) {
 			t.Errorf("%q lacks %q", message, part)

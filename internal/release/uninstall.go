@@ -9,6 +9,8 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
 
 // Uninstall deletes every object that belongs to the Darkroom, and then its revisions.
@@ -19,7 +21,8 @@ import (
 //
 // A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes nothing: Kubernetes
 // takes the owner references away, and what is left is a release of the plain chart.
-func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
+func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (_ *helmrelease.UninstallReleaseResponse, err error) {
+	defer c.measure(metrics.Uninstall, &err)()
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		c.Forget(c.key)
 		c.Recorder.Event(c.darkroom, false, EventOrphaned, fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name))

@@ -33,8 +33,8 @@ type brake struct {
 	writer string
 }
 
-// Contest is an object that another writer keeps changing.
-type Contest struct {
+// Hold is an object that is not restored for a while.
+type Hold struct {
 	// Object is the object.
 	Object manifest.Key
 	// Writer is the field manager that changed it; empty if that is not known.
@@ -43,12 +43,17 @@ type Contest struct {
 	Repairs int
 	// Until is when it will be restored next if it still differs.
 	Until time.Time
+	// Contested is set if another writer keeps changing what it may not change.
+	Contested bool
+}
+
+func (b *brake) hold(object manifest.Key) Hold {
+	return Hold{object, b.writer, b.repairs, b.until, b.quiet == 0}
 }
 
 // Repaired remembers that an object was restored after a change by a writer, which may be
-// unknown. It returns the contest that this begins or continues; false if the next repair
-// would be immediate.
-func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Contest, bool) {
+// unknown. It returns the hold that this causes; false if the next repair would be immediate.
+func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Hold, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.brakeOf(object, now)
@@ -58,14 +63,14 @@ func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Co
 		b.writer = writer
 	}
 	if b.repairs < ContestedAfter {
-		return Contest{}, false
+		return Hold{}, false
 	}
 	delay := brakeMost
 	if doublings := b.repairs - ContestedAfter; doublings < 6 {
 		delay = min(brakeLeast<<doublings, brakeMost)
 	}
 	b.until = now.Add(delay)
-	return Contest{object, b.writer, b.repairs, b.until}, true
+	return b.hold(object), true
 }
 
 // Confirmed remembers that the apply of an object changed nothing: others had written what they
@@ -93,20 +98,6 @@ func (m *Memory) brakeOf(object manifest.Key, now time.Time) *brake {
 	return b
 }
 
-// HeldUntil returns when the first of the objects that are not to be restored now may be; the
-// zero time if there is none.
-func (m *Memory) HeldUntil(now time.Time) time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var first time.Time
-	for _, b := range m.brakes {
-		if now.Before(b.until) && (first.IsZero() || b.until.Before(first)) {
-			first = b.until
-		}
-	}
-	return first
-}
-
 // Repairs returns how often an object was restored in a row.
 func (m *Memory) Repairs(object manifest.Key) int {
 	m.mu.Lock()
@@ -125,16 +116,17 @@ func (m *Memory) Held(object manifest.Key, now time.Time) bool {
 	return b != nil && now.Before(b.until)
 }
 
-// Contests returns the contested objects of a release, ordered by kind and name.
-func (m *Memory) Contests(now time.Time) []Contest {
+// Holds returns the objects of a release that are not to be restored now, ordered by kind and
+// name.
+func (m *Memory) Holds(now time.Time) []Hold {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var contests []Contest
+	var holds []Hold
 	for object, b := range m.brakes {
-		if now.Before(b.until) && b.quiet == 0 {
-			contests = append(contests, Contest{object, b.writer, b.repairs, b.until})
+		if now.Before(b.until) {
+			holds = append(holds, b.hold(object))
 		}
 	}
-	slices.SortFunc(contests, func(a, b Contest) int { return strings.Compare(a.Object.String(), b.Object.String()) })
-	return contests
+	slices.SortFunc(holds, func(a, b Hold) int { return strings.Compare(a.Object.String(), b.Object.String()) })
+	return holds
 }

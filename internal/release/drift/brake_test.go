@@ -36,9 +36,9 @@ func TestAFightSlowsDown(t *testing.T) {
 	if repairs := fight(memory, clock, time.Hour); repairs > 12 {
 		t.Errorf("%d repairs in the following hour, want at most 12", repairs)
 	}
-	contests := memory.Contests(clock.Now())
-	if len(contests) != 1 || contests[0].Writer != "rival" || contests[0].Object != brakeObject {
-		t.Errorf("the contests are %+v", contests)
+	holds := memory.Holds(clock.Now())
+	if len(holds) != 1 || !holds[0].Contested || holds[0].Writer != "rival" || holds[0].Object != brakeObject {
+		t.Errorf("the holds are %+v", holds)
 	}
 }
 
@@ -47,8 +47,8 @@ func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
 	memory := &Memory{}
 	fight(memory, clock, 10*time.Minute)
 	clock.SetTime(clock.Now().Add(brakeMost))
-	if contests := memory.Contests(clock.Now()); len(contests) != 0 {
-		t.Errorf("the contests after the last hold are %+v", contests)
+	if holds := memory.Holds(clock.Now()); len(holds) != 0 {
+		t.Errorf("after the last hold there are %+v", holds)
 	}
 	clock.SetTime(clock.Now().Add(brakeRelease))
 	if _, contested := memory.Repaired(brakeObject, "", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
@@ -71,15 +71,12 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 	if applies > 15 {
 		t.Errorf("%d applies in 10 s, want at most 15", applies)
 	}
-	if contests := memory.Contests(clock.Now()); len(contests) != 0 {
-		t.Errorf("the contests are %+v", contests)
+	holds := memory.Holds(clock.Now())
+	if len(holds) != 1 || holds[0].Contested || holds[0].Until.Sub(clock.Now()) > quietPeriod {
+		t.Fatalf("the holds are %+v, and it is %s", holds, clock.Now())
 	}
-	until := memory.HeldUntil(clock.Now())
-	if until.IsZero() || until.Sub(clock.Now()) > quietPeriod {
-		t.Errorf("it is held until %s, and it is %s", until, clock.Now())
-	}
-	clock.SetTime(until)
-	if memory.Held(brakeObject, clock.Now()) || !memory.HeldUntil(clock.Now()).IsZero() {
+	clock.SetTime(holds[0].Until)
+	if memory.Held(brakeObject, clock.Now()) {
 		t.Error("it is still held")
 	}
 }
@@ -96,8 +93,8 @@ func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 		}
 	}
 	memory.Confirmed(brakeObject, clock.Now())
-	if contests := memory.Contests(clock.Now()); len(contests) != 0 || !memory.Held(brakeObject, clock.Now()) {
-		t.Errorf("the contests are %+v", contests)
+	if holds := memory.Holds(clock.Now()); len(holds) != 1 || holds[0].Contested {
+		t.Errorf("the holds are %+v", holds)
 	}
 }
 

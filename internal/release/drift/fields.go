@@ -115,23 +115,6 @@ func divide(kind schema.GroupKind, entry metav1.ManagedFieldsEntry) (taken, rest
 	return taken, all.Difference(taken), nil
 }
 
-// OwnsField reports whether a manager's applies own a field of an object.
-func OwnsField(manager string, entries []metav1.ManagedFieldsEntry, path fieldpath.Path) (bool, error) {
-	for _, entry := range entries {
-		if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" {
-			continue
-		}
-		fields, err := fieldsOf(entry)
-		if err != nil {
-			return false, err
-		}
-		if fields.Has(path) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // LastWriter returns the field manager besides the operator's that changed the
 // specification of an object last; empty if there is none.
 func LastWriter(manager string, entries []metav1.ManagedFieldsEntry) string {

@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 const operator = "darkroom-operator"
@@ -74,19 +73,6 @@ func TestAnEntryKeepsTheFieldsThatStay(t *testing.T) {
 	}
 	if rest := string(got[1].FieldsV1.GetRawBytes()); strings.Contains(rest, "DEBUG") || !strings.Contains(rest, "note") {
 		t.Errorf("the other manager keeps %s", rest)
-	}
-}
-
-func TestTheOwnerOfAFieldIsFound(t *testing.T) {
-	replicas := fieldpath.MakePathOrDie("spec", "replicas")
-	entries := []metav1.ManagedFieldsEntry{
-		entry(operator, metav1.ManagedFieldsOperationApply, "", `{"f:spec":{"f:replicas":{}}}`),
-		entry("team", metav1.ManagedFieldsOperationUpdate, "", `{"f:spec":{"f:paused":{}}}`),
-	}
-	for manager, want := range map[string]bool{operator: true, "team": false} {
-		if owns, err := OwnsField(manager, entries, replicas); err != nil || owns != want {
-			t.Errorf("%s owns the replicas: %t (%v), want %t", manager, owns, err, want)
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
 	"unique"
@@ -11,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
@@ -39,33 +39,33 @@ type Trace struct {
 	ResourceVersion string    `json:"resourceVersion"`
 	// Desired is the digest of the object as it was applied, and State that of its state as it
 	// came back.
-	Desired digest.Digest `json:"desired"`
-	State   digest.Digest `json:"state"`
+	Desired string `json:"desired"`
+	State   string `json:"state"`
 }
 
 // Key returns the key of the object.
 func (t *Trace) Key() manifest.Key { return manifest.Key{GroupKind: t.Kind.GroupKind(), Name: t.Name} }
 
+func (t *Trace) sameObject(other Trace) bool { return t.Key() == other.Key() }
+
 // Applied remembers that desired was applied and came back as live.
 func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object) {
+	trace := Trace{
+		Kind: unique.Make(desired.GroupVersionKind()).Value(), Name: desired.GetName(), UID: live.GetUID(), ResourceVersion: live.GetResourceVersion(),
+		Desired: manifest.Digest(desired), State: stateOf(live),
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// The object may be of another manifest.
 	m.objects = nil
-	trace := Trace{
-		Kind: unique.Make(desired.GroupVersionKind()).Value(), Name: desired.GetName(), UID: live.GetUID(), ResourceVersion: live.GetResourceVersion(),
-		Desired: digest.Of(desired), State: stateOf(live),
-	}
-	if i := m.index(trace.Key()); i >= 0 {
-		m.traces[i] = trace
-		return
-	}
-	m.traces = append(m.traces, trace)
+	m.traces = append(slices.DeleteFunc(m.traces, trace.sameObject), trace)
 }
 
-// index returns the place of an object's trace; -1 if it has none. The caller holds the lock.
-func (m *Memory) index(object manifest.Key) int {
-	return slices.IndexFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
+// Removed forgets an object that was deleted.
+func (m *Memory) Removed(object manifest.Key) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
 // MarkInSync records that all objects of the manifest with an identity were applied or
@@ -77,15 +77,15 @@ func (m *Memory) MarkInSync(identity string, objects []manifest.Key) {
 	m.traces = slices.Clone(m.traces) // drops spare capacity
 }
 
-// InSync returns the objects of the manifest with an identity, and whether MarkInSync was
-// called for it.
-func (m *Memory) InSync(identity string) ([]manifest.Key, bool) {
+// InSync returns the objects of the manifest with an identity; none unless MarkInSync was called
+// for it.
+func (m *Memory) InSync(identity string) []manifest.Key {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.objects) == 0 || m.inSync != identity {
-		return nil, false
+	if m.inSync != identity {
+		return nil
 	}
-	return m.objects, true
+	return m.objects
 }
 
 // Surplus returns the traces of objects that were applied and are not in desired. The
@@ -96,52 +96,80 @@ func (m *Memory) Surplus(desired []manifest.Key) []Trace {
 	return slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return slices.Contains(desired, trace.Key()) })
 }
 
-// Removed forgets an object that was deleted.
-func (m *Memory) Removed(object manifest.Key) {
+// Trace returns what is remembered of an object.
+func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
+	i := slices.IndexFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
+	if i < 0 {
+		return Trace{}, false
+	}
+	return m.traces[i], true
 }
 
 // Unchanged reports whether live, an object from a cache, is known to be as desired.
 func (m *Memory) Unchanged(desired *unstructured.Unstructured, live metav1.Object) bool {
 	trace, found := m.Trace(manifest.KeyOf(desired))
-	return found && trace.Desired == digest.Of(desired) && trace.Fits(live)
-}
-
-// Trace returns what is remembered of an object.
-func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if i := m.index(object); i >= 0 {
-		return m.traces[i], true
-	}
-	return Trace{}, false
+	return found && trace.Desired == manifest.Digest(desired) && trace.Fits(live)
 }
 
 // Fits reports whether an object from a cache is as it was after it was applied. A cache
 // that does not show that write yet counts as unchanged: an event will follow.
-func (t Trace) Fits(live metav1.Object) bool {
-	if t.UID != live.GetUID() {
-		return false
-	}
-	return t.NewerThan(live) || t.State == stateOf(live)
+func (t *Trace) Fits(live metav1.Object) bool {
+	return t.UID == live.GetUID() && (t.NewerThan(live) || t.State == stateOf(live))
 }
 
 // NewerThan reports whether an object from a cache is not newer than the object as it
 // came back.
-func (t Trace) NewerThan(live metav1.Object) bool {
+func (t *Trace) NewerThan(live metav1.Object) bool {
 	order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), t.ResourceVersion)
 	return err == nil && order <= 0
 }
 
 // Differs reports whether an object that was just applied differs from its trace: then the
 // apply changed it.
-func (t Trace) Differs(now metav1.Object) bool {
+func (t *Trace) Differs(now metav1.Object) bool {
 	return t.UID != now.GetUID() || t.State != stateOf(now)
 }
 
-// Differ reports whether two objects differ in more than their status.
-func Differ(before, after metav1.Object) bool {
-	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
+// record is what is remembered of a release, as it is stored.
+type record struct {
+	// Manifest is the identity of the manifest that was applied.
+	Manifest string  `json:"manifest"`
+	Objects  []Trace `json:"objects"`
+}
+
+// Record returns the stored form of what is remembered of a release that is in sync; nil if it
+// is not. A restarted operator would have to apply every object of every release to know that it
+// is as it should be. It is stored in the Secret of the deployed revision, as data, because it
+// has digests of Secrets. Helm clients write the Secret without it, so it always describes what
+// the operator itself applied.
+func (m *Memory) Record() []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.objects) == 0 {
+		return nil
+	}
+	objects := slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return !slices.Contains(m.objects, trace.Key()) })
+	raw, err := json.Marshal(record{Manifest: m.inSync, Objects: objects})
+	if err != nil {
+		panic(err) // it consists of strings
+	}
+	return raw
+}
+
+// Recall remembers what was recorded of a release, unless something is remembered already. It
+// ignores a record that cannot be decoded.
+func (m *Memory) Recall(raw []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var recorded record
+	if len(m.traces) > 0 || json.Unmarshal(raw, &recorded) != nil {
+		return
+	}
+	m.inSync, m.traces = recorded.Manifest, recorded.Objects
+	for i := range m.traces {
+		m.traces[i].Kind = unique.Make(m.traces[i].Kind).Value()
+		m.objects = append(m.objects, m.traces[i].Key())
+	}
 }

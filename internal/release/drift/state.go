@@ -1,3 +1,12 @@
+// Package drift decides, without a request, whether the objects of a release still are as
+// they were applied.
+//
+// For each object of each release it remembers what was applied and the object's state
+// right after (memory.go, state.go). While the cache shows the same, the object needs
+// nothing. The memory outlives the process as a record beside the release.
+// Which fields of others are removed from an object, and which stay, is in fields.go.
+// An object that another writer keeps changing is restored less and less often
+// (brake.go).
 package drift
 
 import (
@@ -8,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/release/digest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
 // annotationRevision is written to each Deployment by its controller.
@@ -17,7 +26,7 @@ const annotationRevision = "deployment.kubernetes.io/revision"
 // stateOf digests what changes only with an object's specification: where the object has
 // a generation, that and its metadata, so that changes of the status do not count; else
 // its resourceVersion, or for kinds with a status the writers of the specification.
-func stateOf(object metav1.Object) digest.Digest {
+func stateOf(object metav1.Object) string {
 	state := struct {
 		Generation      int64
 		ResourceVersion string
@@ -34,30 +43,30 @@ func stateOf(object metav1.Object) digest.Digest {
 	}
 	state.Annotations = maps.Clone(object.GetAnnotations())
 	delete(state.Annotations, annotationRevision)
-	switch {
-	case state.Generation != 0:
-	case HasStatusWithoutGeneration(object):
-		state.Writers = SpecificationWriters(object)
-	default:
-		state.ResourceVersion = object.GetResourceVersion()
+	if state.Generation == 0 {
+		if state.Writers = SpecificationWriters(object); state.Writers == nil {
+			state.ResourceVersion = object.GetResourceVersion()
+		}
 	}
-	return digest.Of(state)
+	return manifest.Digest(state)
 }
 
-// HasStatusWithoutGeneration reports whether neither generation nor resourceVersion of an
-// object shows a change of its specification: autoscalers have no generation in Kubernetes
-// 1.36, and their status is written several times a minute.
-func HasStatusWithoutGeneration(object metav1.Object) bool {
-	typed, ok := object.(runtime.Object)
-	return ok && typed.GetObjectKind().GroupVersionKind().GroupKind() == autoscalers
+// Differ reports whether two objects differ in more than their status.
+func Differ(before, after metav1.Object) bool {
+	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
 }
 
 var autoscalers = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind()
 
-// SpecificationWriters returns an object's managed fields without those of its status.
-// Each change of a field changes its writer's time, or takes the field from another
-// writer.
+// SpecificationWriters returns an object's managed fields without those of its status, if it is of
+// a kind whose changes neither generation nor resourceVersion shows; else none. Autoscalers have
+// no generation in Kubernetes 1.36, and their status is written several times a minute. Each
+// change of a field changes its writer's time, or takes the field from another writer.
 func SpecificationWriters(object metav1.Object) []metav1.ManagedFieldsEntry {
+	typed, ok := object.(runtime.Object)
+	if !ok || typed.GetObjectKind().GroupVersionKind().GroupKind() != autoscalers {
+		return nil
+	}
 	return slices.DeleteFunc(slices.Clone(object.GetManagedFields()), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Subresource != ""
 	})

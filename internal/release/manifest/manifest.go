@@ -1,7 +1,11 @@
-// Package manifest turns the rendered manifest of a release into objects, and names them.
+// Package manifest turns the rendered manifest of a release into objects, names them, and
+// computes the digests that are compared in place of their content.
 package manifest
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,4 +94,21 @@ func Waves(objects []*unstructured.Unstructured, exists func(*unstructured.Unstr
 		}
 	}
 	return [][]*unstructured.Unstructured{first, second}
+}
+
+// Identity returns a short digest that identifies a manifest. Records in the cluster hold it, and
+// digests: with another encoding every object would be applied once more.
+func Identity(manifest string) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(manifest)))
+}
+
+// Digest returns the SHA-256 of a value's JSON, whose keys are sorted. It panics on a value that
+// cannot be encoded; objects and metadata were decoded from JSON, so they can be.
+func Digest(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(raw)
+	return base64.RawStdEncoding.EncodeToString(sum[:])
 }

@@ -3,8 +3,11 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -28,19 +31,32 @@ func CheckChart(chrt *chart.Chart) error {
 	return nil
 }
 
-// Render renders a release of chart with values, for a cluster of the given
-// capabilities, without asking a cluster anything. Both the operator and the
-// template command go through it.
-func Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, capabilities *chartutil.Capabilities) (*helmrelease.Release, error) {
+// Renderer renders releases of a chart for a cluster of some capabilities.
+type Renderer struct {
+	chart        *chart.Chart
+	schema       *jsonschema.Schema // nil if the chart has none
+	capabilities *chartutil.Capabilities
+}
+
+// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled.
+func NewRenderer(chrt *chart.Chart, capabilities *chartutil.Capabilities) (*Renderer, error) {
 	schema, err := compileSchema(chrt)
+	return &Renderer{chrt, schema, capabilities}, err
+}
+
+// Render renders one release of a chart. Both the operator and the template command go through
+// it.
+func Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, capabilities *chartutil.Capabilities) (*helmrelease.Release, error) {
+	renderer, err := NewRenderer(chrt, capabilities)
 	if err != nil {
 		return nil, err
 	}
-	return render(chrt, schema, key, values, capabilities)
+	return renderer.Render(key, values)
 }
 
-func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, values map[string]any, capabilities *chartutil.Capabilities) (*helmrelease.Release, error) {
-	if err := schema.validate(chrt, values); err != nil {
+// Render returns the release with some values.
+func (r *Renderer) Render(key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
+	if err := r.validate(values); err != nil {
 		return nil, fmt.Errorf("render release %s: %w", key, err)
 	}
 	install := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
@@ -50,10 +66,10 @@ func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, val
 	install.DryRun = true
 	install.DisableOpenAPIValidation = true
 	install.SkipSchemaValidation = true // done above
-	install.KubeVersion = &capabilities.KubeVersion
-	install.APIVersions = capabilities.APIVersions
+	install.KubeVersion = &r.capabilities.KubeVersion
+	install.APIVersions = r.capabilities.APIVersions
 
-	rendered, err := install.Run(chrt, values)
+	rendered, err := install.Run(r.chart, values)
 	if err != nil {
 		return nil, fmt.Errorf("render release %s: %w", key, err)
 	}
@@ -64,13 +80,47 @@ func render(chrt *chart.Chart, schema valueSchema, key types.NamespacedName, val
 			}
 		}
 	}
-	rendered.Chart = stored(chrt)
+	// What Helm's commands read. Encoding templates, schema and README with every revision would
+	// cost more than rendering.
+	rendered.Chart = &chart.Chart{Metadata: r.chart.Metadata, Values: r.chart.Values}
 	return rendered, nil
 }
 
-// stored returns the parts of a chart that are stored with each release: those that Helm's
-// commands read. Encoding templates, schema and README with every revision would cost more
-// than rendering.
-func stored(chrt *chart.Chart) *chart.Chart {
-	return &chart.Chart{Metadata: chrt.Metadata, Values: chrt.Values}
+// compileSchema compiles values.schema.json once, with the library that Helm compiles it with
+// for each rendering. It returns nil if the chart has none.
+func compileSchema(chrt *chart.Chart) (*jsonschema.Schema, error) {
+	if chrt.Schema == nil {
+		return nil, nil //nolint:nilnil // see above
+	}
+	const name = "file:///values.schema.json"
+	compiler := jsonschema.NewCompiler()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(chrt.Schema))
+	if err == nil {
+		err = compiler.AddResource(name, document)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read values.schema.json of chart %s: %w", chrt.Name(), err)
+	}
+	compiled, err := compiler.Compile(name)
+	if err != nil {
+		return nil, fmt.Errorf("compile values.schema.json of chart %s: %w", chrt.Name(), err)
+	}
+	return compiled, nil
+}
+
+// validate checks values, with the defaults of the chart, as Helm does.
+func (r *Renderer) validate(values map[string]any) error {
+	if r.schema == nil {
+		return nil
+	}
+	coalesced, err := chartutil.CoalesceValues(r.chart, values)
+	if err != nil {
+		return err
+	}
+	if err := r.schema.Validate(coalesced.AsMap()); err != nil {
+		// The first line names the file only.
+		_, findings, _ := strings.Cut(err.Error(), "\n")
+		return fmt.Errorf("values don't meet the specifications of the schema(s) of chart %s:\n%s", r.chart.Name(), findings)
+	}
+	return nil
 }

@@ -4,60 +4,57 @@ import (
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/types"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 )
 
-func TestARenderingIsRepeatedWhenItsValuesChange(t *testing.T) {
-	renderer, memory := rendererOf(t), &render.Memory{}
-	values := benchValues()
-	manifest := func() string {
-		t.Helper()
-		rendered, err := renderer.Render(benchKey, values, memory)
-		if err != nil {
+func darkroomChart(tb testing.TB) *chart.Chart {
+	tb.Helper()
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return chrt
+}
+
+func TestChartsThatHelmWouldInstallInAnotherWayAreRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*chart.Chart){
+		"a subchart": func(c *chart.Chart) { c.AddDependency(&chart.Chart{Metadata: &chart.Metadata{Name: "sub"}}) },
+		"a folder crds": func(c *chart.Chart) {
+			c.Files = append(c.Files, &chart.File{Name: "crds/x.yaml", Data: []byte("kind: X")})
+		},
+		"without a name":   func(c *chart.Chart) { c.Metadata.Name = "" },
+		"a broken version": func(c *chart.Chart) { c.Metadata.Version = "one" },
+	} {
+		chrt := darkroomChart(t)
+		if err := render.CheckChart(chrt); err != nil {
 			t.Fatal(err)
 		}
-		return rendered.Manifest
-	}
-	before := manifest()
-
-	values["logLevel"] = "warn"
-	if !strings.Contains(manifest(), `LOG_LEVEL: "warn"`) {
-		t.Error("it is the old one")
-	}
-	delete(values, "logLevel")
-	if manifest() != before {
-		t.Error("it is not the first one again")
+		spoil(chrt)
+		if err := render.CheckChart(chrt); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
 	}
 }
 
-// A deployed release is kept without what is only needed to store it, and must still
-// be complete when it has to be stored again.
-func TestACompactedRenderingIsRestored(t *testing.T) {
-	renderer, memory := rendererOf(t), &render.Memory{}
-	first, err := renderer.Render(benchKey, benchValues(), memory)
-	if err != nil {
+func TestValuesThatTheSchemaRefusesAndHooksAreNotRendered(t *testing.T) {
+	key := types.NamespacedName{Namespace: "photos", Name: "cats"}
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
+	values := map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"}}
+	if _, err := render.Render(darkroomChart(t), key, values, capabilities); err != nil {
 		t.Fatal(err)
 	}
-	if len(first.Config) == 0 || len(first.Hooks) == 0 {
-		t.Fatalf("values %v, %d hooks: this test would pass for any release", first.Config, len(first.Hooks))
+	if _, err := render.Render(darkroomChart(t), key, map[string]any{"source": "none"}, capabilities); err == nil || !strings.Contains(err.Error(), "source") {
+		t.Errorf("values of another type: %v", err)
 	}
-	whole, err := renderer.Preview(benchKey, benchValues(), memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory.Compact()
-	compact, err := renderer.Preview(benchKey, benchValues(), memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if compact != whole {
-		t.Errorf("the preview is %q, want %q", compact, whole)
-	}
-	again, err := renderer.Render(benchKey, benchValues(), memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(again.Config) != len(first.Config) || len(again.Hooks) != len(first.Hooks) {
-		t.Errorf("values %v, %d hooks, want those of the first", again.Config, len(again.Hooks))
+	hooked := darkroomChart(t)
+	hooked.Templates = append(hooked.Templates, &chart.File{Name: "templates/hook.yaml", Data: []byte("kind: Job\nmetadata: {name: x, annotations: {helm.sh/hook: pre-install}}")})
+	if _, err := render.Render(hooked, key, values, capabilities); err == nil || !strings.Contains(err.Error(), "hook") {
+		t.Errorf("a hook: %v", err)
 	}
 }

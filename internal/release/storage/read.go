@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,15 +9,16 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/revision"
 )
 
 // Last returns the summary of the newest revision of a Darkroom's release. The error is
-// driver.ErrReleaseNotFound if there is none, and a *ForeignError if there are revisions
+// driver.ErrReleaseNotFound if there is none, and ErrForeignRelease if there are revisions
 // of that name that do not belong to the Darkroom. It costs no request while the cache
 // shows the Secret as this store last saw it.
 func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
@@ -27,30 +26,113 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := r.memory.last
-	if last == nil && len(indexed) == 0 {
-		if used, err := r.isUsed(ctx); err != nil || !used {
-			return nil, cmp.Or(err, driver.ErrReleaseNotFound)
+	if r.memory.last == nil && len(indexed) == 0 {
+		used, err := r.isUsed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !used {
+			return nil, driver.ErrReleaseNotFound
 		}
 	}
-	if last.isNewest(indexed) {
-		return revision.Copy(last.release), nil
+	if r.memory.isNewest(indexed) {
+		return Copy(r.memory.last), nil
 	}
 	// This process has just started, the caches are stale, or another client wrote.
-	release, err := r.Read(ctx)
+	current, err := r.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return revision.Summary(release), nil
+	return summary(current[0]), nil
 }
 
-// isNewest reports whether the cache shows a known revision as the last one.
-func (k *known) isNewest(indexed []metav1.PartialObjectMetadata) bool {
-	if k == nil || len(indexed) == 0 {
+// isNewest reports whether the cache shows the Secret of the remembered revision as the newest, as
+// it was or as it was before. If the cache lags behind a write by others, its event will follow.
+func (m *Memory) isNewest(indexed []metav1.PartialObjectMetadata) bool {
+	if m.last == nil || len(indexed) == 0 || indexed[len(indexed)-1].Name != m.secret {
 		return false
 	}
-	newest := &indexed[len(indexed)-1]
-	return newest.Name == k.secretName && newest.ResourceVersion == k.resourceVersion
+	order, err := resourceversion.CompareResourceVersion(indexed[len(indexed)-1].ResourceVersion, m.resourceVersion)
+	return err == nil && order <= 0
+}
+
+// Current returns the newest revision of a Darkroom's release and the deployed ones, the newest
+// first, with the errors of Last. It reads each by its name, because a list that has to be
+// consistent takes up to 100 ms, and longer the more Secrets the namespace has. If the caches do
+// not show what to read, it returns all revisions.
+func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error) {
+	indexed, err := r.revisions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	used, err := r.isUsed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := len(indexed) - 1
+	if used || newest < 0 || r.memory.last != nil && r.memory.last.Version > versionOf(&indexed[newest]) {
+		return r.listed(ctx)
+	}
+	var releases []*helmrelease.Release
+	for i, metadata := range slices.Backward(indexed) {
+		if i < newest && metadata.Labels[labelStatus] != helmrelease.StatusDeployed.String() {
+			continue
+		}
+		secret, err := r.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
+		}
+		if err != nil || !ownership.OwnsRevision(r.darkroom, secret) {
+			return r.listed(ctx)
+		}
+		release, err := decode(secret)
+		if err != nil {
+			return r.listed(ctx)
+		}
+		if i == newest {
+			r.found(secret, release)
+		}
+		releases = append(releases, release)
+	}
+	return releases, nil
+}
+
+// listed returns all revisions of a Darkroom's release, the newest first, as the API server has
+// them, with the errors of Last. A newest one that cannot be decoded is deleted: it holds no
+// information, and its number would be in the way of the next one.
+func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) {
+	secrets, err := r.stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var releases []*helmrelease.Release
+	for i := range secrets {
+		release, err := decode(&secrets[i])
+		switch {
+		case err == nil && len(releases) == 0:
+			r.found(&secrets[i], release)
+			fallthrough
+		case err == nil:
+			releases = append(releases, release)
+		case len(releases) == 0:
+			ctrl.LoggerFrom(ctx).Error(err, "Deleting a revision that cannot be decoded; the release will be applied over its objects",
+				"namespace", secrets[i].Namespace, "secret", secrets[i].Name)
+			if err := r.delete(ctx, &secrets[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(releases) == 0 {
+		*r.memory = Memory{}
+		return nil, driver.ErrReleaseNotFound
+	}
+	return releases, nil
+}
+
+// found remembers the newest revision.
+func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release) {
+	r.memory.remember(release, secret)
+	r.recall(secret.Data[dataRecord])
 }
 
 // isUsed reports whether the caches show a revision of a release's name that does not belong
@@ -58,7 +140,7 @@ func (k *known) isNewest(indexed []metav1.PartialObjectMetadata) bool {
 // revision exists.
 func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 	for _, cache := range []client.Reader{r.own, r.others} {
-		named, err := r.cached(ctx, cache, client.MatchingFields{Index: r.darkroom.GetName()})
+		named, err := r.cached(ctx, cache, client.MatchingFields{Index: r.darkroom.Name})
 		if err != nil {
 			return false, err
 		}
@@ -69,191 +151,52 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Read returns the newest revision of a Darkroom's release as the API server has it, with
-// the errors of Last. A revision of the Darkroom that cannot be decoded is deleted.
-func (r *Revisions) Read(ctx context.Context) (*helmrelease.Release, error) {
-	secret, uids, err := r.readByName(ctx)
+// stored lists the revisions of a Darkroom's release, the newest first, from the API server. It
+// fails unless all belong to the Darkroom: with ErrPredecessor if the others belong to Darkrooms
+// that are gone, because two of one name cannot exist at one time.
+func (r *Revisions) stored(ctx context.Context) ([]corev1.Secret, error) {
+	secrets, err := r.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if secret != nil {
-		if release, err := decode(secret); err == nil {
-			r.found(secret, release, uids)
-			return release, nil
-		}
-	}
-	return r.readListed(ctx)
-}
-
-// readByName returns the Secret of the newest revision of a release, if that is known from
-// the caches or by this store, and the UIDs of all. It returns nil if it is not known, or no
-// longer the way it is known: to list the revisions takes the API server longer the more
-// Secrets the namespace has.
-func (r *Revisions) readByName(ctx context.Context) (*corev1.Secret, revisionUIDs, error) {
-	indexed, err := r.revisions(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if used, err := r.isUsed(ctx); err != nil || used {
-		return nil, nil, err
-	}
-	name := ""
-	if len(indexed) > 0 {
-		name = indexed[len(indexed)-1].Name
-	}
-	last := r.memory.last
-	if last != nil && (len(indexed) == 0 || last.release.Version > versionOf(&indexed[len(indexed)-1])) {
-		name = last.secretName
-	}
-	if name == "" {
-		return nil, nil, nil
-	}
-	secret, err := r.secrets.Secrets(r.darkroom.GetNamespace()).Get(ctx, name, metav1.GetOptions{})
-	if client.IgnoreNotFound(err) != nil {
-		return nil, nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
-	}
-	uids := knownUIDs(indexed, last)
-	if err != nil || secret.UID != uids[versionOf(secret)] || !ownership.OwnsRevision(r.darkroom, secret) {
-		return nil, nil, nil
-	}
-	return secret, uids, nil
-}
-
-// readListed is Read for a release that neither the caches nor this store knows.
-func (r *Revisions) readListed(ctx context.Context) (*helmrelease.Release, error) {
-	secrets, err := r.stored(ctx)
-	if err != nil {
-		return nil, err
-	}
+	predecessor := false
 	for i := range secrets {
-		newest := &secrets[i]
-		release, err := decode(newest)
-		if err == nil {
-			r.found(newest, release, uidsOf(secrets))
-			return release, nil
-		}
-		if err := r.discard(ctx, newest, err); err != nil {
-			return nil, err
-		}
-	}
-	r.Forget()
-	return nil, driver.ErrReleaseNotFound
-}
-
-// found remembers the summary of the newest revision.
-func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release, uids revisionUIDs) {
-	r.memory.remember(known{
-		release:         revision.Summary(release),
-		secretName:      secret.Name,
-		resourceVersion: secret.ResourceVersion,
-		uids:            uids,
-		record:          secret.Data[dataRecord],
-	}, r.clock.Now())
-}
-
-// History returns all readable revisions of a Darkroom's release, the newest first, with
-// the errors of Last.
-func (r *Revisions) History(ctx context.Context) ([]*helmrelease.Release, error) {
-	secrets, err := r.stored(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var releases []*helmrelease.Release
-	for i := range secrets {
-		// One that cannot be decoded was reported, and deleted, by Read.
-		if release, err := decode(&secrets[i]); err == nil {
-			releases = append(releases, release)
-		}
-	}
-	if len(releases) == 0 {
-		return nil, driver.ErrReleaseNotFound
-	}
-	return releases, nil
-}
-
-// Current returns the newest revision of a Darkroom's release and the deployed ones, the
-// newest first, with the errors of Last. It reads each by its name if the caches show what
-// this store knows, because a list that has to be consistent can take 100 ms. Otherwise it
-// is History.
-func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error) {
-	indexed, err := r.revisions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	used, err := r.isUsed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if used || !r.memory.last.isNewest(indexed) {
-		return r.History(ctx)
-	}
-	var releases []*helmrelease.Release
-	for i := len(indexed) - 1; i >= 0; i-- {
-		metadata := &indexed[i]
-		if i < len(indexed)-1 && metadata.Labels[labelStatus] != helmrelease.StatusDeployed.String() {
+		if ownership.OwnsRevision(r.darkroom, &secrets[i]) {
 			continue
 		}
-		secret, err := r.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
+		if metav1.GetControllerOfNoCopy(&secrets[i]) == nil || ownership.UID(&secrets[i]) == "" {
+			return nil, fmt.Errorf("%w: rename the Darkroom, uninstall the release %s with helm, or adopt it with the annotation %s=%s on the Darkroom",
+				ErrForeignRelease, r.darkroom.Name, v1alpha1.AnnotationAdoptRelease, r.darkroom.Name)
 		}
-		if err != nil || secret.UID != metadata.UID || secret.ResourceVersion != metadata.ResourceVersion {
-			return r.History(ctx)
-		}
-		release, err := decode(secret)
-		if err != nil {
-			return r.History(ctx)
-		}
-		releases = append(releases, release)
+		predecessor = true
 	}
-	return releases, nil
+	if predecessor {
+		return nil, fmt.Errorf("release %s: %w", r.key(), ErrPredecessor)
+	}
+	return secrets, nil
 }
 
-// stored lists the revisions of a Darkroom's release, the newest first, from the API server.
-func (r *Revisions) stored(ctx context.Context) ([]corev1.Secret, error) {
-	list, err := r.list(ctx)
+// list returns all revisions of a release's name, including foreign ones, the newest first.
+func (r *Revisions) list(ctx context.Context) ([]corev1.Secret, error) {
+	list, err := r.secrets.Secrets(r.darkroom.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name,
+	})
 	if err != nil {
-		return nil, err
-	}
-	found := make([]metav1.Object, len(list.Items))
-	for i := range list.Items {
-		found[i] = &list.Items[i]
-	}
-	if err := r.checkForeign(found); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
 	}
 	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
 	return list.Items, nil
 }
 
-// list returns all revisions of a release's name, including foreign ones.
-func (r *Revisions) list(ctx context.Context) (*corev1.SecretList, error) {
-	list, err := r.secrets.Secrets(r.darkroom.GetNamespace()).List(ctx, metav1.ListOptions{
-		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.GetName(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
-	}
-	return list, nil
-}
-
-// discard deletes a revision of the Darkroom's own that cannot be decoded: it holds no
-// information any more, and its number would be in the way of the next one.
-func (r *Revisions) discard(ctx context.Context, secret *corev1.Secret, cause error) error {
-	ctrl.LoggerFrom(ctx).Error(cause, "Deleting a revision that cannot be decoded; the release will be applied over its objects",
-		"namespace", secret.Namespace, "release", secret.Labels[labelName], "secret", secret.Name)
-	return r.delete(ctx, secret)
-}
-
 // revisions returns the metadata of a Darkroom's revisions from the cache, the newest
 // last.
 func (r *Revisions) revisions(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
-	cached, err := r.cached(ctx, r.own, client.MatchingFields{ownership.Index: ownership.IndexKey(r.darkroom.GetUID())})
+	cached, err := r.cached(ctx, r.own, client.MatchingFields{ownership.Index: ownership.IndexKey(r.darkroom.UID)})
 	if err != nil {
 		return nil, err
 	}
 	own := slices.DeleteFunc(cached, func(secret metav1.PartialObjectMetadata) bool {
-		return !IsRevision(&secret) || secret.Labels[labelName] != r.darkroom.GetName() || !ownership.OwnsRevision(r.darkroom, &secret)
+		return !IsRevision(&secret) || secret.Labels[labelName] != r.darkroom.Name || !ownership.OwnsRevision(r.darkroom, &secret)
 	})
 	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
 	return own, nil
@@ -264,20 +207,8 @@ func (r *Revisions) revisions(ctx context.Context) ([]metav1.PartialObjectMetada
 func (r *Revisions) cached(ctx context.Context, cache client.Reader, index client.MatchingFields) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := cache.List(ctx, list, client.InNamespace(r.darkroom.GetNamespace()), index, client.UnsafeDisableDeepCopy); err != nil {
+	if err := cache.List(ctx, list, client.InNamespace(r.darkroom.Namespace), index, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
 	}
 	return list.Items, nil
-}
-
-// decode reads a release from its Secret by way of Helm's driver.
-func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
-	release, err := driver.NewSecrets(&oneSecret{secret: secret}).List(func(*helmrelease.Release) bool { return true })
-	if err != nil {
-		return nil, err
-	}
-	if len(release) == 0 || release[0].Info == nil {
-		return nil, errors.New("it contains no readable release")
-	}
-	return release[0], nil
 }

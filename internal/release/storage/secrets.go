@@ -5,16 +5,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	helmstorage "helm.sh/helm/v3/pkg/storage"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+)
+
+// Labels of Helm's release Secrets.
+const (
+	labelOwner   = "owner"
+	labelName    = "name"
+	labelVersion = "version"
+	labelStatus  = "status"
+	ownerHelm    = "helm"
 )
 
 // annotationOperator marks the Secrets of revisions that the operator wrote. Helm clients
@@ -30,68 +42,16 @@ const (
 	dataRecord = "applied"
 )
 
-// errUnknownRevision is returned for the update of a revision that the Darkroom is not
-// known to own.
-var errUnknownRevision = errors.New("this Darkroom has no revision of that name")
+// Index is the name of the index of Secrets by the Helm release that they are a revision
+// of.
+const Index = "helm-release"
 
-// secretOf returns the Secret of a revision as Helm's driver writes it, with what makes it a
-// Darkroom's.
-func (r *Revisions) secretOf(release *helmrelease.Release) (*corev1.Secret, error) {
-	written := &oneSecret{}
-	if err := driver.NewSecrets(written).Create(secretName(release), release); err != nil {
-		return nil, fmt.Errorf("encode release: %w", err)
+// IndexFunc is the function of the index Index.
+func IndexFunc(object client.Object) []string {
+	if !IsRevision(object) {
+		return nil
 	}
-	secret := written.secret
-	secret.Namespace = r.darkroom.GetNamespace()
-	secret.Labels[v1alpha1.LabelDarkroom], secret.Labels[v1alpha1.LabelDarkroomUID] = r.darkroom.GetName(), string(r.darkroom.GetUID())
-	secret.Annotations = map[string]string{annotationOperator: "true"}
-	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(r.darkroom)}
-	return secret, nil
-}
-
-// patchOf returns the merge patch that overwrites a revision, with a record beside it, or
-// none. It leaves the spec that the revision was made from, and its author. It fails if another Secret than
-// that with the UID has the name.
-func patchOf(secret *corev1.Secret, uid types.UID, record []byte) ([]byte, error) {
-	return json.Marshal(map[string]any{
-		"metadata": map[string]any{
-			"uid": uid, "labels": secret.Labels, "annotations": secret.Annotations, "ownerReferences": secret.OwnerReferences,
-		},
-		// A nil record is removed.
-		"data": map[string]any{dataRelease: secret.Data[dataRelease], dataRecord: record},
-	})
-}
-
-// spec returns the spec of the Darkroom as JSON.
-func (r *Revisions) spec() ([]byte, error) {
-	raw, err := json.Marshal(r.darkroom)
-	if err != nil {
-		return nil, fmt.Errorf("encode Darkroom: %w", err)
-	}
-	var object struct {
-		Spec json.RawMessage `json:"spec"`
-	}
-	if err := json.Unmarshal(raw, &object); err != nil {
-		return nil, fmt.Errorf("encode Darkroom: %w", err)
-	}
-	return object.Spec, nil
-}
-
-// oneSecret is all that Helm's driver sees of a cluster when it encodes or decodes a release.
-type oneSecret struct {
-	corev1client.SecretInterface
-	secret *corev1.Secret
-}
-
-// Create implements corev1client.SecretInterface.
-func (c *oneSecret) Create(_ context.Context, secret *corev1.Secret, _ metav1.CreateOptions) (*corev1.Secret, error) {
-	c.secret = secret
-	return secret, nil
-}
-
-// List implements corev1client.SecretInterface.
-func (c *oneSecret) List(context.Context, metav1.ListOptions) (*corev1.SecretList, error) {
-	return &corev1.SecretList{Items: []corev1.Secret{*c.secret}}, nil
+	return []string{object.GetLabels()[labelName]}
 }
 
 // IsRevision reports whether an object is a Secret of Helm.
@@ -120,3 +80,118 @@ func IsHistory(object metav1.Object) bool {
 	status := helmrelease.Status(object.GetLabels()[labelStatus])
 	return IsRevision(object) && (status == helmrelease.StatusSuperseded || status == helmrelease.StatusFailed)
 }
+
+// secretOf returns the Secret of a revision as Helm's driver creates or updates it, with what
+// makes it a Darkroom's.
+func (r *Revisions) secretOf(release *helmrelease.Release, write func(*driver.Secrets, string, *helmrelease.Release) error) (*corev1.Secret, error) {
+	written := &oneSecret{}
+	name := fmt.Sprintf("%s.%s.v%d", helmstorage.HelmStorageType, release.Name, release.Version)
+	if err := write(driver.NewSecrets(written), name, release); err != nil {
+		return nil, fmt.Errorf("encode release: %w", err)
+	}
+	secret := written.secret
+	secret.Namespace = r.darkroom.Namespace
+	secret.Labels[v1alpha1.LabelDarkroom], secret.Labels[v1alpha1.LabelDarkroomUID] = r.darkroom.Name, string(r.darkroom.UID)
+	secret.Annotations = map[string]string{annotationOperator: "true"}
+	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(r.darkroom)}
+	return secret, nil
+}
+
+// patchOf returns the JSON patch that overwrites a revision of the same Darkroom, with a record
+// beside it, or none. It leaves the spec that the revision was made from, and its author.
+func patchOf(secret *corev1.Secret, record []byte) ([]byte, error) {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	label := func(name string) string { return "/metadata/labels/" + strings.ReplaceAll(name, "/", "~1") }
+	patch := []operation{
+		{"test", label(v1alpha1.LabelDarkroomUID), secret.Labels[v1alpha1.LabelDarkroomUID]},
+		{"add", "/metadata/annotations", secret.Annotations},
+		{"add", "/metadata/ownerReferences", secret.OwnerReferences},
+		{"add", "/data/" + dataRelease, secret.Data[dataRelease]},
+		{"add", "/data/" + dataRecord, append([]byte{}, record...)},
+	}
+	for name, value := range secret.Labels {
+		patch = append(patch, operation{"add", label(name), value})
+	}
+	return json.Marshal(patch)
+}
+
+// oneSecret is all that Helm's driver sees of a cluster when it encodes or decodes a release.
+type oneSecret struct {
+	corev1client.SecretInterface
+	secret *corev1.Secret
+}
+
+// Create implements corev1client.SecretInterface.
+func (c *oneSecret) Create(_ context.Context, secret *corev1.Secret, _ metav1.CreateOptions) (*corev1.Secret, error) {
+	c.secret = secret
+	return secret, nil
+}
+
+// Update implements corev1client.SecretInterface.
+func (c *oneSecret) Update(_ context.Context, secret *corev1.Secret, _ metav1.UpdateOptions) (*corev1.Secret, error) {
+	c.secret = secret
+	return secret, nil
+}
+
+// List implements corev1client.SecretInterface.
+func (c *oneSecret) List(context.Context, metav1.ListOptions) (*corev1.SecretList, error) {
+	return &corev1.SecretList{Items: []corev1.Secret{*c.secret}}, nil
+}
+
+// decode reads a release from its Secret by way of Helm's driver.
+func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
+	release, err := driver.NewSecrets(&oneSecret{secret: secret}).List(func(*helmrelease.Release) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	if len(release) == 0 || release[0].Info == nil {
+		return nil, errors.New("it contains no readable release")
+	}
+	return release[0], nil
+}
+
+// Copy copies the parts of a release that this operator changes. Everything below the
+// top level except Info is shared and must not be changed.
+func Copy(in *helmrelease.Release) *helmrelease.Release {
+	out := *in
+	info := *in.Info
+	out.Info = &info
+	return &out
+}
+
+// summary returns the fields of a release that are needed to detect changes. It has no
+// chart, no values and no hooks, only the first line of its notes, and the identity of its
+// manifest in place of the manifest. Those are most of a release's memory, and are read again
+// when something must be written.
+func summary(release *helmrelease.Release) *helmrelease.Release {
+	out := Copy(release)
+	out.Chart, out.Config, out.Hooks = nil, nil, nil
+	out.Manifest = manifest.Identity(release.Manifest)
+	notes, _, _ := strings.Cut(release.Info.Notes, "\n")
+	out.Info.Notes = strings.Clone(notes)
+	return out
+}
+
+// LastWriter returns the entry of the field manager that last wrote the spec of an object, without the names of the
+// fields; none if no manager has a field of the spec. Kubernetes has one time for all writes of a manager: one that
+// has written the spec before counts as the last writer once it writes a label. It does not record writes of the
+// subresource scale of a Darkroom.
+func LastWriter(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	var last []metav1.ManagedFieldsEntry
+	for _, entry := range entries {
+		if entry.Subresource == "status" || entry.Time == nil || entry.FieldsV1 == nil || !strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
+			continue
+		}
+		if last == nil || !entry.Time.Before(last[0].Time) {
+			last = []metav1.ManagedFieldsEntry{{Manager: entry.Manager, Time: entry.Time, FieldsV1: specFields}}
+		}
+	}
+	return last
+}
+
+// specFields are the managed fields of a writer of the spec, without the names of the fields in it.
+var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)

@@ -78,13 +78,13 @@ type lagging struct{ client.Reader }
 
 func (lagging) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
-func newStore() *storage.Store {
-	return storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}, clock)
+// revisions returns the revisions of a Darkroom as an operator knows them that has just started.
+func revisions(darkroom *v1alpha1.Darkroom) *storage.Revisions {
+	return read(storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}), darkroom)
 }
 
-// revisions returns the revisions of a Darkroom as an operator knows them that has just started.
-func revisions(darkroom client.Object) *storage.Revisions {
-	return newStore().Of(darkroom, &storage.Memory{})
+func read(store *storage.Store, darkroom *v1alpha1.Darkroom) *storage.Revisions {
+	return store.Of(darkroom, &storage.Memory{}, func([]byte) {})
 }
 
 // darkroom returns one in a namespace of its own.
@@ -131,16 +131,6 @@ func secretsOf(t *testing.T, darkroom client.Object) []corev1.Secret {
 	return list.Items
 }
 
-func TestAMissingReleaseIsNotFound(t *testing.T) {
-	for name, read := range map[string]func(*storage.Revisions, context.Context) (*helmrelease.Release, error){
-		"Last": (*storage.Revisions).Last, "Read": (*storage.Revisions).Read,
-	} {
-		if _, err := read(revisions(darkroom(t)), t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 	for name, status := range map[string]helmrelease.Status{
 		"deployed": helmrelease.StatusDeployed, "failed": helmrelease.StatusFailed,
@@ -152,10 +142,8 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 			byHand(t, revisionOf(d, 7, status)) // its first revisions were pruned
 			before := secretsOf(t, d)
 			_, last := store.Last(t.Context())
-			_, read := store.Read(t.Context())
-			_, history := store.History(t.Context())
 			_, current := store.Current(t.Context())
-			for what, err := range map[string]error{"Last": last, "Read": read, "History": history, "Current": current} {
+			for what, err := range map[string]error{"Last": last, "Current": current} {
 				if !errors.Is(err, storage.ErrForeignRelease) {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -185,7 +173,7 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 	}
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	before := secretsOf(t, d)[0]
-	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed)); err == nil {
+	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed), nil); err == nil {
 		t.Error("the update succeeded")
 	}
 	if after := secretsOf(t, d)[0]; after.UID != before.UID || after.ResourceVersion != before.ResourceVersion {
@@ -196,7 +184,7 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 // Caches lag: the user may have installed the release a moment ago.
 func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	d := darkroom(t)
-	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock).Of(d, &storage.Memory{})
+	store := read(storage.New(typed.CoreV1(), lagging{}, lagging{}), d)
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	before := secretsOf(t, d)[0]
 	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
@@ -210,53 +198,14 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// Adopted Secrets leave one cache before they appear in the other.
-func TestAnAdoptedReleaseThatNoCacheShowsIsFound(t *testing.T) {
-	d := darkroom(t)
-	store := storage.New(typed.CoreV1(), lagging{}, lagging{}, clock).Of(d, &storage.Memory{})
-	byHand(t, revisionOf(d, 7, helmrelease.StatusDeployed)) // its first revisions were pruned
-	if err := store.Adopt(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if last, err := store.Last(t.Context()); err != nil || last.Version != 7 {
-		t.Errorf("%+v, %v", last, err)
-	}
-}
-
 // A namespace may have the Secrets of thousands of releases.
-func TestTheNewestRevisionIsReadByName(t *testing.T) {
-	d := darkroom(t)
-	caches := func(own client.Reader, lists *int) *storage.Revisions {
-		return storage.New(countedLists{typed.CoreV1(), lists}, own, uncached{kube, false}, clock).Of(d, &storage.Memory{})
-	}
-	lists := 0
-	first := caches(uncached{kube, true}, &lists)
-	mustCreate(t, first, revisionOf(d, 1, helmrelease.StatusSuperseded))
-	mustCreate(t, first, revisionOf(d, 2, helmrelease.StatusDeployed))
-	lagging := caches(lagging{}, &lists)
-	mustCreate(t, lagging, revisionOf(d, 3, helmrelease.StatusFailed))
-	for name, store := range map[string]*storage.Revisions{
-		"after a restart": caches(uncached{kube, true}, &lists), "when the cache is newer": first, "when the cache lags": lagging,
-	} {
-		if read, err := store.Read(t.Context()); err != nil || read.Version != 3 || lists > 0 {
-			t.Errorf("%s: %+v, %v with %d lists", name, read, err, lists)
-		}
-	}
-
-	t.Run("unless it is gone", func(t *testing.T) {
-		if err := kube.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: d.Namespace, Name: "sh.helm.release.v1.photos.v3"}}); err != nil {
-			t.Fatal(err)
-		}
-		if read, err := lagging.Read(t.Context()); err != nil || read.Version != 2 || lists == 0 {
-			t.Errorf("%+v, %v with %d lists", read, err, lists)
-		}
-	})
-}
-
 func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
 	d := darkroom(t)
 	lists := 0
-	store := storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock).Of(d, &storage.Memory{})
+	store := read(storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}), d)
+	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) || lists > 0 {
+		t.Errorf("before the first revision: %v with %d lists", err, lists)
+	}
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
 	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
 	mustCreate(t, store, revisionOf(d, 3, helmrelease.StatusFailed))
@@ -306,9 +255,6 @@ func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
 	store := revisions(d)
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-	if _, err := store.History(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
-		t.Errorf("History: %v", err)
-	}
 	if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("Current: %v", err)
 	}
@@ -363,11 +309,8 @@ func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
 	if err := kube.Update(t.Context(), &secret); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := revisions(d).History(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
-		t.Errorf("History: %v", err)
-	}
-	if _, err := revisions(d).Read(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
-		t.Errorf("Read: %v", err)
+	if _, err := revisions(d).Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
+		t.Errorf("Last: %v", err)
 	}
 	if left := secretsOf(t, d); len(left) > 0 {
 		t.Errorf("left: %v", left)
@@ -393,26 +336,6 @@ func TestPruningKeepsTheDeployedRevision(t *testing.T) {
 	}
 }
 
-func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
-	began := clock.Now()
-	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingUpgrade))
-	clock.SetTime(began.Add(time.Hour))
-	if _, err := store.Read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if seen := store.Seen(); !seen.Equal(began) {
-		t.Errorf("seen at %s, want %s", seen, began)
-	}
-	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusFailed)); err != nil {
-		t.Fatal(err)
-	}
-	if seen := store.Seen(); !seen.Equal(clock.Now()) {
-		t.Errorf("after another write seen at %s, want %s", seen, clock.Now())
-	}
-}
-
 func TestAdoption(t *testing.T) {
 	t.Run("takes the revisions over", func(t *testing.T) {
 		d := darkroom(t)
@@ -426,38 +349,52 @@ func TestAdoption(t *testing.T) {
 		if err := store.Adopt(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		history, err := store.History(t.Context())
-		if err != nil || len(history) != 2 {
-			t.Errorf("history: %v, %v", history, err)
-		}
-	})
-	t.Run("refuses a release with one revision of another chart", func(t *testing.T) {
-		d := darkroom(t)
-		other := revisionOf(d, 1, helmrelease.StatusSuperseded)
-		other.Chart.Metadata.Name = "nginx"
-		byHand(t, other)
-		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-		if _, err := revisions(d).Foreign(t.Context(), "darkroom"); err == nil {
-			t.Error("it was accepted")
+		if last, err := store.Last(t.Context()); err != nil || last.Version != 2 {
+			t.Errorf("the last revision: %+v, %v", last, err)
 		}
 	})
 	for name, test := range map[string]struct {
 		status helmrelease.Status
 		chart  string
 	}{
-		"refuses another chart":            {helmrelease.StatusDeployed, "nginx"},
-		"refuses a pending release":        {helmrelease.StatusPendingUpgrade, "darkroom"},
-		"refuses one that is not deployed": {helmrelease.StatusFailed, "darkroom"},
+		"refuses a revision of another chart": {helmrelease.StatusSuperseded, "nginx"},
+		"refuses a pending release":           {helmrelease.StatusPendingUpgrade, "darkroom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := darkroom(t)
 			foreign := revisionOf(d, 1, test.status)
 			foreign.Chart.Metadata.Name = test.chart
 			byHand(t, foreign)
+			byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
 			if _, err := revisions(d).Foreign(t.Context(), "darkroom"); err == nil {
 				t.Error("it was accepted")
 			}
 		})
+	}
+}
+
+func TestTheLastWriterOfTheSpecIsTheAuthor(t *testing.T) {
+	entry := func(manager, subresource, fields string, second int64) metav1.ManagedFieldsEntry {
+		at := metav1.NewTime(time.Unix(second, 0))
+		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, FieldsV1: metav1.NewFieldsV1(fields), Time: &at}
+	}
+	entries := []metav1.ManagedFieldsEntry{
+		entry("kubectl-create", "", `{"f:spec":{"f:source":{}}}`, 1),
+		entry("kubectl", "", `{"f:spec":{"f:replicas":{}}}`, 3),
+		entry("darkroom-page:alice", "", `{"f:metadata":{},"f:spec":{"f:version":{}}}`, 2),
+		entry("darkroom-status", "status", `{"f:status":{}}`, 5),
+		entry("darkroom-operator", "", `{"f:metadata":{"f:finalizers":{}}}`, 6),
+		{Manager: "without-fields"},
+	}
+	last := storage.LastWriter(entries)
+	if len(last) != 1 || last[0].Manager != "kubectl" || last[0].FieldsV1.GetRawString() != `{"f:spec":{}}` {
+		t.Fatalf("the last writer is %+v", last)
+	}
+	if again := storage.LastWriter(last); len(again) != 1 || again[0].Manager != "kubectl" {
+		t.Errorf("the cached writer is %+v", again)
+	}
+	if none := storage.LastWriter(entries[3:]); none != nil {
+		t.Errorf("without a writer of the spec it is %+v", none)
 	}
 }
 
@@ -475,14 +412,14 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 	release := revisionOf(d, 1, helmrelease.StatusPendingInstall)
 	mustCreate(t, store, release)
 	release.SetStatus(helmrelease.StatusDeployed, "")
-	if err := store.Deployed(t.Context(), release, []byte("record")); err != nil {
+	if err := store.Update(t.Context(), release, []byte("record")); err != nil {
 		t.Fatal(err)
 	}
 
 	d.Spec.SubDomains, d.ManagedFields = []string{"after"}, writtenBy("after")
 	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusPendingUpgrade))
 	release.SetStatus(helmrelease.StatusSuperseded, "")
-	if err := store.Update(t.Context(), release); err != nil {
+	if err := store.Update(t.Context(), release, nil); err != nil {
 		t.Fatal(err)
 	}
 
@@ -499,7 +436,7 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 			t.Errorf("the author of revision %d is %q", i+1, author)
 		}
 	}
-	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" || first.Data["applied"] != nil {
+	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" || len(first.Data["applied"]) > 0 {
 		t.Errorf("the first revision has the status %s and the record %q", first.Labels["status"], first.Data["applied"])
 	}
 }

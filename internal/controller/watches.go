@@ -2,11 +2,13 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/caches"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
@@ -51,6 +54,45 @@ func watchFreedNames(controller *ctrl.Builder, others cache.Cache, darkrooms cli
 	}
 	controller.WatchesRawSource(source.Kind(others, caches.SecretMetadata(),
 		handler.TypedFuncs[*metav1.PartialObjectMetadata, reconcile.Request]{DeleteFunc: freed}))
+}
+
+// watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or
+// an Ingress or HTTPRoute with the host, is added or removed.
+func watchRivals(controller *ctrl.Builder, cached claims.Cache) {
+	rivals := func(ctx context.Context, object client.Object) []reconcile.Request {
+		keys, err := cached.Rivals(ctx, object)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to list rivals", "namespace", object.GetNamespace(), "name", object.GetName())
+		}
+		return requestsFor(keys)
+	}
+	hostsChanged := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return !slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
+	}}
+	for _, object := range append(cached.Carriers(), &v1alpha1.Darkroom{}) {
+		controller.Watches(object, handler.EnqueueRequestsFromMapFunc(rivals), builder.WithPredicates(hostsChanged))
+	}
+}
+
+// wakeBy is a source of requests by calls of a function, which is set once the controller
+// has started.
+func wakeBy(wake *func([]types.NamespacedName)) source.Source {
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		*wake = func(keys []types.NamespacedName) {
+			for _, request := range requestsFor(keys) {
+				queue.Add(request)
+			}
+		}
+		return nil
+	})
+}
+
+func requestsFor(keys []types.NamespacedName) []reconcile.Request {
+	requests := make([]reconcile.Request, len(keys))
+	for i, key := range keys {
+		requests[i] = reconcile.Request{NamespacedName: key}
+	}
+	return requests
 }
 
 func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }
