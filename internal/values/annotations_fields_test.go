@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
@@ -92,20 +90,4 @@ func translatorWith(t *testing.T, allowed ...string) *Translator {
 		t.Fatal(err)
 	}
 	return translator
-}
-
-func TestAnnotationsOfAnHTTPRouteAreThoseOfTheList(t *testing.T) {
-	const ttl = "external-dns.alpha.kubernetes.io/ttl"
-	darkroom := photos().Gateway("public").Obj()
-	darkroom.Spec.Gateway.Annotations = map[string]string{ttl: "60"}
-	got := valuesOf(t, darkroom, Options{})
-	if diff := cmp.Diff(map[string]any{ttl: "60"}, at(got, "gateway", "annotations")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	for _, key := range []string{"external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/target", "konghq.com/plugins"} {
-		darkroom.Spec.Gateway.Annotations = map[string]string{key: "x"}
-		if _, err := translatorWith(t, DefaultAnnotations).Values(darkroom); err == nil {
-			t.Errorf("%s is allowed", key)
-		}
-	}
 }

@@ -59,7 +59,6 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 		"nothing said":        {nil, []string{ttl}, []string{alias, "example.com/note"}},
 		"the default by name": {[]string{"default"}, []string{ttl}, []string{alias}},
 		"none":                {[]string{}, nil, []string{ttl, alias}},
-		"nothing but space":   {[]string{" "}, nil, []string{ttl, alias}},
 		"a key":               {[]string{" " + alias}, []string{alias}, []string{ttl, authURL, alias + "-2"}},
 		"a prefix":            {[]string{"nginx.ingress.kubernetes.io/auth-*"}, []string{authURL}, []string{ttl, alias}},
 		"all":                 {[]string{"*"}, []string{ttl, alias, authURL, "example.com/note"}, []string{"kubernetes.io/ingress.class"}},
@@ -83,21 +82,6 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestARefusedAnnotationNamesTheRemedy(t *testing.T) {
-	expectNamed(t, annotated("nginx.ingress.kubernetes.io/configuration-snippet"), map[string]string{
-		"spec.ingress.annotations[nginx.ingress.kubernetes.io/configuration-snippet]": "ask the administrator to allow it with --ingress-annotations",
-	})
-	expectNamed(t, annotated("kubernetes.io/ingress.class"), map[string]string{
-		"spec.ingress.annotations[kubernetes.io/ingress.class]": "set spec.ingress.className instead",
-	})
-}
-
-func TestAnnotationsBeyondTheLimitOfKubernetesAreRefused(t *testing.T) {
-	expectNamed(t, photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": strings.Repeat("x", 1<<18)}}), map[string]string{
-		"spec.ingress.annotations": "may not be more than 262144",
-	})
 }
 
 func TestListsOfAnnotationsThatCannotBeAreRefused(t *testing.T) {

@@ -176,7 +176,11 @@ func fieldsOf(value reflect.Value, path string, set map[string]bool) {
 func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 	for name, darkroom := range everything() {
 		t.Run(name, func(t *testing.T) {
+			before := darkroom.DeepCopy()
 			decoded := render(t, darkroom, Options{})
+			if diff := cmp.Diff(before, darkroom); diff != "" {
+				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
+			}
 			for _, object := range decoded {
 				if object.GetNamespace() != "team-a" {
 					t.Errorf("%T %s is in namespace %q", object, object.GetName(), object.GetNamespace())
@@ -230,20 +234,31 @@ func TestGoldenValues(t *testing.T) {
 // by the chart names a value that the author of the resource has never seen, and
 // is tried again and again.
 func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
-	for name, test := range map[string]struct {
+	label := strings.Repeat("a", 63)
+	for field, test := range map[string]struct {
 		darkroom *darkrooms.Builder
-		field    string
+		advice   string
 	}{
-		"pull secret without a name":    {photos().PullSecrets(""), "spec.image.pullSecrets[0].name"},
-		"ingress class":                 {photos().Ingress(v1alpha1.Ingress{ClassName: "My Class"}), "spec.ingress.className"},
-		"TLS Secret":                    {photos().Ingress(v1alpha1.Ingress{TLSSecretName: "My Cert"}), "spec.ingress.tlsSecretName"},
-		"ServiceAccount":                {photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}), "spec.podTemplate.serviceAccountName"},
-		"variable with a strange name":  {photos().Env("MY VARIABLE", ""), "spec.extraEnv[0].name"},
-		"parameter with a strange name": {photos().DefaultParam("w;h", "1"), "spec.defaultParams[w;h]"},
+		"spec.image.pullSecrets[0].name":                        {photos().PullSecrets(""), "the name of a Secret"},
+		"spec.ingress.className":                                {photos().Ingress(v1alpha1.Ingress{ClassName: "My Class"}), "an IngressClass"},
+		"spec.ingress.tlsSecretName":                            {photos().Ingress(v1alpha1.Ingress{TLSSecretName: "My Cert"}), "a Secret"},
+		"spec.podTemplate.serviceAccountName":                   {photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}), "a ServiceAccount"},
+		"spec.podTemplate.volumes[0].name":                      {photos().PodTemplate(v1alpha1.PodTemplate{Volumes: []v1alpha1.Volume{{Name: "My Volume"}}}), ""},
+		"spec.podTemplate.labels[a b]":                          {photos().PodTemplate(v1alpha1.PodTemplate{Labels: map[string]string{"a b": ""}}), "must be the key of a label"},
+		"spec.podTemplate.nodeSelector[disk]":                   {photos().PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"disk": "a b"}}), "must be the value of a label"},
+		"spec.extraEnv[0].name":                                 {photos().Env("MY VARIABLE", ""), "must be the name of a variable"},
+		"spec.defaultParams[w;h]":                               {photos().DefaultParam("w;h", "1"), "names may contain"},
+		"spec.source.type":                                      {photos().Source(v1alpha1.Source{Type: "FTP"}), "CloudFront"},
+		"spec.subDomains[1]":                                    {photos().SubDomains("photos", strings.Join([]string{label, label, label, label[:42]}, ".")), "would have 255 characters, and DNS allows 253"},
+		"spec.resources.requests[cpu]":                          {photos().Request(corev1.ResourceCPU, "1001m").Limit(corev1.ResourceCPU, "1"), "not exceed the limit of 1"},
+		"spec.ingress.annotations[a b]":                         {annotated("a b"), "must be the key of an annotation"},
+		"spec.ingress.annotations[konghq.com/plugins]":          {annotated("konghq.com/plugins"), "ask the administrator to allow it with --ingress-annotations"},
+		"spec.ingress.annotations[kubernetes.io/ingress.class]": {annotated("kubernetes.io/ingress.class"), "set spec.ingress.className instead"},
+		"spec.ingress.annotations": {
+			photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": strings.Repeat("x", 1<<18)}}), "may not be more than 262144",
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			expectNamed(t, test.darkroom, map[string]string{test.field: ""})
-		})
+		t.Run(field, func(t *testing.T) { expectNamed(t, test.darkroom, map[string]string{field: test.advice}) })
 	}
 }
 

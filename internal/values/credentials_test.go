@@ -37,15 +37,11 @@ func TestNoCredentialReachesAnythingButASecret(t *testing.T) {
 		secret   bool
 		why      string
 	}{
-		"S3 with inline keys":                       {photos().S3("pictures", "r").InlineKeys(canaryAccess, canarySecret), true, ""},
 		"S3 with inline keys and everything else":   {everywhere().S3("pictures", "r").Endpoint("https://minio").PathPrefix("/p").InlineKeys(canaryAccess, canarySecret), true, ""},
 		"S3 with a Secret":                          {canaryRef(photos().S3("pictures", "r")), false, ""},
 		"WebFolder beside keys of S3":               {photos().InlineKeys(canaryAccess, canarySecret), false, "a resource can be switched to and fro"},
-		"WebFolder beside a Secret":                 {canaryRef(photos()), false, ""},
 		"Google Cloud Storage with a Secret":        {canaryRef(photos().GoogleCloudStorage("pictures")), false, ""},
-		"Google Cloud Storage beside keys of S3":    {photos().GoogleCloudStorage("pictures").InlineKeys(canaryAccess, canarySecret), false, ""},
 		"Google Cloud Storage beside both":          {canaryRef(photos().GoogleCloudStorage("pictures").InlineKeys(canaryAccess, canarySecret)), false, ""},
-		"CloudFront beside keys of S3":              {photos().CloudFront("d1.cloudfront.net").InlineKeys(canaryAccess, canarySecret), false, ""},
 		"CloudFront beside keys of S3 and a Secret": {canaryRef(photos().CloudFront("d1.cloudfront.net").InlineKeys(canaryAccess, canarySecret)), false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,21 +91,6 @@ func forms(credential string) []string {
 		out = append(out, encoded[(shift*8+5)/6:len(encoded)-2])
 	}
 	return out
-}
-
-func TestKeysOfOneSourceKeepOutOfTheValuesOfAnother(t *testing.T) {
-	for name, darkroom := range map[string]*darkrooms.Builder{
-		"WebFolder":            photos(),
-		"Google Cloud Storage": photos().GoogleCloudStorage("pictures"),
-		"CloudFront":           photos().CloudFront("d1.cloudfront.net"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := valuesOf(t, darkroom.InlineKeys(canaryAccess, canarySecret).Obj(), Options{})
-			if credentials := at(got, "source", "credentials"); credentials != nil {
-				t.Errorf("the release's record would hold them for nothing: %v", credentials)
-			}
-		})
-	}
 }
 
 func TestRedact(t *testing.T) {

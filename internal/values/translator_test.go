@@ -2,12 +2,14 @@ package values
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -62,20 +64,6 @@ func at(values map[string]any, path ...string) any {
 	return value
 }
 
-// refusals are Darkrooms with the fields that are named as wrong, and a word of
-// the advice for each.
-type refusals map[string]struct {
-	darkroom *darkrooms.Builder
-	want     map[string]string
-}
-
-func (r refusals) check(t *testing.T) {
-	t.Helper()
-	for name, test := range r {
-		t.Run(name, func(t *testing.T) { expectNamed(t, test.darkroom, test.want) })
-	}
-}
-
 // expectNamed wants exactly these fields named as wrong.
 func expectNamed(t *testing.T, darkroom *darkrooms.Builder, want map[string]string) {
 	t.Helper()
@@ -98,17 +86,95 @@ func expectNamed(t *testing.T, darkroom *darkrooms.Builder, want map[string]stri
 	}
 }
 
-func TestOnlyWhatDiffersFromTheChartIsWritten(t *testing.T) {
-	got := valuesOf(t, photos().Obj(), Options{})
-	want := map[string]any{
-		"fullnameOverride": "photos",
-		"commonLabels":     map[string]any{v1alpha1.LabelDarkroom: "photos"},
-		"source":           map[string]any{"type": "WebFolder", "baseUrl": darkrooms.DefaultBaseURL},
-		"hosts":            []any{"photos." + DefaultBaseDomain},
-		"replicaCount":     int64(1),
+// TestEachFieldIsTranslated has the decisions that the golden files do not show.
+func TestEachFieldIsTranslated(t *testing.T) {
+	type table = map[string]any
+	const (
+		digest  = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+		related = "mirror.example.com:5000/gojektech/darkroom"
+	)
+	spec := func(change func(*v1alpha1.DarkroomSpec)) *v1alpha1.Darkroom { return photos().Spec(change).Obj() }
+	no := false
+	// A resource that was switched between kinds keeps the fields of all of them.
+	leftOvers := func(kind v1alpha1.SourceType) *v1alpha1.Darkroom {
+		return photos().Source(v1alpha1.Source{
+			Type: kind, BaseURL: "https://example.com", Bucket: "pictures", Region: "eu-west-2", AccessKey: "AKIAEXAMPLE", SecretKey: "not-a-real-key",
+			Endpoint: "https://minio.example.com", PathPrefix: "/p", Host: "d1.cloudfront.net", SecureProtocol: &no,
+			CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "keys", AccessKeyKey: "id", SecretKeyKey: "key", CredentialsJSONKey: "json"},
+		}).Obj()
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	public := func(more table) table {
+		out := table{"enabled": true, "parentRefs": []any{table{"name": "public"}}}
+		maps.Copy(out, more)
+		return out
+	}
+	for name, test := range map[string]struct {
+		options  Options
+		state    ClusterState
+		darkroom *v1alpha1.Darkroom
+		key      string
+		want     any
+	}{
+		"the operator's image, with a tag":       {Options{Image: related + ":v0.4.1"}, ClusterState{}, photos().Obj(), "image", table{"repository": related, "tag": "v0.4.1"}},
+		"with both: the digest decides":          {Options{Image: related + ":v1@" + digest}, ClusterState{}, photos().Obj(), "image", table{"repository": related, "tag": "v1", "digest": digest}},
+		"with neither: the colon is of a port":   {Options{Image: related}, ClusterState{}, photos().Obj(), "image", table{"repository": related}},
+		"without a registry":                     {Options{Image: "darkroom:v1"}, ClusterState{}, photos().Obj(), "image", table{"repository": "darkroom", "tag": "v1"}},
+		"a version does not get another digest":  {Options{Image: related + "@" + digest}, ClusterState{}, photos().Version("0.4.0").Obj(), "image", table{"repository": related, "tag": "0.4.0"}},
+		"a repository gets neither":              {Options{Image: related + ":v1@" + digest}, ClusterState{}, photos().Repository("team/darkroom").Obj(), "image", table{"repository": "team/darkroom"}},
+		"pull secrets of the operator":           {Options{ImagePullSecrets: []string{"a", "b", "a"}}, ClusterState{}, photos().Obj(), "image", table{"pullSecrets": []any{table{"name": "a"}, table{"name": "b"}}}},
+		"pull secrets of the Darkroom":           {Options{ImagePullSecrets: []string{"a"}}, ClusterState{}, photos().PullSecrets("mine").Obj(), "image", table{"pullSecrets": []any{table{"name": "mine"}}}},
+		"class of the operator":                  {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Ingress(v1alpha1.Ingress{TLSSecretName: "cert"}).Obj(), "ingress", table{"className": "nginx", "tlsSecretName": "cert"}},
+		"class of the Darkroom":                  {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}).Obj(), "ingress", table{"className": "traefik"}},
+		"a Gateway needs no class":               {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Gateway("public").Obj(), "ingress", table{"enabled": false}},
+		"a Gateway without a time limit":         {Options{}, ClusterState{}, photos().Gateway("public").Spec(func(s *v1alpha1.DarkroomSpec) { s.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{} }).Obj(), "gateway", public(nil)},
+		"a network policy that is not enabled":   {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.NetworkPolicy = &v1alpha1.NetworkPolicy{} }), "networkPolicy", nil},
+		"hosts do not depend on their order":     {Options{BaseDomain: "example.net"}, ClusterState{}, photos().SubDomains("c", "a.b", "a").Obj(), "hosts", []any{"a.b.example.net", "a.example.net", "c.example.net"}},
+		"hosts of others are left out":           {Options{}, ClusterState{RefusedHosts: []string{"b.darkroom.example.com"}}, photos().SubDomains("b", "a").Obj(), "hosts", []any{"a.darkroom.example.com"}},
+		"all hosts are of others":                {Options{}, ClusterState{RefusedHosts: []string{"a.darkroom.example.com"}}, photos().SubDomains("a").Obj(), "hosts", []any{}},
+		"a source without a type":                {Options{}, ClusterState{}, photos().Source(v1alpha1.Source{BaseURL: "https://example.com/images//"}).Obj(), "source", table{"type": "WebFolder", "baseUrl": "https://example.com/images"}},
+		"WebFolder among fields of other kinds":  {Options{}, ClusterState{}, leftOvers(v1alpha1.WebFolder), "source", table{"type": "WebFolder", "baseUrl": "https://example.com"}},
+		"CloudFront among fields of other kinds": {Options{}, ClusterState{}, leftOvers(v1alpha1.CloudFront), "source", table{"type": "CloudFront", "host": "d1.cloudfront.net", "secureProtocol": false, "pathPrefix": "/p"}},
+		"S3 among fields of other kinds": {Options{}, ClusterState{}, leftOvers(v1alpha1.S3), "source", table{
+			"type": "S3", "pathPrefix": "/p", "bucket": table{"name": "pictures", "region": "eu-west-2", "endpoint": "https://minio.example.com"},
+			"credentials": table{"existingSecret": table{"name": "keys", "accessKeyKey": "id", "secretKeyKey": "key"}},
+		}},
+		"Google Cloud Storage among fields of other kinds": {Options{}, ClusterState{}, leftOvers(v1alpha1.GoogleCloudStorage), "source", table{
+			"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"},
+			"credentials": table{"existingSecret": table{"name": "keys", "credentialsJsonKey": "json"}},
+		}},
+		"public buckets need no keys":       {Options{}, ClusterState{}, photos().GoogleCloudStorage("pictures").InlineKeys("a", "s").Obj(), "source", table{"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"}}},
+		"a path prefix has a leading slash": {Options{}, ClusterState{}, photos().CloudFront("d1.example.com").PathPrefix("uploads/").Obj(), "source", table{"type": "CloudFront", "host": "d1.example.com", "pathPrefix": "/uploads"}},
+		"a path prefix of a slash is none":  {Options{}, ClusterState{}, photos().CloudFront("d1.example.com").PathPrefix("/").Obj(), "source", table{"type": "CloudFront", "host": "d1.example.com"}},
+		"no caching is not the default":     {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.CacheTTLSeconds = ptr.To(int64(0)) }), "cache", table{"ttlSeconds": int64(0)}},
+		"metrics that are not enabled":      {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.Metrics = &v1alpha1.Metrics{} }), "metrics", nil},
+		"no pods":                           {Options{}, ClusterState{}, photos().Replicas(0).Obj(), "replicaCount", int64(0)},
+		"pods of an autoscaler":             {Options{}, ClusterState{}, photos().Replicas(4).Autoscaling(2, 5).Obj(), "replicaCount", nil},
+		"autoscaling from one":              {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 5} }), "autoscaling", table{"enabled": true, "minReplicas": int64(1), "maxReplicas": int64(5)}},
+		"an empty template of pods":         {Options{}, ClusterState{}, photos().PodTemplate(v1alpha1.PodTemplate{}).Obj(), "serviceAccount", nil},
+		"a version of credentials": {
+			Options{}, ClusterState{CredentialsVersion: "2"},
+			photos().S3("pictures", "r").CredentialsSecret("keys").PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{annotationCredentials: "forged"}}).Obj(),
+			"podAnnotations", table{annotationCredentials: "2"},
+		},
+		"a version without credentials": {Options{}, ClusterState{CredentialsVersion: "2"}, photos().S3("pictures", "r").InlineKeys("a", "s").Obj(), "podAnnotations", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			translator, err := New(test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := test.darkroom.DeepCopy()
+			values, err := translator.ValuesIn(test.darkroom, test.state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, at(values, test.key)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.key, diff)
+			}
+			if diff := cmp.Diff(before, test.darkroom); diff != "" {
+				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -124,9 +190,16 @@ func wrongEverywhere() *v1alpha1.Darkroom {
 		Ingress(v1alpha1.Ingress{ClassName: "A Class"}).Obj()
 }
 
-func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
+// The message becomes that of a condition: one that differs each time is written each time.
+func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
+	first := refusalOf(t, wrongEverywhere())
+	for range 50 {
+		if again := refusalOf(t, wrongEverywhere()).Error(); again != first.Error() {
+			t.Fatalf("(-first +again):\n%s", cmp.Diff(first.Error(), again))
+		}
+	}
 	var got []string
-	for _, fieldErr := range refusalOf(t, wrongEverywhere()).Fields {
+	for _, fieldErr := range first.Fields {
 		got = append(got, fieldErr.Field)
 	}
 	slices.Sort(got)
@@ -144,29 +217,44 @@ func TestEveryWrongFieldIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-// The message becomes that of a condition: one that differs each time is written
-// each time.
-func TestTheSameDarkroomIsRefusedInTheSameWords(t *testing.T) {
-	darkroom := wrongEverywhere()
-	first := refusalOf(t, darkroom).Error()
-	for range 50 {
-		if again := refusalOf(t, darkroom).Error(); again != first {
-			t.Fatalf("(-first +again):\n%s", cmp.Diff(first, again))
+func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
+	for want, options := range map[string]Options{
+		"set HTTPS_PROXY in the Darkrooms' extraEnvFrom":                                  {Proxy: Proxy{HTTPS: "http://user:secret@proxy.example.com"}},
+		`image pull secret "team/mirror": must be the name of a Secret`:                   {ImagePullSecrets: []string{"team/mirror"}},
+		`base domain "https://example.com": must be a DNS name`:                           {BaseDomain: "https://example.com"},
+		`base domain "` + strings.Repeat("a", 64) + `.example.com": must be a DNS name`:   {BaseDomain: strings.Repeat("a", 64) + ".example.com"},
+		`ingress class "my class": must be the name of an IngressClass`:                   {IngressClassName: "my class"},
+		`image "darkroom:v1\n": must be an image reference without spaces or scheme`:      {Image: "darkroom:v1\n"},
+		`image "docker://darkroom:v1": must be an image reference`:                        {Image: "docker://darkroom:v1"},
+		`image "darkroom@sha256:00": must be an image reference`:                          {Image: "darkroom@sha256:00"},
+		`image ":v1": must be an image reference`:                                         {Image: ":v1"},
+		`image of the gate "a gate": must be an image reference without spaces or scheme`: {GateImage: "a gate"},
+	} {
+		if _, err := New(options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q in: %v", want, err)
 		}
+	}
+	all := Options{
+		BaseDomain: "img.example.net", IngressClassName: "nginx", ImagePullSecrets: []string{"mirror.example.com"},
+		Image: "registry.example.com:5000/team/darkroom:v0.4.2@sha256:" + strings.Repeat("0", 64),
+	}
+	if _, err := New(all); err != nil {
+		t.Error(err)
 	}
 }
 
-func TestTranslationIsPure(t *testing.T) {
-	for name, darkroom := range everything() {
-		t.Run(name, func(t *testing.T) {
-			before := darkroom.DeepCopy()
-			first := valuesOf(t, darkroom, Options{})
-			if diff := cmp.Diff(before, darkroom); diff != "" {
-				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
-			}
-			if diff := cmp.Diff(first, valuesOf(t, darkroom, Options{})); diff != "" {
-				t.Errorf("every resync would be an upgrade (-first +second):\n%s", diff)
-			}
-		})
+func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
+	variables := map[string]string{
+		"HTTP_PROXY":  "user:secret@proxy.example.com:3128",
+		"HTTPS_PROXY": "http://proxy.example.com:3128",
+		"NO_PROXY":    ".cluster.local,.svc",
+	}
+	proxy, left := ProxyOf(func(name string) string { return variables[name] })
+	if !slices.Equal(left, []string{"HTTP_PROXY"}) {
+		t.Errorf("left out are %q", left)
+	}
+	want := map[string]any{"httpsProxy": "http://proxy.example.com:3128", "noProxy": ".cluster.local,.svc"}
+	if diff := cmp.Diff(want, at(valuesOf(t, photos().Obj(), Options{Proxy: proxy}), "proxy")); diff != "" {
+		t.Errorf("values of the chart (-want +got):\n%s", diff)
 	}
 }
