@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -30,8 +28,6 @@ const (
 	maxLog     = 8 << 20
 	logTimeout = 30 * time.Second
 	maxFollow  = 15 * time.Minute
-	// maxStatus bounds an error of Kubernetes, in bytes.
-	maxStatus = 64 << 10
 )
 
 // toLogs is the right to read the logs of pods.
@@ -95,43 +91,23 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
 // openLog opens the log of a pod at the Kubernetes API.
 func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, error) {
 	limit := int64(maxLog)
-	target := s.auth.Clients.Core.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
+	log, err := s.auth.Clients.Logs.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
 		VersionedParams(&corev1.PodLogOptions{
 			Container: container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
 			TailLines: &in.Lines, LimitBytes: &limit,
 		}, s.auth.Clients.Parameters).
 		// Without it the time limit of other requests becomes a parameter.
-		Timeout(0).URL()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("create request for a log: %w", err)
-	}
-	answer, err := s.auth.Clients.Streams.Do(request)
-	if err != nil {
-		return nil, wire.FromKubernetes(err, wire.AsIs)
-	}
-	switch answer.StatusCode {
-	case http.StatusOK, http.StatusNoContent: // no content: the pod is on no node yet
-		return answer.Body, nil
-	}
-	defer answer.Body.Close()
-	return nil, refusedLog(answer.StatusCode, io.LimitReader(answer.Body, maxStatus))
-}
-
-// refusedLog converts the answer of Kubernetes for a log that it does not send.
-func refusedLog(code int, body io.Reader) error {
-	status := metav1.Status{}
-	if err := json.NewDecoder(body).Decode(&status); err != nil || status.Kind != "Status" {
-		return problem.Unavailable(fmt.Sprintf("the Kubernetes API responded with %d %s", code, http.StatusText(code)))
-	}
+		Timeout(0).MaxRetries(0).Stream(ctx)
 	switch {
-	case code == http.StatusBadRequest && strings.Contains(status.Message, "previous terminated container"):
-		return problem.New(http.StatusNotFound, "there is no previous log: the container has not been restarted")
-	case code == http.StatusBadRequest:
+	case err == nil:
+		return log, nil
+	case apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "previous terminated container"):
+		return nil, problem.New(http.StatusNotFound, "there is no previous log: the container has not been restarted")
+	case apierrors.IsBadRequest(err):
 		// The container has not started yet.
-		return problem.Unavailable(status.Message)
+		return nil, problem.Unavailable(err.Error())
 	}
-	return wire.FromKubernetes(&apierrors.StatusError{ErrStatus: status}, wire.AsIs)
+	return nil, wire.FromKubernetes(err, wire.AsIs)
 }
 
 // guardLog ends a log that is followed when the server stops, and when the caller's token or

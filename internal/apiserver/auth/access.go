@@ -117,10 +117,7 @@ func reviewsOf(kube kubernetes.Interface) review {
 				ResourceAttributes: what.resourceAttributes(), NonResourceAttributes: what.nonResourceAttributes(),
 			},
 		}, metav1.CreateOptions{})
-		if err != nil {
-			return authorizationv1.SubjectAccessReviewStatus{}, err
-		}
-		return out.Status, nil
+		return out.Status, err
 	}
 }
 
@@ -133,10 +130,7 @@ func selfReviews(kube kubernetes.Interface) review {
 				ResourceAttributes: what.resourceAttributes(), NonResourceAttributes: what.nonResourceAttributes(),
 			},
 		}, metav1.CreateOptions{})
-		if err != nil {
-			return authorizationv1.SubjectAccessReviewStatus{}, err
-		}
-		return out.Status, nil
+		return out.Status, err
 	}
 }
 

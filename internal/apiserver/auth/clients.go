@@ -27,8 +27,8 @@ type Clients struct {
 	Darkrooms rest.Interface
 	Core      rest.Interface
 	HTTP      *http.Client
-	// Streams is HTTP for responses that stay open; their context ends them.
-	Streams *http.Client
+	// Logs is Core for responses that stay open; their context ends them.
+	Logs rest.Interface
 	// Parameters encodes options such as dryRun into the query.
 	Parameters runtime.ParameterCodec
 }
@@ -62,13 +62,16 @@ func newClients(options *Options) (*Clients, error) {
 	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
-	streams := *client
-	streams.Timeout = 0
-	out := &Clients{HTTP: client, Streams: &streams, Parameters: runtime.NewParameterCodec(scheme)}
+	open := *client
+	open.Timeout = 0
+	out := &Clients{HTTP: client, Parameters: runtime.NewParameterCodec(scheme)}
 	if out.Darkrooms, err = restClient(config, client, scheme, v1alpha1.GroupVersion, "/apis"); err != nil {
 		return nil, err
 	}
 	if out.Core, err = restClient(config, client, scheme, corev1.SchemeGroupVersion, "/api"); err != nil {
+		return nil, err
+	}
+	if out.Logs, err = restClient(config, &open, scheme, corev1.SchemeGroupVersion, "/api"); err != nil {
 		return nil, err
 	}
 	return out, nil
