@@ -73,7 +73,9 @@ func TestLifeOfADarkroom(t *testing.T) {
 	}
 
 	s.want(http.StatusNoContent, token, "DELETE", path(namespace, "photos"), "")
-	s.want(http.StatusNotFound, token, "GET", path(namespace, "photos"), "")
+	for _, route := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
+		problemOf(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "photos")+route, ""))
+	}
 }
 
 func TestDarkroomGoesWhenTheOperatorIsDone(t *testing.T) {
@@ -183,13 +185,20 @@ func TestStatusCodesOfWrites(t *testing.T) {
 
 func TestDryRunStoresNothing(t *testing.T) {
 	t.Parallel()
-	s, namespace, token := startForEditor(t)
+	s, namespace := start(t), newNamespace(t)
+	editor := newEditor(t, namespace)
+	token := editor.token
 	got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
 	if into[wire.Darkroom](t, got).Replicas == nil {
 		t.Errorf("the answer lacks the cluster's defaults: %s", got)
 	}
 	s.want(http.StatusNotFound, token, "GET", path(namespace, "photos"), "")
 	s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "9lives"))
+	editor.may("default", canEdit)
+	got = s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", `{"name":"x","source":{"baseUrl":"https://example.com"},"subDomains":["x"]}`)
+	if darkroom := into[wire.Darkroom](t, got); darkroom.Namespace != "default" {
+		t.Errorf("without a namespace it is in %s", darkroom.Namespace)
+	}
 
 	tag := s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
 	one := path(namespace, "photos") + "?dryRun=All"
@@ -202,18 +211,6 @@ func TestDryRunStoresNothing(t *testing.T) {
 	s.want(http.StatusNoContent, token, "DELETE", one, "")
 	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
 		t.Errorf("dry runs wrote: %+v", now)
-	}
-}
-
-func TestNamespaceIsDefaultWhenLeftOut(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	token := newUser(t, newNamespace(t), "editor")
-	token.may("default", canEdit)
-	body := `{"name":"in-default","source":{"baseUrl":"https://example.com"},"subDomains":["x"]}`
-	got := s.want(http.StatusCreated, token.token, "POST", "/darkrooms?dryRun=All", body)
-	if darkroom := into[wire.Darkroom](t, got); darkroom.Namespace != "default" || darkroom.Source.Type != "WebFolder" {
-		t.Errorf("answer is %s", got)
 	}
 }
 
@@ -242,13 +239,5 @@ func TestPagesOfAList(t *testing.T) {
 	vowels := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?labelSelector=vowel%3Dtrue", ""))
 	if len(vowels.Items) != 2 {
 		t.Errorf("selector finds %+v", vowels.Items)
-	}
-}
-
-func TestTheRoutesOfAMissingDarkroomAreNotFound(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	for _, route := range []string{"", "/pods", "/events", "/manifest", "/image?path=/x.jpg"} {
-		problemOf(t, s.want(http.StatusNotFound, token, "GET", path(namespace, "none")+route, ""))
 	}
 }

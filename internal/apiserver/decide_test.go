@@ -1,12 +1,17 @@
 package apiserver
 
 import (
+	"errors"
+	"net/http"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
 func TestPodsAreDescribedByTheirProblem(t *testing.T) {
@@ -23,6 +28,12 @@ func TestPodsAreDescribedByTheirProblem(t *testing.T) {
 			corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}}},
 			Pod{Phase: "Pending", Reason: "Unschedulable", Message: "no room"},
 		},
+		"no image": {
+			corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
+			}}},
+			Pod{Phase: "Pending", Reason: "ImagePullBackOff", Message: "no such image"},
+		},
 		"crashing": {
 			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
 				RestartCount: 3, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", Message: "exit 1"}},
@@ -36,13 +47,24 @@ func TestPodsAreDescribedByTheirProblem(t *testing.T) {
 	}
 }
 
-func TestLoopbackAddresses(t *testing.T) {
-	for address, want := range map[string]bool{
-		"127.0.0.1:5000": true, "localhost:5000": true, "[::1]:5000": true, "127.8.8.8:1": true,
-		":5000": false, "0.0.0.0:5000": false, "[::]:5000": false, "10.0.0.1:5000": false, "127.0.0.1": false, "localhost.example.com:5000": false,
+func TestOnlyImagesAreForwarded(t *testing.T) {
+	for name, c := range map[string]struct {
+		status, size int
+		mediaType    string
+		want         int
+	}{
+		"an image":               {http.StatusOK, maxImage, "image/png; a=b", 0},
+		"a page":                 {http.StatusOK, 1, "text/html", http.StatusBadGateway},
+		"a drawing with scripts": {http.StatusOK, 1, "image/svg+xml", http.StatusBadGateway},
+		"no type":                {http.StatusOK, 1, "", http.StatusBadGateway},
+		"a large image":          {http.StatusOK, maxImage + 1, "image/png", http.StatusBadGateway},
+		"a source that fails":    {http.StatusUnprocessableEntity, 1, "", http.StatusBadGateway},
+		"no such image":          {http.StatusNotFound, 1, "", http.StatusNotFound},
 	} {
-		if isLoopback(address) != want {
-			t.Errorf("%s is of this machine alone: %t", address, !want)
+		_, err := judgeImage(c.status, c.mediaType, make([]byte, c.size))
+		var refusal *problem.Details
+		if got := errors.As(err, &refusal); got != (c.want != 0) || got && refusal.Status != c.want {
+			t.Errorf("%s: %v, want %d", name, err, c.want)
 		}
 	}
 }
@@ -77,5 +99,29 @@ func TestWhoGetsAHost(t *testing.T) {
 		if got := hostState(c.before, rival, "cats"); got != c.want {
 			t.Errorf("%s: the host is %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
+	t.Parallel()
+	const key = `{"type":"service_account","client_email":"a@b","private_key":"line-one-of-it\nline-two-of-it\n"}`
+	for name, c := range map[string]struct {
+		secret  NewSecret
+		message string
+		canary  string
+	}{
+		"access key":  {NewSecret{AccessKey: "canary-access", SecretKey: "canary-secret"}, "denied: canary-access", "canary-access"},
+		"secret key":  {NewSecret{AccessKey: "canary-access", SecretKey: "canary-secret"}, "denied: Y2FuYXJ5LXNlY3JldA==", "Y2FuYXJ5"},
+		"JSON":        {NewSecret{CredentialsJSON: key}, "denied: " + key, "line-two-of-it"},
+		"private key": {NewSecret{CredentialsJSON: key}, "denied: line-two-of-it", "line-two-of-it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := c.secret.refusal(apierrors.NewBadRequest(c.message))
+			var refusal *problem.Details
+			if !errors.As(err, &refusal) || strings.Contains(refusal.Detail, c.canary) || !strings.HasPrefix(refusal.Detail, "denied") {
+				t.Errorf("the problem is %v", err)
+			}
+		})
 	}
 }

@@ -106,7 +106,7 @@ func installed(t *testing.T, s *server, token, namespace, node string) {
 func TestLogOfAPod(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	editor, reader := newEditor(t, namespace), newReader(t, namespace)
+	editor, reader := newEditor(t, namespace), newUserWho(t, namespace, "reader", canReadLogs)
 	k := newKubelet(t, namespace)
 	installed(t, s, editor.token, namespace, namespace)
 	pods := path(namespace, "photos") + "/pods/"
@@ -176,7 +176,7 @@ func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
 func TestACallerReadsSoManyLogs(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	editor, reader := newEditor(t, namespace), newReader(t, namespace)
+	editor, reader := newEditor(t, namespace), newUserWho(t, namespace, "reader", canReadLogs)
 	editor.may(namespace, canReadLogs)
 	newKubelet(t, namespace)
 	installed(t, s, editor.token, namespace, namespace)

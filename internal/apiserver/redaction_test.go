@@ -43,7 +43,7 @@ func withSecrets(namespace, name string) string {
 func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
-	viewer := newViewer(t, namespace)
+	viewer := newUserWho(t, namespace, "viewer", canView)
 	watching := s.follow(token, "/events/stream?namespace="+namespace)
 	const merge = "application/merge-patch+json"
 
@@ -120,37 +120,6 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	mustNotLeak(t, "the stream", watching.text())
 	s.stop()
 	mustNotLeak(t, "the log", s.log.String())
-}
-
-func TestCredentialsThatAreReplaced(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	const merge = "application/merge-patch+json"
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "photos"))
-	one := path(namespace, "photos")
-	patch := func(body string) v1alpha1.DarkroomSpec {
-		s.want(http.StatusOK, token, "PATCH", one, body, "If-Match", "*", "Content-Type", merge)
-		return stored(t, namespace, "photos").Spec
-	}
-	if spec := patch(`{"source":{"bucket":"other"},"extraEnv":[{"name":"PASSWORD","value":"new-value"},{"name":"MORE","value":"x"}]}`); spec.Source.SecretKey != canaries[1] ||
-		spec.ExtraEnv[0].Value != "new-value" || spec.ExtraEnv[1].Value != "x" {
-		t.Errorf("the spec is %+v", spec)
-	}
-	s.want(http.StatusUnprocessableEntity, token, "PATCH", one, `{"source":{"endpoint":"https://elsewhere.example.com"}}`, "If-Match", "*", "Content-Type", merge)
-	if spec := patch(`{"source":{"accessKey":"new-access","secretKey":"new-secret"}}`); spec.Source.AccessKey != "new-access" || spec.Source.SecretKey != "new-secret" {
-		t.Errorf("the keys are %+v", spec.Source)
-	}
-	if spec := patch(`{"source":{"credentialsSecretRef":{"name":"keys"}}}`); spec.Source.AccessKey != "" || spec.Source.CredentialsSecretRef.Name != "keys" {
-		t.Errorf("a reference does not replace keys: %+v", spec.Source)
-	}
-	got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, ""))
-	if got.Source.Credentials != "secretRef" || got.Source.CredentialsSecretRef.Name != "keys" {
-		t.Errorf("shown is %+v", got.Source)
-	}
-	patch(`{"source":{"accessKey":"k","secretKey":"s","credentialsSecretRef":null}}`)
-	if spec := patch(`{"source":{"type":"WebFolder","baseUrl":"https://example.com","bucket":null,"region":null}}`); spec.Source.SecretKey != "" {
-		t.Errorf("keys outlive the kind of source: %+v", spec.Source)
-	}
 }
 
 func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {

@@ -139,27 +139,21 @@ func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 
 func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	user := newEditor(t, namespace)
-	for name, headers := range map[string][]string{"page": {"Sec-Fetch-Site", "same-origin"}, "apiserver": nil} {
-		s.want(http.StatusCreated, user.token, "POST", "/darkrooms",
-			`{"name":"`+name+`","namespace":"`+namespace+`","subDomains":["`+name+`"],"source":{"baseUrl":"https://example.com"}}`, headers...)
-		want := "darkroom-" + name + ":system:serviceaccount:" + namespace + ":"
-		if got := stored(t, namespace, name).ManagedFields[0].Manager; !strings.HasPrefix(got, want) {
-			t.Errorf("the field manager is %q", got)
+	s, namespace, token := startForEditor(t)
+	long := newUserWho(t, namespace, strings.Repeat("long", 20), canEdit).token
+	for name, c := range map[string]struct {
+		token   string
+		headers []string
+		want    string
+	}{
+		"page":     {token, []string{"Sec-Fetch-Site", "same-origin"}, "darkroom-page:system:serviceaccount:" + namespace + ":editor"},
+		"curl":     {token, nil, "darkroom-apiserver:system:serviceaccount:" + namespace + ":editor"},
+		"too-long": {long, nil, "darkroom-apiserver"}, // for the name of a field manager
+	} {
+		s.want(http.StatusCreated, c.token, "POST", "/darkrooms", webFolder(namespace, name), c.headers...)
+		if got := stored(t, namespace, name).ManagedFields[0].Manager; got != c.want {
+			t.Errorf("the field manager is %q, want %q", got, c.want)
 		}
-	}
-}
-
-func TestAUserWhoseNameIsTooLongForAFieldManagerMayWrite(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	user := newUser(t, namespace, strings.Repeat("long", 20))
-	user.may(namespace, canEdit)
-	s.want(http.StatusCreated, user.token, "POST", "/darkrooms",
-		`{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],"source":{"baseUrl":"https://example.com"}}`)
-	if got := stored(t, namespace, "photos").ManagedFields[0].Manager; got != "darkroom-apiserver" {
-		t.Errorf("the field manager is %q", got)
 	}
 }
 

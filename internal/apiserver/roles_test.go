@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"errors"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,35 +127,4 @@ func TestOnlyRolesWithoutOtherPermissionsAreAggregated(t *testing.T) {
 			t.Errorf("%s is aggregated: %t", role.Name, aggregated)
 		}
 	}
-}
-
-// TestTheRolesOfThePageFitThePage for what it shows and does, except the history.
-func TestTheRolesOfThePageFitThePage(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	viewer, editor, keeper := newUser(t, namespace, "viewer"), newUser(t, namespace, "editor"), newUser(t, namespace, "keeper")
-	viewer.may(namespace, shippedRole(t, "page viewer").Rules)
-	editor.may(namespace, shippedRole(t, "page editor").Rules)
-	keeper.may(namespace, append(shippedRole(t, "secret creator").Rules, canView...))
-	s.want(http.StatusCreated, editor.token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	one := path(namespace, "photos")
-	for _, who := range []*user{viewer, editor} {
-		s.want(http.StatusOK, who.token, "GET", "/darkrooms?namespace="+namespace, "")
-		s.want(http.StatusOK, who.token, "GET", one+"/pods", "")
-		s.want(http.StatusOK, who.token, "GET", one+"/events", "")
-		s.want(http.StatusNotFound, who.token, "GET", one+"/pods/photos-1/log", "")
-		// There is no Service, but it may be asked.
-		s.want(http.StatusServiceUnavailable, who.token, "GET", one+"/image?path=/cat.jpg", "")
-		s.want(http.StatusForbidden, who.token, "GET", one+"/revisions", "")
-		body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
-		got := s.want(http.StatusForbidden, who.token, "POST", "/secrets", body)
-		if detail := problemOf(t, got).Detail; !strings.Contains(detail, "darkroom-secret-creator") {
-			t.Errorf("the role is not named: %s", detail)
-		}
-		mustNotLeak(t, "the answer", got.body)
-	}
-	s.want(http.StatusForbidden, viewer.token, "DELETE", one, "")
-	s.want(http.StatusNoContent, editor.token, "DELETE", one, "")
-	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
-	s.want(http.StatusCreated, keeper.token, "POST", "/secrets", body)
 }

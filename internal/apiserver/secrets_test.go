@@ -36,7 +36,7 @@ func newSecretBody(t *testing.T, namespace, name string, fields map[string]strin
 func TestCredentialsAreStoredInASecret(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	token := newKeeper(t, namespace).token
+	token := newUserWho(t, namespace, "keeper", canKeepSecrets).token
 	for name, fields := range map[string]map[string]string{
 		"s3-keys":  {"accessKey": canaries[0], "secretKey": canaries[1]},
 		"gcs-keys": {"credentialsJson": serviceAccountKey},
@@ -72,7 +72,7 @@ func TestCredentialsAreStoredInASecret(t *testing.T) {
 func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	token := newKeeper(t, namespace).token
+	token := newUserWho(t, namespace, "keeper", canKeepSecrets).token
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "earlier"},
 	})
@@ -95,10 +95,10 @@ func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
 	got := s.want(http.StatusForbidden, newEditor(t, namespace).token, "POST", "/secrets", body)
-	problemOf(t, got)
+	contains(t, "the refusal", problemOf(t, got).Detail, "darkroom-secret-creator")
 	mustNotLeak(t, "the answer", got.body)
 	problemOf(t, s.want(http.StatusUnauthorized, "", "POST", "/secrets", body))
-	s.want(http.StatusCreated, newKeeper(t, namespace).token, "POST", "/secrets?dryRun=All", body)
+	s.want(http.StatusCreated, newUserWho(t, namespace, "keeper", canKeepSecrets).token, "POST", "/secrets?dryRun=All", body)
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, &corev1.Secret{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a Secret was stored: %v", err)
 	}
@@ -111,7 +111,7 @@ func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 func TestInvalidSecretsNameTheField(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	token := newKeeper(t, namespace).token
+	token := newUserWho(t, namespace, "keeper", canKeepSecrets).token
 	long := strings.Repeat(canaries[1], 100)
 	for name, c := range map[string]struct {
 		secret string
@@ -141,21 +141,6 @@ func TestInvalidSecretsNameTheField(t *testing.T) {
 			if !slices.Equal(locations, c.want) {
 				t.Errorf("errors are at %q, want %q: %s", locations, c.want, got)
 			}
-		})
-	}
-	for name, body := range map[string]string{
-		"not an object": `["` + canaries[1] + `"]`,
-		"cut off":       `{"secretKey":"` + canaries[1],
-		"behind JSON":   `{} ` + canaries[1],
-		"a list":        `{"name":"a","namespace":"b","secretKey":["` + canaries[1] + `"]}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := s.on(t).call(token, "POST", "/secrets", body)
-			if got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
-				t.Errorf("answers %s", got)
-			}
-			problemOf(t, got)
-			mustNotLeak(t, "the answer", got.body)
 		})
 	}
 	got := s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets", `{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`)

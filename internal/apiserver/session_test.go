@@ -15,11 +15,7 @@ func TestSession(t *testing.T) {
 	one := newUser(t, namespace, "one")
 	got := s.want(http.StatusOK, "", "POST", "/session", fmt.Sprintf(`{"token":%q}`, one.token))
 	set := got.header.Get("Set-Cookie")
-	for _, want := range []string{"__Host-darkroom-session=", "HttpOnly", "Secure", "SameSite=Strict", "Path=/"} {
-		if !strings.Contains(set, want) {
-			t.Errorf("the cookie %q lacks %s", set, want)
-		}
-	}
+	contains(t, "the cookie", set, "__Host-darkroom-session=", "HttpOnly", "Secure", "SameSite=Strict", "Path=/")
 	if strings.Contains(set, "Domain") || strings.Contains(got.body, one.token) {
 		t.Errorf("cookie is %q, body %s", set, got.body)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,8 +130,12 @@ func eventually(t *testing.T, what string, check func() error) {
 	}
 }
 
-func lines(text string) []string { return strings.Split(text, "\n") }
-
-func containsPrefix(list []string, prefix string) bool {
-	return slices.ContainsFunc(list, func(line string) bool { return strings.HasPrefix(line, prefix) })
+// contains checks that a text has some parts.
+func contains(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %s: %s", what, part, text)
+		}
+	}
 }

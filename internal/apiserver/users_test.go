@@ -55,16 +55,12 @@ var (
 // them away.
 func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.PolicyRule) (revoke func()) {
 	t.Helper()
-	meta := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}
-	var role, binding client.Object
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}, Rules: rules}
+	create(t, role)
+	meta, to := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}
+	var binding client.Object = &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: to}
 	if namespace == "" {
-		role = &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}
-		create(t, role)
-		binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.GetName()}}
-	} else {
-		role = &rbacv1.Role{ObjectMeta: meta, Rules: rules}
-		create(t, role)
-		binding = &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.GetName()}}
+		binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: to}
 	}
 	create(t, binding)
 	return func() {
@@ -109,22 +105,4 @@ func newUserWho(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule)
 func newEditor(t *testing.T, namespace string) *user {
 	t.Helper()
 	return newUserWho(t, namespace, "editor", canEdit)
-}
-
-// newViewer makes a user who may see the Darkrooms of a namespace.
-func newViewer(t *testing.T, namespace string) *user {
-	t.Helper()
-	return newUserWho(t, namespace, "viewer", canView)
-}
-
-// newReader makes a user who may read the logs of a namespace.
-func newReader(t *testing.T, namespace string) *user {
-	t.Helper()
-	return newUserWho(t, namespace, "reader", canReadLogs)
-}
-
-// newKeeper makes a user who may create Secrets in a namespace.
-func newKeeper(t *testing.T, namespace string) *user {
-	t.Helper()
-	return newUserWho(t, namespace, "keeper", canKeepSecrets)
 }

@@ -48,7 +48,7 @@ func TestDeletionOfOneVersion(t *testing.T) {
 	created := s.want(http.StatusCreated, editor, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
 	changed := s.want(http.StatusOK, editor, "PATCH", path(namespace, "photos"), `{"replicas":2}`,
 		"If-Match", created, "Content-Type", "application/merge-patch+json").header.Get("ETag")
-	refused := problemOf(t, s.want(http.StatusForbidden, newViewer(t, namespace).token, "DELETE", path(namespace, "photos"), "")).Detail
+	refused := problemOf(t, s.want(http.StatusForbidden, newUserWho(t, namespace, "viewer", canView).token, "DELETE", path(namespace, "photos"), "")).Detail
 	if strings.Contains(refused, "unknown") || !strings.Contains(refused, "cannot delete") || !strings.Contains(refused, "viewer") {
 		t.Errorf("the detail is %q", refused)
 	}

@@ -154,6 +154,9 @@ func TestConcealLeavesNothing(t *testing.T) {
 	darkroom.Spec.Source.AccessKey, darkroom.Spec.Source.SecretKey = "secret", "secret"
 	darkroom.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: "secret"}, {Name: "EMPTY"}}
 	before := darkroom.DeepCopy()
+	if got := Flatten(before).Source.Credentials; got != credentialsInline {
+		t.Errorf("the credentials are %q", got)
+	}
 	Conceal(darkroom)
 	if s := darkroom.Spec; s.Source.AccessKey != Redacted || s.Source.SecretKey != Redacted || s.ExtraEnv[0].Value != Redacted || s.ExtraEnv[1].Value != "" {
 		t.Errorf("left is %+v", s)

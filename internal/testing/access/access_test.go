@@ -10,25 +10,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
-func TestTheAdministratorIsReadFromTheKubeconfigThatWasWritten(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	t.Setenv("KUBECONFIG", path)
-	written := &rest.Config{Host: "https://127.0.0.1:6443", BearerToken: "secret", TLSClientConfig: rest.TLSClientConfig{
-		CAData: []byte("authority"), CertData: []byte("certificate"), KeyData: []byte("key"),
-	}}
-	if err := access.WriteKubeconfig(written, "photos", path); err != nil {
-		t.Fatal(err)
-	}
-	read, err := access.Administrator()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if read.Host != written.Host || read.BearerToken != written.BearerToken || string(read.CAData) != "authority" ||
-		string(read.CertData) != "certificate" || string(read.KeyData) != "key" {
-		t.Errorf("what was read is not what was written: %v", read)
-	}
-}
-
 func TestAClusterThatIsNotOnLoopbackIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	t.Setenv("KUBECONFIG", path)
