@@ -192,7 +192,7 @@ on-real-node = $(if $(filter existing,$(CLUSTER)),PATH=$(K8S):$$PATH,$(CLUSTER_T
 e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux), or with CLUSTER=existing.
 	@$(CLUSTER_TOOL) build kubectl traefik
 	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 30m -run '$(RUN)' ./test/e2e/...
+		go test -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
 
 screenshots: ## Take the screenshots of the documents into docs/images (root, Linux; needs npm and chromium).
 	$(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'

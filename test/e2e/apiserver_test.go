@@ -4,17 +4,12 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -23,8 +18,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // apiServerAccount is the ServiceAccount of config/apiserver.
@@ -34,61 +28,33 @@ const apiServerAccount = "apiserver"
 // gives it and no others.
 type apiServer struct {
 	url     string
-	logFile string
+	process *program.Program
 }
 
 // startAPIServer starts a server, with further arguments, that ends with the test.
 func startAPIServer(t *testing.T, args ...string) *apiServer {
 	t.Helper()
-	installAPIServerRights(t)
 	dir := t.TempDir()
-	kubeconfig, err := kubeconfigOf(t.Context(), operatorNamespace, apiServerAccount, filepath.Join(dir, "apiserver.kubeconfig"))
+	kubeconfig := filepath.Join(dir, "apiserver.kubeconfig")
+	account := client.ObjectKey{Namespace: operatorNamespace, Name: apiServerAccount}
+	if err := access.WriteKubeconfigOf(t.Context(), admin, account, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"--base-domain", baseDomain, "--log-level", "debug"}, args...)
+	process, err := program.APIServer(binaries, kubeconfig, filepath.Join(dir, "apiserver.log"), args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &apiServer{url: "http://" + address, logFile: filepath.Join(dir, "apiserver.log")}
-	log, err := os.Create(s.logFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	args = append([]string{"apiserver", "--bind-address", address, "--base-domain", baseDomain, "--log-level", "debug"}, args...)
-	process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...)
-	process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
-	process.Stdout, process.Stderr = log, log
-	if err := child.Start(process); err != nil {
-		t.Fatalf("start the API server: %v", err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- process.Wait() }()
+	s := &apiServer{process.URL, process}
 	t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		timer := time.NewTimer(stopPatience)
-		defer timer.Stop()
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Errorf("the API server ended with %v", err)
-			}
-		case <-timer.C:
-			_ = process.Process.Kill()
-			t.Errorf("the API server still ran %s after SIGTERM: %v", stopPatience, <-ended)
+		if err := process.End(syscall.SIGTERM); err != nil {
+			t.Error(err)
 		}
 		if t.Failed() {
 			t.Logf("the API server's log:\n%s", s.log())
 		}
 	})
-	eventually(t, "the API server is ready", func(ctx context.Context) error {
-		status, body, err := s.call(ctx, "", http.MethodGet, "/readyz", "")
-		if err == nil && status != http.StatusOK {
-			err = fmt.Errorf("readyz answers %d: %s", status, body)
-		}
-		return err
-	})
+	eventually(t, "the API server is ready", process.Ready)
 	return s
 }
 
@@ -113,41 +79,7 @@ func (s *apiServer) call(ctx context.Context, token, method, path, body string) 
 	return response.StatusCode, answer, err
 }
 
-func (s *apiServer) log() string {
-	content, err := os.ReadFile(s.logFile)
-	if err != nil {
-		return err.Error()
-	}
-	return string(content)
-}
-
-var installingRights sync.Mutex
-
-// installAPIServerRights applies the ServiceAccount of config/apiserver and its permissions,
-// but not the Deployment and the Service, because the tests start the process.
-func installAPIServerRights(t *testing.T) {
-	t.Helper()
-	installingRights.Lock()
-	defer installingRights.Unlock()
-	built, err := exec.CommandContext(t.Context(), "kubectl", "kustomize", filepath.Join(repository, "config", "apiserver")).Output()
-	if err != nil {
-		t.Fatalf("build config/apiserver: %v", withStderr(err))
-	}
-	objects, err := manifests.Decode(built)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range objects {
-		switch object.GetKind() {
-		case "ServiceAccount", "ClusterRole", "ClusterRoleBinding":
-		default:
-			continue
-		}
-		if err := applyObject(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+func (s *apiServer) log() string { return s.process.Log(10000) }
 
 // What people may do: all, or only look.
 var (

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
 )
 
 // newDarkroom builds a Darkroom that reads from the web folder, and asks for so
@@ -92,7 +94,7 @@ func describe(t *testing.T, namespace string) {
 		}
 	}
 	for _, pod := range pods.Items {
-		t.Logf("Pod %s: %s, ready %v, ending %v", pod.Name, pod.Status.Phase, isPodReady(&pod), pod.DeletionTimestamp != nil)
+		t.Logf("Pod %s: %s, ready %v, ending %v", pod.Name, pod.Status.Phase, pictures.IsReady(&pod), pod.DeletionTimestamp != nil)
 		for _, c := range pod.Status.ContainerStatuses {
 			t.Logf("  %s: restarted %d times, waiting %+v, ended %+v", c.Image, c.RestartCount, c.State.Waiting, c.LastTerminationState.Terminated)
 		}
@@ -134,15 +136,15 @@ func ready(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 }
 
 // says returns an error unless the condition Ready of a Darkroom is of its present
-// generation and has a status and a reason.
-func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reason string) error {
+// generation and has a status and one of some reasons.
+func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reasons ...string) error {
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
 		return err
 	}
 	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
-	if condition == nil || condition.ObservedGeneration != darkroom.Generation || condition.Status != status || condition.Reason != reason {
-		return fmt.Errorf("%s is in phase %q, generation %d, condition Ready %+v; want %s with reason %s",
-			darkroom.Name, darkroom.Status.Phase, darkroom.Generation, condition, status, reason)
+	if condition == nil || condition.ObservedGeneration != darkroom.Generation || condition.Status != status || !slices.Contains(reasons, condition.Reason) {
+		return fmt.Errorf("%s is in phase %q, generation %d, condition Ready %+v; want %s with a reason of %s",
+			darkroom.Name, darkroom.Status.Phase, darkroom.Generation, condition, status, reasons)
 	}
 	return nil
 }
@@ -153,17 +155,11 @@ func waitReady(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
 	return eventually(t, darkroom.Name+" is ready", func(ctx context.Context) error { return ready(ctx, darkroom) })
 }
 
-// waitReason waits until a Darkroom is not ready for a reason.
-func waitReason(t *testing.T, darkroom *v1alpha1.Darkroom, reason string) time.Duration {
+// waitReason waits until a Darkroom is not ready for one of some reasons.
+func waitReason(t *testing.T, darkroom *v1alpha1.Darkroom, reasons ...string) {
 	t.Helper()
-	return waitSaying(t, darkroom, metav1.ConditionFalse, reason)
-}
-
-// waitSaying waits until the condition Ready has a status and a reason.
-func waitSaying(t *testing.T, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reason string) time.Duration {
-	t.Helper()
-	return eventually(t, fmt.Sprintf("%s says Ready=%s because of %s", darkroom.Name, status, reason), func(ctx context.Context) error {
-		return says(ctx, darkroom, status, reason)
+	eventually(t, fmt.Sprintf("%s is not ready because of %s", darkroom.Name, reasons), func(ctx context.Context) error {
+		return says(ctx, darkroom, metav1.ConditionFalse, reasons...)
 	})
 }
 
@@ -190,7 +186,7 @@ func settled(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 		return fmt.Errorf("%s has %d pods, not %d", darkroom.Name, len(pods), *deployment.Spec.Replicas)
 	}
 	for i := range pods {
-		if pods[i].DeletionTimestamp != nil || !isPodReady(&pods[i]) {
+		if pods[i].DeletionTimestamp != nil || !pictures.IsReady(&pods[i]) {
 			return fmt.Errorf("pod %s is ending or not ready", pods[i].Name)
 		}
 	}

@@ -12,10 +12,9 @@
 // Requests enter through the cluster's ingress controller and through Gateways
 // of Traefik, which runs as a process under a ServiceAccount of its own.
 //
-// main_test.go contains the setup that all tests share; operator_test.go starts, stops and
-// kills the operator; each other file contains the tests of one concern. Tests that need the
-// machine for themselves run one after the other, before those that
-// run in parallel.
+// main_test.go contains the setup that all tests share; each other file contains the tests of
+// one concern. Tests that need the machine for themselves run one after the other, before those
+// that run in parallel.
 //
 // Environment: KUBECONFIG and INGRESS_URL as `cluster exec` sets them, or those of an
 // existing cluster; LOAD, the command that loads the archive of an image into its nodes, by

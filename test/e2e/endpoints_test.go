@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,13 +13,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
 )
 
-// endpoints watches the ready endpoints of the Service of a Darkroom without a gap.
+// endpoints watches the ready endpoints of the Service of a Darkroom. An informer reports every
+// change, in its order.
 type endpoints struct {
 	mu sync.Mutex
 	// slices are the ready endpoints of each EndpointSlice.
@@ -47,64 +49,36 @@ type shortage struct {
 func watchEndpoints(t *testing.T, darkroom *v1alpha1.Darkroom) *endpoints {
 	t.Helper()
 	e := &endpoints{slices: map[string]int{}, firstReady: map[string]uint64{}}
-	options := metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + darkroom.Name}
-	api := clientset.DiscoveryV1().EndpointSlices(darkroom.Namespace)
-	ctx, cancel := context.WithCancel(t.Context())
-	first, err := api.List(ctx, options)
-	if err != nil {
-		cancel()
-		t.Fatal(err)
+	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0, informers.WithNamespace(darkroom.Namespace))
+	for informer, see := range map[cache.SharedIndexInformer]func(any){
+		factory.Core().V1().Pods().Informer():                e.seePod,
+		factory.Discovery().V1().EndpointSlices().Informer(): e.seeSlice,
+	} {
+		_, err := informer.AddEventHandler(cache.FilteringResourceEventHandler{
+			FilterFunc: func(object any) bool {
+				slice, isSlice := object.(*discoveryv1.EndpointSlice)
+				return !isSlice || slice.Labels[discoveryv1.LabelServiceName] == darkroom.Name
+			},
+			Handler: cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, object any) { see(object) }, DeleteFunc: func(object any) {
+				if slice, isSlice := object.(*discoveryv1.EndpointSlice); isSlice {
+					see(&discoveryv1.EndpointSlice{ObjectMeta: slice.ObjectMeta})
+				}
+			}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	for i := range first.Items {
-		e.see(watch.Added, &first.Items[i])
-	}
-	pods := clientset.CoreV1().Pods(darkroom.Namespace)
-	var running sync.WaitGroup
-	running.Go(func() {
-		follow(ctx, t, pods.Watch, metav1.ListOptions{}, func(_ watch.EventType, pod *corev1.Pod) { e.seePod(pod) })
-	})
-	options.ResourceVersion = first.ResourceVersion
-	running.Go(func() { follow(ctx, t, api.Watch, options, e.see) })
-	t.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+	t.Cleanup(factory.Shutdown)
 	return e
 }
 
-// follow passes the events of a watch on, until the context ends. The API server ends
-// watches; the next one continues where the last one ended.
-func follow[T metav1.Object](ctx context.Context, t *testing.T, open func(context.Context, metav1.ListOptions) (watch.Interface, error),
-	options metav1.ListOptions, see func(watch.EventType, T),
-) {
-	t.Helper()
-	for ctx.Err() == nil {
-		events, err := open(ctx, options)
-		if err != nil {
-			if ctx.Err() == nil {
-				t.Errorf("watch endpoints: %v", err)
-			}
-			return
-		}
-		for event := range events.ResultChan() {
-			object, ok := event.Object.(T)
-			if !ok {
-				// The end of the test breaks the stream off.
-				if ctx.Err() == nil {
-					t.Errorf("watch endpoints: %+v", event.Object)
-				}
-				return
-			}
-			options.ResourceVersion = object.GetResourceVersion()
-			see(event.Type, object)
-		}
-	}
-}
-
-func (e *endpoints) seePod(pod *corev1.Pod) {
+func (e *endpoints) seePod(object any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, known := e.firstReady[pod.Name]; !known && isPodReady(pod) {
+	if pod, ok := object.(*corev1.Pod); ok && e.firstReady[pod.Name] == 0 && pictures.IsReady(pod) {
 		e.firstReady[pod.Name] = versionOf(pod)
 	}
 }
@@ -119,48 +93,36 @@ func versionOf(object metav1.Object) uint64 {
 	return version
 }
 
-func (e *endpoints) see(event watch.EventType, slice *discoveryv1.EndpointSlice) {
+func (e *endpoints) seeSlice(object any) {
+	slice, ok := object.(*discoveryv1.EndpointSlice)
+	if !ok {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	count := 0
-	var unready []string
+	var unready, all []string
 	for i := range slice.Endpoints {
-		endpoint := &slice.Endpoints[i]
+		conditions, name := slice.Endpoints[i].Conditions, ptr.Deref(slice.Endpoints[i].TargetRef, corev1.ObjectReference{}).Name
+		ready, terminating := ptr.Deref(conditions.Ready, true), ptr.Deref(conditions.Terminating, false)
 		switch {
-		case ptr.Deref(endpoint.Conditions.Ready, true):
+		case ready:
 			count++
-		case !ptr.Deref(endpoint.Conditions.Terminating, false) && endpoint.TargetRef != nil:
-			unready = append(unready, endpoint.TargetRef.Name)
+		case !terminating:
+			unready = append(unready, name)
 		}
-	}
-	if event == watch.Deleted {
-		count = 0
+		all = append(all, fmt.Sprintf("%s (ready %t, terminating %t)", name, ready, terminating))
 	}
 	e.slices[slice.Name] = count
 	if ready := e.ready(); ready < e.least {
 		e.shortages = append(e.shortages, shortage{
 			text: fmt.Sprintf("%s: %d of %d endpoints were ready: %s",
-				time.Now().Format("15:04:05.000"), ready, e.least, endpointsOf(slice)),
+				time.Now().Format("15:04:05.000"), ready, e.least, strings.Join(all, ", ")),
 			resourceVersion: versionOf(slice),
 			missing:         e.least - ready,
 			unready:         unready,
 		})
 	}
-}
-
-// endpointsOf lists the endpoints of an EndpointSlice with their conditions.
-func endpointsOf(slice *discoveryv1.EndpointSlice) string {
-	var all []string
-	for i := range slice.Endpoints {
-		endpoint := &slice.Endpoints[i]
-		name := ""
-		if endpoint.TargetRef != nil {
-			name = endpoint.TargetRef.Name
-		}
-		all = append(all, fmt.Sprintf("%s (ready %t, serving %t, terminating %t)", name, ptr.Deref(endpoint.Conditions.Ready, true),
-			ptr.Deref(endpoint.Conditions.Serving, true), ptr.Deref(endpoint.Conditions.Terminating, false)))
-	}
-	return strings.Join(all, ", ")
 }
 
 func (e *endpoints) ready() int {

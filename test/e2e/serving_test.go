@@ -10,8 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -31,92 +29,44 @@ func sample(t *testing.T, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-func TestAWebFolderIsServedThroughServiceAndIngress(t *testing.T) {
+func TestASampleIsServedThroughAnIngressAndAGatewayWithoutItsMetrics(t *testing.T) {
 	t.Parallel()
-	darkroom := sample(t, "darkroom-webfolder.yaml")
-	darkroom.Namespace = newNamespace(t)
-	darkroom.Spec.Source.BaseURL = theSources.folderURL + "/"
-	darkroom.Spec.Probe.Path = imagePath
-	create(t, darkroom)
-	t.Logf("ready after %.1fs", waitReady(t, darkroom).Seconds())
+	for name, url := range map[string]string{"ingress": ingressURL, "gateway": gatewayURL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			darkroom := sample(t, "darkroom-webfolder.yaml")
+			darkroom.Namespace = newNamespace(t)
+			darkroom.Spec.Source.BaseURL = theSources.folderURL + "/"
+			darkroom.Spec.Probe.Path = imagePath
+			darkroom.Spec.SubDomains = []string{"ajatprabha." + name}
+			darkroom.Spec.Metrics = &v1alpha1.Metrics{Enabled: true}
+			if url == gatewayURL {
+				requireGateways(t)
+				routedBy("public")(&darkroom.Spec)
+			}
+			create(t, darkroom)
+			t.Logf("ready after %.1fs", waitReady(t, darkroom).Seconds())
+			waitServingThrough(t, url, darkroom)
+			if want := []string{hostOf(darkroom)}; !slices.Equal(darkroom.Status.Domains, want) || darkroom.Status.Version != "v0.4.2" {
+				t.Errorf("status.domains are %q, want %q, and status.version is %q", darkroom.Status.Domains, want, darkroom.Status.Version)
+			}
+			if url == gatewayURL {
+				waitStatus(t, hostOf(darkroom), http.StatusNotFound) // through the Ingress
+			}
 
-	if want := []string{"ajatprabha." + baseDomain}; !slices.Equal(darkroom.Status.Domains, want) {
-		t.Errorf("status.domains are %q, want %q", darkroom.Status.Domains, want)
-	}
-	if darkroom.Status.Version != "v0.4.2" {
-		t.Errorf("status.version is %q", darkroom.Status.Version)
-	}
-	body, err := throughService(t.Context(), darkroom, imagePath, map[string]string{"w": "300"})
-	if err == nil {
-		err = isImage(body, 300)
-	}
-	if err != nil {
-		t.Errorf("through the Service: %v", err)
-	}
-	waitServing(t, darkroom)
-}
-
-func TestMetricsOfPodsAreNotServedThroughTheIngress(t *testing.T) {
-	t.Parallel()
-	darkroom := newDarkroom(newNamespace(t), "metrics").Spec(func(spec *v1alpha1.DarkroomSpec) {
-		spec.Metrics = &v1alpha1.Metrics{Enabled: true}
-	}).Obj()
-	create(t, darkroom)
-	waitReady(t, darkroom)
-	waitServing(t, darkroom)
-
-	inside, err := throughService(t.Context(), darkroom, "/metrics", nil)
-	if err != nil || !bytes.Contains(inside, []byte("# TYPE")) {
-		t.Fatalf("the pod itself has no metrics to hide: %v: %.200q", err, inside)
-	}
-	status, outside, err := throughIngress(t.Context(), hostOf(darkroom), "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status < http.StatusBadRequest || bytes.Contains(outside, []byte("# TYPE")) {
-		t.Errorf("/metrics answers %d through the Ingress: %.200q", status, outside)
-	}
-}
-
-func TestS3IsServedWithInlineKeys(t *testing.T) {
-	t.Parallel()
-	darkroom := newDarkroom(newNamespace(t), "inline").Source(theSources.s3Inline(accessKey, secretKey)).Obj()
-	create(t, darkroom)
-	waitReady(t, darkroom)
-	waitServing(t, darkroom)
-	body, err := throughService(t.Context(), darkroom, imagePath, map[string]string{"w": "300"})
-	if err == nil {
-		err = isImage(body, 300)
-	}
-	if err != nil {
-		t.Errorf("through the Service: %v", err)
-	}
-
-	// The credentials are used: with others the bucket refuses.
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.SecretKey = "wrong" })
-	waitSettled(t, darkroom)
-	waitStatus(t, hostOf(darkroom), http.StatusForbidden)
-
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.SecretKey = secretKey })
-	waitReady(t, darkroom)
-	waitServing(t, darkroom)
-}
-
-func TestS3IsServedWithTheKeysOfASecret(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	for name, secret := range map[string]string{"right": secretKey, "wrong": "wrong"} {
-		create(t, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-			StringData: map[string]string{"accessKey": accessKey, "secretKey": secret},
+			inside, err := clientset.CoreV1().Services(darkroom.Namespace).ProxyGet("http", darkroom.Name, "http", "/metrics", nil).DoRaw(t.Context())
+			if err != nil || !bytes.Contains(inside, []byte("# TYPE")) {
+				t.Fatalf("the pod itself has no metrics to hide: %v: %.200q", err, inside)
+			}
+			for _, path := range []string{"/metrics", "/metrics?a=b", "/%6detrics"} {
+				status, outside, err := through(t.Context(), url, hostOf(darkroom), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if status < http.StatusBadRequest || bytes.Contains(outside, []byte("# TYPE")) {
+					t.Errorf("%s answers %d: %.200q", path, status, outside)
+				}
+			}
 		})
 	}
-	darkroom := newDarkroom(namespace, "reference").Source(theSources.s3Reference("wrong")).Obj()
-	create(t, darkroom)
-	waitReady(t, darkroom)
-	waitStatus(t, hostOf(darkroom), http.StatusForbidden)
-
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.CredentialsSecretRef.Name = "right" })
-	waitReady(t, darkroom)
-	waitServing(t, darkroom)
 }

@@ -5,28 +5,27 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // gatewayNamespace is the namespace of the Gateways.
 const gatewayNamespace = "gateways"
 
-// gatewayObjects are the permissions of Traefik and its Gateways: "public" accepts the
-// routes of all namespaces, "private" those of its own.
+// gatewayObjects are the permissions of Traefik and its Gateway, which accepts the routes of all
+// namespaces.
 const gatewayObjects = `
 apiVersion: v1
 kind: Namespace
@@ -72,14 +71,6 @@ spec:
   gatewayClassName: traefik
   listeners:
   - {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: private, namespace: gateways}
-spec:
-  gatewayClassName: traefik
-  listeners:
-  - {name: http, port: 80, protocol: HTTP, hostname: "*.private.example", allowedRoutes: {namespaces: {from: Same}}}
 `
 
 // startGateways starts Traefik, which logs to dir, and waits until it serves the Gateways.
@@ -89,16 +80,14 @@ func startGateways(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, object := range objects {
-		if err := applyObject(ctx, object); err != nil {
-			return err
-		}
-	}
-	kubeconfig, err := kubeconfigOf(ctx, gatewayNamespace, "traefik", filepath.Join(dir, "traefik.kubeconfig"))
-	if err != nil {
+	if err := manifests.Apply(ctx, kube, limits, objects...); err != nil {
 		return err
 	}
-	address, err := freeAddress()
+	kubeconfig := filepath.Join(dir, "traefik.kubeconfig")
+	if err := access.WriteKubeconfigOf(ctx, admin, client.ObjectKey{Namespace: gatewayNamespace, Name: "traefik"}, kubeconfig); err != nil {
+		return err
+	}
+	address, err := program.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -126,20 +115,10 @@ func startGateways(ctx context.Context, dir string) error {
 	})
 }
 
-// podsReached reports whether this machine reaches the addresses of pods, as Traefik must.
-var podsReached = sync.OnceValue(func() error {
-	pods := http.Client{Timeout: 10 * time.Second}
-	response, err := pods.Get(theSources.folderURL)
-	if err != nil {
-		return err
-	}
-	return response.Body.Close()
-})
-
 // requireGateways skips a test on an existing cluster whose Gateways could not serve.
 func requireGateways(t *testing.T) {
 	t.Helper()
-	if err := podsReached(); err != nil && os.Getenv("LOAD") != "" {
+	if _, _, err := through(t.Context(), theSources.folderURL, "", imagePath); err != nil && os.Getenv("LOAD") != "" {
 		t.Skipf("Traefik runs on this machine, which does not reach the pods: %v", err)
 	}
 }

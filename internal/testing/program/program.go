@@ -179,7 +179,7 @@ func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	command.Stderr = &complaints
 	out, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, complaints.String())
+		return out, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, complaints.String())
 	}
 	return out, nil
 }
