@@ -5,11 +5,10 @@
 #   NODE=kind|k3d|this hack/demo.sh start
 #   hack/demo.sh stop
 #
-# Without NODE, it runs on kind if kind is installed and an engine runs, otherwise on a node
-# on this machine, which needs root on Linux. PAGE_PORT and IMAGE_PORT set the ports of the
-# page and, with kind and k3d, of the image. All files are below .demo/; .demo/urls has the
-# URLs. Starting again keeps the cluster and restarts the operator with a new build. It runs
-# with the bash of macOS, version 3.2.
+# Without NODE, it runs on kind if kind is installed and an engine runs, otherwise on this
+# machine. PAGE_PORT and IMAGE_PORT set the ports of the page and, with kind and k3d, of the
+# image. All files are below .demo/; .demo/urls has the URLs. Starting again keeps the cluster
+# and restarts the operator with a new build. It runs with the bash of macOS, version 3.2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -115,15 +114,11 @@ choose_node() {
   esac
 }
 
+# this_up starts a node on this machine, after installing what Debian lacks.
 this_up() {
-  local manager packages answer
-  if ! "$cluster" doctor > /dev/null 2>&1 && read -r manager packages <<< "$("$cluster" doctor --missing 2> /dev/null)" && [[ $packages ]]; then
-    say "Installing with $manager: $packages"
-    # shellcheck disable=SC2086 # several words
-    hack/install-packages.sh "$manager" $packages
-  fi
+  local answer
+  if ((EUID == 0)) && have apt-get; then hack/install-packages.sh; fi
   "$cluster" doctor || die "a node is not possible on this machine. Install kind and start Docker or Podman, or run as root on Linux."
-  "$cluster" build real
   # up finishes an interrupted start, and leaves a running cluster as it is.
   answer=$("$cluster" up --dir "$dir" --node real) || die "the node did not start"
   KUBECONFIG=$(sed -n 's/^KUBECONFIG=//p' <<< "$answer")
@@ -131,13 +126,15 @@ this_up() {
   kubectl=$PWD/bin/k8s/kubectl
 }
 this_load() { "$cluster" load --dir "$dir" "$1"; }
-this_pull() { "$cluster" pull --dir "$dir" --timeout "${pull_timeout}s" "$1"; }
+this_pull() {
+  timeout "$pull_timeout" ctr --address /run/darkroom-cluster/containerd.sock --namespace k8s.io content fetch --platform linux/amd64 "$1"
+}
 this_down() { "$cluster" down --dir "$dir"; }
 
 # find_engine sets engine to the container engine that runs.
 find_engine() {
   for engine in docker podman; do
-    if have "$engine" && "$engine" info > /dev/null 2>&1; then return; fi
+    if "$engine" info > /dev/null 2>&1; then return; fi
   done
   return 1
 }
@@ -185,15 +182,12 @@ load() { # image, program, options of cluster image …
 # provide_darkroom pulls the image of Darkroom. Where that fails, the stand-in of the tests
 # takes its name.
 provide_darkroom() {
-  if [[ ! -e $demo/darkroom ]]; then
-    if [[ $(uname -m) =~ ^(x86_64|amd64)$ ]] && "${node}_pull" "$darkroom_image" > "$demo/pull.log" 2>&1; then
-      echo "image: $darkroom_image, as published" > "$demo/darkroom"
-    else
-      load "$darkroom_image" bin/darkroom --workdir /app
-      echo "image: a stand-in (test/standins/darkroom) for $darkroom_image, which is amd64 only or could not be pulled; log: $demo/pull.log" > "$demo/darkroom"
-    fi
+  if [[ $(uname -m) =~ ^(x86_64|amd64)$ ]] && "${node}_pull" "$darkroom_image" > "$demo/pull.log" 2>&1; then
+    echo "image: $darkroom_image, as published"
+  else
+    load "$darkroom_image" bin/darkroom --workdir /app
+    echo "image: a stand-in (test/standins/darkroom) for $darkroom_image, which is amd64 only or could not be pulled; log: $demo/pull.log"
   fi
-  cat "$demo/darkroom"
 }
 
 # manifest prints the Darkroom. The stand-in runs on the nodes of this machine's architecture.

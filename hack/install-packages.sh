@@ -1,26 +1,45 @@
 #!/usr/bin/env bash
-# Installs packages: hack/install-packages.sh apt|dnf|apk PACKAGE …
-# Starts no service that comes with them: a real node runs a containerd of its own.
+# Installs Debian packages whose programs or files are missing: those that a real node needs, and
+# with "all" those of all tests. It starts no service that comes with them: a real node
+# runs a containerd of its own.
 set -euo pipefail
 
-manager=$1
-shift
-case $manager in
-  apt)
-    # Debian asks this program before a service is started.
-    policy=${POLICY_RC_D:-/usr/sbin/policy-rc.d}
-    if [[ ! -e $policy ]]; then
-      trap 'rm -f "$policy"' EXIT
-      printf '#!/bin/sh\nexit 101\n' > "$policy"
-      chmod +x "$policy"
-    fi
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" > /dev/null
-    ;;
-  dnf) dnf install -y -q "$@" ;;
-  apk) apk add --quiet --no-progress "$@" ;;
-  *)
-    echo "unknown package manager $manager: apt, dnf or apk" >&2
-    exit 2
-    ;;
-esac
+needed='conntrack conntrack
+containerd containerd
+containernetworking-plugins /usr/lib/cni/bridge
+iproute2 ip
+iptables iptables
+runc runc'
+if [[ ${1:-} == all ]]; then
+  needed+='
+ca-certificates /etc/ssl/certs/ca-certificates.crt
+chromium /usr/bin/chromium
+curl curl
+gcc gcc
+git git
+libc6-dev /usr/include/stdlib.h
+make make
+nodejs node
+npm npm
+qemu-user-static qemu-aarch64-static
+shellcheck shellcheck'
+fi
+missing=()
+while read -r package path; do
+  [[ -e $path ]] || command -v "$path" > /dev/null || missing+=("$package")
+done <<< "$needed"
+if ((${#missing[@]} == 0)); then exit; fi
+echo "installing: ${missing[*]}"
+if ((EUID != 0)) || ! command -v apt-get > /dev/null; then
+  echo "this needs root on Debian" >&2
+  exit 1
+fi
+# Debian asks this program before a service is started.
+policy=/usr/sbin/policy-rc.d
+if [[ ! -e $policy ]]; then
+  trap 'rm -f "$policy"' EXIT
+  printf '#!/bin/sh\nexit 101\n' > "$policy"
+  chmod +x "$policy"
+fi
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null

@@ -44,7 +44,7 @@ func TestAnImageHasItsFilesAndTheirFolders(t *testing.T) {
 	}
 	want := map[string]int64{"tmp/": 0o1777, "app/": 0o755, "app/program": 0o755, "etc/": 0o755, "etc/folder/": 0o755, "etc/folder/text": 0o644}
 	if got := contents(t, saved); !maps.Equal(got, want) {
-		t.Errorf("got %o, want %o", got, want)
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
