@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"image"
-	"image/color"
 	"image/jpeg"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 )
 
-// folder is a web folder of three images of 600x400 pixels, red on the left half
-// and blue on the right, that remembers what it was asked for.
+// folder is a web folder of three images of 600x400 pixels that remembers what it was asked for.
 type folder struct {
 	url string
 
@@ -38,6 +37,8 @@ func newFolder(t *testing.T) *folder {
 			_, _ = w.Write(img)
 		case r.URL.Path == "/forbidden.png":
 			http.Error(w, "forbidden", http.StatusForbidden)
+		case strings.HasPrefix(r.URL.Path, "/bad"):
+			w.WriteHeader(http.StatusInternalServerError)
 		default:
 			http.Error(w, "not an image", http.StatusNotFound)
 		}
@@ -45,6 +46,11 @@ func newFolder(t *testing.T) *folder {
 	t.Cleanup(server.Close)
 	f.url = server.URL
 	return f
+}
+
+// env is the environment of a Darkroom that reads the folder.
+func (f *folder) env() map[string]string {
+	return map[string]string{"SOURCE_KIND": "WebFolder", "SOURCE_BASEURL": f.url}
 }
 
 func (f *folder) asked() []string {
@@ -57,35 +63,20 @@ func (f *folder) asked() []string {
 var drawImages = sync.OnceValues(func() (map[string][]byte, error) {
 	var clear, solid, photo bytes.Buffer
 	err := errors.Join(
-		png.Encode(&clear, twoColours(600, 400, 0x80)),
-		png.Encode(&solid, twoColours(600, 400, 0xff)),
-		jpeg.Encode(&photo, twoColours(600, 400, 0xff), nil),
+		png.Encode(&clear, plain(0x80)), png.Encode(&solid, plain(0xff)), jpeg.Encode(&photo, plain(0xff), nil),
 	)
 	return map[string][]byte{
 		"/images/x.png": clear.Bytes(), "/images/solid.png": solid.Bytes(), "/images/x.jpg": photo.Bytes(),
 	}, err
 })
 
-func twoColours(width, height int, alpha uint8) image.Image {
-	img := image.NewNRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		for x := range width {
-			c := color.NRGBA{R: 0xff, A: alpha}
-			if x >= width/2 {
-				c = color.NRGBA{B: 0xff, A: alpha}
-			}
-			img.SetNRGBA(x, y, c)
+func plain(alpha uint8) image.Image {
+	img := image.NewNRGBA(image.Rect(0, 0, 600, 400))
+	for i := range img.Pix {
+		img.Pix[i] = 0x60
+		if i%4 == 3 {
+			img.Pix[i] = alpha
 		}
 	}
 	return img
-}
-
-// image decodes a response of any format.
-func (a answer) image(t *testing.T) (image.Image, string) {
-	t.Helper()
-	img, format, err := image.Decode(bytes.NewReader(a.body))
-	if err != nil {
-		t.Fatalf("status %d, %d bytes: %v", a.status, len(a.body), err)
-	}
-	return img, format
 }

@@ -5,41 +5,57 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
 // s3Source reads a bucket with static keys; no other credentials count, not even
-// the AWS_* variables. It is recreated for each image, so that a setting that
-// is missing fails the image and not the start.
+// the AWS_* variables. A setting that is missing fails the image and not the start.
 type s3Source struct {
 	config bucketConfig
 }
 
+// emptyHash is the SHA-256 of no body.
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// get hands on the status that S3 answered with. Where there was no answer there is no
+// status, and 422 is answered.
 func (s s3Source) get(ctx context.Context, path string) ([]byte, error) {
-	client, err := s.client()
+	c := s.config
+	object, err := objectURL(c, path)
 	if err != nil {
-		return nil, fmt.Errorf("read bucket %q: %w", s.config.name, err)
+		return nil, fmt.Errorf("read bucket %q: %w", c.name, err)
 	}
-	core := minio.Core{Client: client}
-	object, _, _, err := core.GetObject(ctx, s.config.name, strings.TrimPrefix(path, "/"), minio.GetObjectOptions{})
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, object.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("get %s of bucket %q: %w", path, s.config.name, withStatus(err))
+		return nil, fmt.Errorf("read bucket %q: %w", c.name, err)
 	}
-	defer object.Close()
-	body, err := io.ReadAll(io.LimitReader(object, maxOriginal))
+	request.Header.Set("X-Amz-Content-Sha256", emptyHash)
+	// S3 alone signs the path as it is sent, escaped once.
+	err = v4.NewSigner().SignHTTP(ctx, aws.Credentials{AccessKeyID: c.accessKey, SecretAccessKey: c.secretKey}, request,
+		emptyHash, "s3", c.region, time.Now(), func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	if err != nil {
-		return nil, fmt.Errorf("read %s of bucket %q: %w", path, s.config.name, err)
+		return nil, fmt.Errorf("sign the request of %s: %w", path, err)
 	}
-	return body, nil
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("get %s of bucket %q: %w", path, c.name, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
+		return nil, &sourceError{response.StatusCode, fmt.Errorf("get %s of bucket %q: %s", path, c.name, response.Status)}
+	}
+	return io.ReadAll(io.LimitReader(response.Body, maxOriginal))
 }
 
-func (s s3Source) client() (*minio.Client, error) {
-	c := s.config
+// objectURL returns where an object is. The endpoint is https unless it says otherwise, or AWS.
+func objectURL(c bucketConfig, path string) (*url.URL, error) {
 	switch {
 	case c.name == "":
 		return nil, errors.New("InvalidParameter: no bucket name")
@@ -48,26 +64,7 @@ func (s s3Source) client() (*minio.Client, error) {
 	case c.accessKey == "" || c.secretKey == "":
 		return nil, errors.New("EmptyStaticCreds: static credentials are empty")
 	}
-	endpoint, err := endpointURL(c.endpoint)
-	if err != nil {
-		return nil, err
-	}
-	secure := endpoint.Scheme == "https"
-	client, err := minio.New(endpoint.Host, &minio.Options{
-		Creds:        credentials.NewStaticV4(c.accessKey, c.secretKey, ""),
-		Secure:       secure,
-		Region:       c.region, // spares the request that asks for the bucket's region
-		BucketLookup: addressing(c.name, secure),
-		MaxRetries:   1, // a test wants its answer, not patience
-	})
-	if err != nil {
-		return nil, fmt.Errorf("S3 client for %s: %w", endpoint, err)
-	}
-	return client, nil
-}
-
-// endpointURL is the custom endpoint, https unless it says otherwise, or AWS.
-func endpointURL(endpoint string) (*url.URL, error) {
+	endpoint := c.endpoint
 	if endpoint == "" {
 		endpoint = "s3.amazonaws.com"
 	}
@@ -78,6 +75,12 @@ func endpointURL(endpoint string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse SOURCE_BUCKET_ENDPOINT: %w", err)
 	}
+	u.Path = "/" + strings.TrimPrefix(path, "/")
+	if hasHost(c.name, u.Scheme == "https") {
+		u.Host = c.name + "." + u.Host
+	} else {
+		u.Path = "/" + c.name + u.Path
+	}
 	return u, nil
 }
 
@@ -86,25 +89,12 @@ var (
 	ipName  = regexp.MustCompile(`^(\d+\.){3}\d+$`)
 )
 
-// addressing chooses between BUCKET.host/key and host/BUCKET/key. Like version 1 of
+// hasHost chooses between BUCKET.host/key and host/BUCKET/key. Like version 1 of
 // the AWS SDK for Go, which Darkroom uses, it considers only the name of the bucket
 // and not the endpoint. A bucket `photos` at http://10.0.0.5:9000 is requested from
 // photos.10.0.0.5, which no DNS resolves; `my_photos` is not a DNS name, so it is
 // found. With TLS (secure), a dot in the name would not match a wildcard certificate.
-func addressing(bucket string, secure bool) minio.BucketLookupType {
+func hasHost(bucket string, secure bool) bool {
 	safe := dnsName.MatchString(bucket) && !ipName.MatchString(bucket) && !strings.Contains(bucket, "..")
-	if !safe || (secure && strings.Contains(bucket, ".")) {
-		return minio.BucketLookupPath
-	}
-	return minio.BucketLookupDNS
-}
-
-// withStatus hands on the status that S3 answered with. Where there was no
-// answer there is no status, and 422 is answered.
-func withStatus(err error) error {
-	var response minio.ErrorResponse
-	if errors.As(err, &response) && response.StatusCode >= 400 {
-		return &sourceError{status: response.StatusCode, err: err}
-	}
-	return err
+	return safe && !(secure && strings.Contains(bucket, "."))
 }

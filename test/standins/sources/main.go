@@ -1,8 +1,8 @@
 // Sources serves sample images for end-to-end tests to read: as a web folder,
 // or as an S3 bucket that checks signatures. Both are for tests alone.
 //
-//	sources webfolder --addr :8080 [--dir DIR]
-//	sources s3 --addr :9000 --access-key KEY --secret-key SECRET [--bucket my_photos] [--dir DIR]
+//	sources webfolder --addr :8080
+//	sources s3 --addr :9000 --access-key KEY --secret-key SECRET [--bucket my_photos]
 //
 // It is one static binary that writes nothing to disk, so that it runs in a pod
 // as any user with a read-only root file system. Each request is one line of

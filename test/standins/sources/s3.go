@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -13,9 +14,7 @@ import (
 func s3Command(args []string, getenv func(string) string) (string, http.Handler, error) {
 	flags := flag.NewFlagSet("s3", flag.ContinueOnError)
 	addr := flags.String("addr", ":9000", "address to listen on")
-	dir := flags.String("dir", "", "folder whose files are in the bucket beside the samples")
 	bucket := flags.String("bucket", "my_photos", "name of the bucket")
-	region := flags.String("region", "", "region that signatures must name (default: any)")
 	// No defaults from the environment here: -h prints defaults.
 	accessKey := flags.String("access-key", "", "access key (default: $S3_ACCESS_KEY)")
 	secretKey := flags.String("secret-key", "", "secret key (default: $S3_SECRET_KEY)")
@@ -23,23 +22,15 @@ func s3Command(args []string, getenv func(string) string) (string, http.Handler,
 		return "", nil, err
 	}
 	v := &verifier{
-		accessKey: orElse(*accessKey, getenv("S3_ACCESS_KEY")),
-		secretKey: orElse(*secretKey, getenv("S3_SECRET_KEY")),
-		region:    *region,
+		accessKey: cmp.Or(*accessKey, getenv("S3_ACCESS_KEY")),
+		secretKey: cmp.Or(*secretKey, getenv("S3_SECRET_KEY")),
 		now:       time.Now,
 	}
 	if v.accessKey == "" || v.secretKey == "" {
 		return "", nil, errors.New("an access key and a secret key are needed")
 	}
-	images, err := newImages(*dir, "images", "uploads")
+	images, err := newImages("images", "uploads")
 	return *addr, &s3Server{bucket: *bucket, images: images, verifier: v}, err
-}
-
-func orElse(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }
 
 // s3Server is one read-only bucket: GetObject and HeadObject, path style and

@@ -49,12 +49,9 @@ func TestInvalidSignaturesAreRefused(t *testing.T) {
 		"another secret key":       {func(_ *http.Request, v *verifier) { v.secretKey = "another" }, errSignature},
 		"another access key":       {func(_ *http.Request, v *verifier) { v.accessKey = "another" }, errAccessKey},
 		"another object":           {func(r *http.Request, _ *verifier) { r.URL.Path = "/secret.txt" }, errSignature},
-		"another method":           {func(r *http.Request, _ *verifier) { r.Method = http.MethodHead }, errSignature},
 		"another host":             {func(r *http.Request, _ *verifier) { r.Host = "other.s3.amazonaws.com" }, errSignature},
-		"another query":            {func(r *http.Request, _ *verifier) { r.URL.RawQuery = "acl" }, errSignature},
 		"another signed header":    {replace("Range", "9", "99"), errSignature},
 		"another signature":        {replace("Authorization", "f0e8", "f0e9"), errSignature},
-		"a cut-off signature":      {replace("Authorization", "Signature=f0e8", "Sig=f0e8"), errMalformed},
 		"another date than scoped": {replace("X-Amz-Date", "20130524", "20130525"), errMalformed},
 		"an old request":           {func(_ *http.Request, v *verifier) { v.now = time.Now }, errSkew},
 		"an unsigned x-amz header": {func(r *http.Request, _ *verifier) { r.Header.Set("X-Amz-Acl", "public-read") }, errUnsigned},
@@ -62,9 +59,6 @@ func TestInvalidSignaturesAreRefused(t *testing.T) {
 			replace("Authorization", "SignedHeaders=host;", "SignedHeaders="), errUnsigned,
 		},
 		"no signature at all": {func(r *http.Request, _ *verifier) { r.Header.Del("Authorization") }, errAnonymous},
-		"basic authentication": {
-			func(r *http.Request, v *verifier) { r.SetBasicAuth(v.accessKey, v.secretKey) }, errMalformed,
-		},
 		"a body that was not signed": {
 			func(r *http.Request, _ *verifier) {
 				r.Body = httptest.NewRequest(http.MethodPut, "/", strings.NewReader("body")).Body
@@ -78,18 +72,5 @@ func TestInvalidSignaturesAreRefused(t *testing.T) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
-	}
-}
-
-func TestASignatureForAnotherRegionIsRefusedWhereTheRegionIsFixed(t *testing.T) {
-	r, v := published()
-	v.region = "us-east-1"
-	if err := v.verify(r); err != nil {
-		t.Fatalf("the right region: %v", err)
-	}
-	v.region = "eu-west-2"
-	var refused *s3Error
-	if err := v.verify(r); !errors.As(err, &refused) || refused.status != http.StatusBadRequest {
-		t.Errorf("got %v, want the status 400", err)
 	}
 }

@@ -11,11 +11,10 @@ import (
 func webFolderCommand(args []string, _ func(string) string) (string, http.Handler, error) {
 	flags := flag.NewFlagSet("webfolder", flag.ContinueOnError)
 	addr := flags.String("addr", ":8080", "address to listen on")
-	dir := flags.String("dir", "", "folder to serve beside the samples")
 	if err := flags.Parse(args); err != nil {
 		return "", nil, err
 	}
-	images, err := newImages(*dir, "images")
+	images, err := newImages("images")
 	return *addr, webFolder{images}, err
 }
 
