@@ -119,7 +119,9 @@ run: ## Run the operator on this machine against the cluster of KUBECONFIG, with
 
 ##@ Test
 
-test: test-go test-page ## Run unit, chart, API server and page tests.
+test: ## Run unit, chart, API server and page tests.
+	@mkdir -p $(BIN) && { $(MAKE) test-page > $(BIN)/test-page.log 2>&1 & page=$$!; }; failed=; $(MAKE) test-go || failed=go; \
+		wait $$page || failed="$$failed page"; cat $(BIN)/test-page.log; test -z "$$failed" || { echo "tests failed: $$failed"; exit 1; }
 
 # Short: a part of long tables, and in the main module only what a change reaches, as
 # Go keeps the results of the rest. (Tests of the other modules read files outside of
@@ -159,8 +161,8 @@ audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm au
 	cd web && npm audit --omit=dev
 
 # The seeds take up to forty seconds of it.
-FUZZTIME ?= 100s
-FUZZTIME_DECODERS ?= 15s
+FUZZTIME ?= 75s
+FUZZTIME_DECODERS ?= 8s
 
 fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and gate (FUZZTIME_DECODERS).
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)

@@ -10,6 +10,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -29,20 +30,13 @@ func clear(ctx context.Context, kube client.Client, namespace string) error {
 	if err := deleteAll(ctx, kube, &v1alpha1.Darkroom{}, namespace); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(5 * time.Minute); ; {
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
 		list := &v1alpha1.DarkroomList{}
-		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return err
-		}
-		if len(list.Items) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%d Darkrooms were not deleted", len(list.Items))
-		}
-		if err := sleep(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
+		err := kube.List(ctx, list, client.InNamespace(namespace))
+		return len(list.Items) == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the deletion of Darkrooms: %w", err)
 	}
 	// There is no garbage collector, and the next subject would cache what is left.
 	for _, kind := range []client.Object{

@@ -9,8 +9,5 @@
 // time its period has passed. The last step measures installs again, beside Darkrooms of
 // other tenants that cannot be installed or deleted.
 //
-// With -contender a plain operator of helm-operator-plugins is measured too, with the same
-// chart and values.
-//
 //	go run ./test/bench -n 100 -rounds 3 -operator bin/darkroom-operator
 package main

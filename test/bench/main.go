@@ -19,7 +19,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
@@ -29,12 +28,6 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == floorCommand {
 		if err := runFloor(ctrl.SetupSignalHandler(), os.Args[2]); err != nil {
 			log.Fatal("floor: ", err)
-		}
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == contenderCommand {
-		if err := runContender(ctrl.SetupSignalHandler(), os.Args[2]); err != nil {
-			log.Fatal("contender: ", err)
 		}
 		return
 	}
@@ -53,7 +46,6 @@ func run(ctx context.Context) error {
 	flag.IntVar(&settings.rounds, "rounds", 3, "number of rounds; medians are reported")
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
 	withFloor := flag.Bool("floor", true, "measure the floor too")
-	withContender := flag.Bool("contender", false, "measure a plain operator of helm-operator-plugins too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	limit := flag.Duration("timeout", 2*time.Hour, "time limit of the measurement")
 	jsonFile := flag.String("json", "", "file to write all figures to")
@@ -75,7 +67,7 @@ func run(ctx context.Context) error {
 	}
 	defer stopServer()
 
-	all, err := settings.measureAll(ctx, sizes, *withFloor, *withContender)
+	all, err := settings.measureAll(ctx, sizes, *withFloor)
 	if err != nil {
 		return err
 	}
@@ -96,7 +88,7 @@ func run(ctx context.Context) error {
 }
 
 // measureAll measures the subjects with each number of Darkrooms.
-func (s *settings) measureAll(ctx context.Context, sizes string, withFloor, withContender bool) ([]result, error) {
+func (s *settings) measureAll(ctx context.Context, sizes string, withFloor bool) ([]result, error) {
 	var all []result
 	for size := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(size))
@@ -109,10 +101,6 @@ func (s *settings) measureAll(ctx context.Context, sizes string, withFloor, with
 			subjects = append(subjects, s.floorSubject())
 		}
 		subjects = append(subjects, s.operatorSubject())
-		if withContender {
-			// Not last, because the last one is not cleared up.
-			subjects = slices.Insert(subjects, len(subjects)-1, s.contenderSubject())
-		}
 		for _, subject := range subjects {
 			var rounds []figures
 			for round := range s.rounds {
@@ -169,10 +157,6 @@ type subject struct {
 	name string
 	// controller is the name of the controller whose reconciles install Darkrooms.
 	controller string
-	// restless is set if its resyncs would leave no time for anything else.
-	restless bool
-	// reported reports whether a Darkroom is installed according to its status.
-	reported func(*v1alpha1.Darkroom) bool
 	// command starts it, to serve metrics at an address.
 	command func(metricsAddress string, period time.Duration) *exec.Cmd
 }
@@ -182,7 +166,7 @@ var chartFolder = filepath.Join("helm-charts", "darkroom")
 
 // operatorSubject is the operator, with additional arguments.
 func (s *settings) operatorSubject(more ...string) subject {
-	return subject{operatorName, "darkroom-helm", false, hasDomains, func(address string, period time.Duration) *exec.Cmd {
+	return subject{operatorName, "darkroom-helm", func(address string, period time.Duration) *exec.Cmd {
 		args := []string{
 			"manager", "--log-level=error", "--metrics-bind-address=" + address, "--metrics-secure=false",
 			"--health-probe-bind-address=0", "--reconcile-period=" + period.String(),
@@ -194,14 +178,8 @@ func (s *settings) operatorSubject(more ...string) subject {
 }
 
 func (s *settings) floorSubject() subject {
-	return subject{floorCommand, floorCommand, false, hasDomains, func(address string, _ time.Duration) *exec.Cmd {
+	return subject{floorCommand, floorCommand, func(address string, _ time.Duration) *exec.Cmd {
 		return exec.Command(os.Args[0], floorCommand, address)
-	}}
-}
-
-func (s *settings) contenderSubject() subject {
-	return subject{contenderCommand, contenderController, true, isDeployed, func(address string, _ time.Duration) *exec.Cmd {
-		return exec.Command(os.Args[0], contenderCommand, address)
 	}}
 }
 

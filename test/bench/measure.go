@@ -180,7 +180,7 @@ func (r *round) untilReported(ctx context.Context) error {
 		}
 		reported := map[string]bool{}
 		for i := range list.Items {
-			if r.subject.reported(&list.Items[i]) {
+			if hasDomains(&list.Items[i]) {
 				reported[list.Items[i].Name] = true
 			}
 		}
@@ -190,7 +190,7 @@ func (r *round) untilReported(ctx context.Context) error {
 			return err
 		}
 		for event := range events.ResultChan() {
-			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && r.subject.reported(darkroom) {
+			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && hasDomains(darkroom) {
 				reported[darkroom.Name] = true
 			}
 			if len(reported) >= r.n {
@@ -210,12 +210,6 @@ func (r *round) untilReported(ctx context.Context) error {
 // hasDomains reports whether a status has the domains of the resource as it is.
 func hasDomains(darkroom *v1alpha1.Darkroom) bool {
 	return len(darkroom.Status.Domains) > 0 && darkroom.Status.ObservedGeneration == darkroom.Generation
-}
-
-// isDeployed reports whether the release of a Darkroom is reported as deployed.
-func isDeployed(darkroom *v1alpha1.Darkroom) bool {
-	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	return deployed != nil && deployed.Status == metav1.ConditionTrue
 }
 
 // quiet waits until the subject makes no more requests.
@@ -248,9 +242,6 @@ func (r *round) resync(ctx context.Context) error {
 		return err
 	}
 	r.figures[rss] = now.rss
-	if r.subject.restless {
-		return nil
-	}
 	period, periods := r.resyncPeriod(), time.Duration(4)
 	if r.n > 1000 {
 		periods = 1

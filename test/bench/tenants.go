@@ -22,12 +22,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Darkrooms of the troublesome tenants, which exist while another tenant installs Darkrooms.
+// Darkrooms of the troublesome tenant, which exist while another tenant installs Darkrooms.
 const (
 	// heldDarkrooms are being deleted, but are kept by a foreign finalizer.
 	heldDarkrooms = 40
-	// hangingDarkrooms are in a namespace whose deletion never ends.
-	hangingDarkrooms = 10
 	// invalidDarkrooms cannot be translated.
 	invalidDarkrooms = 200
 	// refusedDarkrooms have the names of foreign Helm releases.
@@ -81,22 +79,20 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	return latencies, nil
 }
 
-// trouble holds the namespaces of the troublesome tenants.
+// trouble is a troublesome tenant, with a namespace of its own.
 type trouble struct {
 	*round
-	tenant, hanging string
+	tenant string
 }
 
 // begin makes the trouble. The Darkrooms that are held are deleted last, so that they
 // are new to the operator when the measurement begins.
 func (t *trouble) begin(ctx context.Context) error {
-	for _, name := range []*string{&t.tenant, &t.hanging} {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-trouble-"}}
-		if err := t.kube.Create(ctx, namespace); err != nil {
-			return err
-		}
-		*name = namespace.Name
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-trouble-"}}
+	if err := t.kube.Create(ctx, namespace); err != nil {
+		return err
 	}
+	t.tenant = namespace.Name
 	clients, err := kubernetes.NewForConfig(t.cluster)
 	if err != nil {
 		return err
@@ -108,9 +104,6 @@ func (t *trouble) begin(ctx context.Context) error {
 		held := newDarkroom(t.tenant, fmt.Sprintf("held-%d", i))
 		held.Finalizers = []string{foreignFinalizer}
 		creators.Go(func() error { return t.kube.Create(createCtx, held) })
-	}
-	for i := range hangingDarkrooms {
-		creators.Go(func() error { return t.kube.Create(createCtx, newDarkroom(t.hanging, fmt.Sprintf("hanging-%d", i))) })
 	}
 	for i := range invalidDarkrooms {
 		invalid := newDarkroom(t.tenant, fmt.Sprintf("invalid-%d", i))
@@ -133,48 +126,16 @@ func (t *trouble) begin(ctx context.Context) error {
 	if err := t.untilHandled(ctx); err != nil {
 		return err
 	}
-	// No controller finishes the deletion of a namespace here.
-	if err := t.kube.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: t.hanging}}); err != nil {
-		return err
-	}
-	// Missing objects cannot be recreated in a namespace that is being deleted.
-	services := &corev1.ServiceList{}
-	if err := t.kube.List(ctx, services, client.InNamespace(t.hanging)); err != nil {
-		return err
-	}
-	for i := range services.Items {
-		if err := t.kube.Delete(ctx, &services.Items[i]); err != nil {
-			return err
-		}
-	}
 	return t.eachHeld(ctx, func(held *v1alpha1.Darkroom) error { return t.kube.Delete(ctx, held) })
 }
 
 // untilHandled waits until the operator has handled every Darkroom, successfully or not.
 func (t *trouble) untilHandled(ctx context.Context) error {
-	for deadline := time.Now().Add(5 * time.Minute); ; {
-		left := 0
-		for _, namespace := range []string{t.tenant, t.hanging} {
-			list := &v1alpha1.DarkroomList{}
-			if err := t.kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
-				return err
-			}
-			for i := range list.Items {
-				if !isHandled(&list.Items[i]) {
-					left++
-				}
-			}
-		}
-		switch {
-		case left == 0:
-			return nil
-		case time.Now().After(deadline):
-			return fmt.Errorf("%d Darkrooms of other tenants were not handled", left)
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
-		}
-	}
+	return wait.PollUntilContextTimeout(ctx, pause, 5*time.Minute, true, func(ctx context.Context) (bool, error) {
+		list := &v1alpha1.DarkroomList{}
+		err := t.kube.List(ctx, list, client.InNamespace(t.tenant))
+		return !slices.ContainsFunc(list.Items, func(d v1alpha1.Darkroom) bool { return !isHandled(&d) }), err
+	})
 }
 
 // isHandled reports whether the Helm reconciler has installed or refused a Darkroom.
@@ -232,5 +193,5 @@ func (t *trouble) end(ctx context.Context) error {
 	if err != nil || t.last {
 		return err
 	}
-	return errors.Join(clear(ctx, t.kube, t.hanging), clear(ctx, t.kube, t.tenant))
+	return clear(ctx, t.kube, t.tenant)
 }
