@@ -10,6 +10,7 @@ require (
 	github.com/prometheus/client_golang v1.24.0
 	golang.org/x/image v0.45.0
 	golang.org/x/oauth2 v0.36.0
+	golang.org/x/sync v0.24.0
 	resenje.org/singleflight v0.4.3
 )
 

@@ -53,7 +53,7 @@ func New(options Options) *Cache {
 	c := &Cache{options: options, memory: memory}
 	if options.Folder != "" {
 		var err error
-		c.disk, err = openDisk(options.Folder, options.Disk, func() { options.Evicted(TierDisk) })
+		c.disk, err = openDisk(options.Folder, options.Disk, max(1, options.Memory/4), func() { options.Evicted(TierDisk) })
 		c.observe("open", err)
 	}
 	return c
@@ -63,21 +63,10 @@ func weight(key string, e *Entry) int64 {
 	return int64(len(key)+len(e.Body)) + entryOverhead
 }
 
-// Get returns an entry, or nil if it is not in memory. Then stored is its size on disk, or zero.
-func (c *Cache) Get(key string) (entry *Entry, stored int64) {
+// Get returns an entry, or nil.
+func (c *Cache) Get(key string) *Entry {
 	entry, ok := c.memory.GetIfPresent(key)
-	if !ok && c.disk != nil {
-		if size, ok := c.disk.index.GetIfPresent(nameOf(key)); ok {
-			stored = size + fileOverhead
-		}
-	}
-	return entry, stored
-}
-
-// Load returns an entry from memory or disk, or nil.
-func (c *Cache) Load(key string) *Entry {
-	entry, stored := c.Get(key)
-	if stored == 0 {
+	if ok || c.disk == nil {
 		return entry
 	}
 	entry, err := c.disk.get(key)

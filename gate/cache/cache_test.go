@@ -36,12 +36,12 @@ func TestEntriesSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, _ := open(t, folder, 1<<20, 1<<20)
-	got := second.Load("/a?")
+	got := second.Get("/a?")
 	if got == nil || !bytes.Equal(got.Body, want.Body) || got.ETag != want.ETag ||
 		got.Source != want.Source || !got.Validated.Equal(want.Validated) {
 		t.Fatalf("got %+v", got)
 	}
-	if again := second.Load("/a?"); again != got {
+	if again := second.Get("/a?"); again != got {
 		t.Error("not in memory the second time")
 	}
 }
@@ -64,7 +64,7 @@ func TestACorruptFileIsAMissAndIsRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			second, failures := open(t, folder, 1<<20, 1<<20)
-			if got := second.Load("/a?"); got != nil || *failures != 1 {
+			if got := second.Get("/a?"); got != nil || *failures != 1 {
 				t.Errorf("got %v, %d failures", got, *failures)
 			}
 			if files, _ := filepath.Glob(filepath.Join(folder, "*")); len(files) != 0 {
@@ -125,7 +125,7 @@ func TestADiskThatFailsIsAMissingTier(t *testing.T) {
 		c.Put("/a?", entry(10))
 		synctest.Wait()
 	})
-	if got := c.Load("/a?"); got == nil || *failures != 1 {
+	if got := c.Get("/a?"); got == nil || *failures != 1 {
 		t.Errorf("got %v, %d failures", got, *failures)
 	}
 	if c, failures := open(t, filepath.Join(folder, "none"), 1<<20, 1<<20); c.disk != nil || *failures != 1 {
@@ -141,11 +141,11 @@ func TestARevalidatedEntryKeepsItsTimeOnDisk(t *testing.T) {
 	}
 	c.Revalidate("/a?", entry(10), time.Unix(2000, 0))
 	again, _ := open(t, folder, 1<<20, 1<<20)
-	if got := again.Load("/a?"); got == nil || !got.Validated.Equal(time.Unix(2000, 0)) {
+	if got := again.Get("/a?"); got == nil || !got.Validated.Equal(time.Unix(2000, 0)) {
 		t.Errorf("got %+v", got)
 	}
 	c.Remove("/a?")
-	if got := c.Load("/a?"); got != nil {
+	if got := c.Get("/a?"); got != nil {
 		t.Error("still there after removal")
 	}
 }
@@ -168,11 +168,34 @@ func TestAnEntryThatCannotBeStoredDropsTheEarlierOne(t *testing.T) {
 			if err := c.disk.put("/a?", damage(c.disk)); err != nil {
 				t.Fatal(err)
 			}
-			if got := c.Load("/a?"); got != nil {
+			if got := c.Get("/a?"); got != nil {
 				t.Errorf("an image that had been replaced is back: %d bytes", len(got.Body))
 			}
 		})
 	}
+}
+
+func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
+	c, _ := open(t, t.TempDir(), 4000, 1<<20)
+	if err := c.disk.put("/a?", entry(900)); err != nil { // in memory, it would displace too many others
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if !c.disk.reading.TryAcquire(4000 / 4) {
+			t.Fatal("more is read than fits")
+		}
+		var got *Entry
+		go func() { got = c.Get("/a?") }()
+		synctest.Wait()
+		if got != nil {
+			t.Error("read while others read as much as there is memory")
+		}
+		c.disk.reading.Release(4000 / 4)
+		synctest.Wait()
+		if got == nil {
+			t.Error("not read afterwards")
+		}
+	})
 }
 
 // A file is read as it was written, for its key, or not at all.

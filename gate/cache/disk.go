@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -30,17 +32,24 @@ type disk struct {
 	// largest is the size of the largest entry that is stored.
 	largest int64
 	writers chan struct{}
+	// reading bounds the memory of files that are being read.
+	reading     *semaphore.Weighted
+	readingMost int64
 	// index has the sizes of the files by name, and decides which ones are removed.
 	index *otter.Cache[string, int64]
 }
 
-// openDisk indexes the files of an earlier process.
-func openDisk(folder string, capacity int64, evicted func()) (*disk, error) {
+// openDisk indexes the files of an earlier process. Those that are being read take at most so
+// much memory.
+func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("open disk cache: %w", err)
 	}
-	d := &disk{folder: folder, largest: capacity / 16, writers: make(chan struct{}, maxWriters)}
+	d := &disk{
+		folder: folder, largest: capacity / 16, writers: make(chan struct{}, maxWriters),
+		reading: semaphore.NewWeighted(memory), readingMost: memory,
+	}
 	d.index = otter.Must(&otter.Options[string, int64]{
 		MaximumWeight: uint64(max(capacity, 1)),
 		Weigher:       func(_ string, size int64) uint32 { return uint32(size + fileOverhead) }, //nolint:gosec // at most largest
@@ -79,9 +88,13 @@ func (d *disk) path(name string) string { return filepath.Join(d.folder, name) }
 // corrupt is removed.
 func (d *disk) get(key string) (entry *Entry, err error) {
 	name := nameOf(key)
-	if _, ok := d.index.GetIfPresent(name); !ok {
+	size, ok := d.index.GetIfPresent(name)
+	if !ok {
 		return nil, nil
 	}
+	size = min(size, d.readingMost)
+	_ = d.reading.Acquire(context.Background(), size) // reading does not take long
+	defer d.reading.Release(size)
 	info, err := os.Stat(d.path(name))
 	var file []byte
 	if err == nil {

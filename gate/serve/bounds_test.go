@@ -96,34 +96,6 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 	runtime.KeepAlive(h)
 }
 
-func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
-	h := newHandler(t, 1<<20, 32<<20, t.TempDir(), 64<<20) // in memory an image would displace too many others
-	get := func() int {
-		response := httptest.NewRecorder()
-		h.ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/a.png", nil))
-		return response.Code
-	}
-	synctest.Test(t, func(t *testing.T) {
-		get()
-		synctest.Wait() // until the file is written
-		others, err := h.Pipeline.queues.reads.Acquire(t.Context(), "other", 32<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code := 0
-		go func() { code = get() }()
-		synctest.Wait()
-		if code != 0 {
-			t.Errorf("%d while others read as much as there is memory", code)
-		}
-		others(0)
-		synctest.Wait()
-		if code != http.StatusOK {
-			t.Errorf("%d afterwards", code)
-		}
-	})
-}
-
 func TestAnOriginalWithoutALengthKeepsOnlyTheMemoryOfItsSize(t *testing.T) {
 	h := newHandler(t, 0, 32<<20, "", 0)
 	image := h.Pipeline.Source.(anything).image

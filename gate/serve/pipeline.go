@@ -85,10 +85,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 // context.
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
-	known, err := p.known(ctx, client, key)
-	if err != nil {
-		return nil, None, err
-	}
+	known := p.cache.Get(key)
 	if known != nil && time.Since(known.Validated) < p.Revalidate {
 		return known, Hit, nil
 	}
@@ -107,20 +104,6 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 		made.state = Hit // one miss per request of the source
 	}
 	return made.entry, made.state, err
-}
-
-// known returns the entry in the cache, or nil.
-func (p *Pipeline) known(ctx context.Context, client, key string) (*cache.Entry, error) {
-	entry, stored := p.cache.Get(key)
-	if stored == 0 {
-		return entry, nil
-	}
-	release, err := p.queues.reads.acquire(ctx, client, stored)
-	if err != nil {
-		return nil, err
-	}
-	defer release(0)
-	return p.cache.Load(key), nil
 }
 
 // refresh fetches or revalidates an entry.

@@ -21,8 +21,8 @@ type queues struct {
 	shrink queue
 	// transforms weighs the memory of Darkroom.
 	transforms queue
-	// results weighs those that Darkroom returns, reads those that are read from disk.
-	results, reads queue
+	// results weighs what Darkroom returns.
+	results queue
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 )
 
 // newQueues divides the memory limit of the gate: a fifth each for originals and shrinking, a
-// sixteenth each for results and reads. A quarter is for the cache, a tenth for responses, and
-// an eighth is left for connections.
+// sixteenth for results. A quarter is for the cache, a sixteenth for what it reads from disk, a
+// tenth for responses, and an eighth is left for connections.
 func newQueues(o Options, metrics *Metrics) queues {
 	return queues{
 		fetches:    metrics.newQueue("fetch", maxFetches),
@@ -43,7 +43,6 @@ func newQueues(o Options, metrics *Metrics) queues {
 		shrink:     metrics.newQueue("shrink", o.Memory/5),
 		transforms: metrics.newQueue("transform", transformBudget(o.DarkroomMemory)),
 		results:    metrics.newQueue("result", o.Memory/16),
-		reads:      metrics.newQueue("read", o.Memory/16),
 	}
 }
 
