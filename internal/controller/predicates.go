@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
@@ -87,10 +88,14 @@ func ownerNeeds(selected func(types.NamespacedName) bool) predicate.Predicate {
 
 // objectTouched passes objects of a release that were deleted or changed in more than their
 // status, and Deployments and routes that begin to serve, after which surplus objects can
-// be deleted. Of new objects it passes only revisions that another Helm client created.
+// be deleted. Of new objects it passes only HTTPRoutes, which may replace an Ingress, and revisions
+// that another Helm client created.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return storage.WrittenByHand(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool {
+			_, isRoute := e.Object.(*gatewayv1.HTTPRoute)
+			return isRoute || storage.WrittenByHand(e.Object)
+		},
 		DeleteFunc: func(e event.DeleteEvent) bool { return !storage.IsHistory(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return release.Changed(e.ObjectOld, e.ObjectNew) || release.BeginsToServe(e.ObjectOld, e.ObjectNew)

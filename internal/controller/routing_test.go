@@ -135,6 +135,29 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready by an HTTPRoute", served("http://"+host, host))
 }
 
+// The host may have been given to another Darkroom.
+func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
+	t.Parallel()
+	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"kept", "dropped"} })
+	namespace := darkroom.Namespace
+	create(t, with(webFolder(namespace, "successor"), "dropped"))
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.SubDomains = []string{"kept"}
+		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+	})
+	eventually(t, "the host of the successor", isRouted(namespace, "successor", hostIn("dropped")))
+	if err := isRouted(namespace, "photos", hostIn("kept"))(t.Context()); err != nil {
+		t.Errorf("before the Gateway accepts the HTTPRoute: %v", err)
+	}
+	accept(t, namespace, "photos", 1)
+	eventually(t, "no Ingress", func(ctx context.Context) error {
+		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the Ingress is still there (%w)", err)
+		}
+		return nil
+	})
+}
+
 func TestScaledToZeroIsIdle(t *testing.T) {
 	t.Parallel()
 	none := int32(0)

@@ -1,12 +1,12 @@
 package release
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,46 +28,71 @@ func isRoute(kind schema.GroupKind) bool { return kind == ingresses || kind == h
 
 // neededRoutes returns the surplus routes that have to stay for a while: a Darkroom that
 // moves from an Ingress to an HTTPRoute, or back, keeps the old route until the new one is
-// accepted. A route with a host that the new one lacks goes at once, because that host may
-// have been given to another Darkroom.
+// accepted. One without a host of the new route goes at once.
 func (c *actionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]manifest.Key, error) {
+	successor, found, err := c.successor(desired)
+	if err != nil || !found || successor != nil && isAccepted(successor) {
+		return nil, err
+	}
 	var needed []manifest.Key
 	for _, object := range surplus {
 		if !isRoute(object.Kind.GroupKind()) || object.live == nil {
 			continue
 		}
-		replaced, err := c.isReplaced(desired, gateway.Hosts(object.live))
-		if err != nil {
-			return nil, err
-		}
-		if !replaced {
+		if successor == nil || slices.ContainsFunc(gateway.Hosts(object.live), isHostOf(successor)) {
 			needed = append(needed, object.key())
 		}
 	}
 	return needed, nil
 }
 
-// isReplaced reports whether a surplus route with some hosts is no longer needed.
-func (c *actionClient) isReplaced(desired []manifest.Key, hosts []string) (bool, error) {
-	for _, key := range desired {
-		if !isRoute(key.GroupKind) {
-			continue
-		}
-		live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
-		switch {
-		case apierrors.IsNotFound(err), err == nil && live == nil:
-			return false, nil // the cache does not show it yet
-		case err != nil:
-			return false, fmt.Errorf("look for %s: %w", key, err)
-		}
-		if !c.Shown(c.key, key, live) {
-			return false, nil
-		}
-		next := gateway.Hosts(live)
-		lacks := slices.ContainsFunc(hosts, func(host string) bool { return !slices.Contains(next, host) })
-		return lacks || isAccepted(live), nil
+// successor returns the desired route as the caches show it; nil if they do not show its last apply
+// yet. It reports whether there is one.
+func (c *actionClient) successor(desired []manifest.Key) (metav1.Object, bool, error) {
+	at := slices.IndexFunc(desired, func(key manifest.Key) bool { return isRoute(key.GroupKind) })
+	if at < 0 {
+		return nil, false, nil
 	}
-	return true, nil
+	key := desired[at]
+	live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, true, fmt.Errorf("look for %s: %w", key, err)
+	case err != nil || live == nil || !c.Shown(c.key, key, live):
+		return nil, true, nil
+	}
+	return live, true, nil
+}
+
+// trim removes from a surplus Ingress that stays for a while the hosts that its successor lacks: they
+// may belong to another Darkroom.
+func (c *actionClient) trim(desired []manifest.Key, object owned) error {
+	ingress, isIngress := object.live.(*networkingv1.Ingress)
+	successor, _, err := c.successor(desired)
+	if err != nil || successor == nil || !isIngress {
+		return err
+	}
+	keeps := isHostOf(successor)
+	rules := slices.DeleteFunc(slices.Clone(ingress.Spec.Rules), func(rule networkingv1.IngressRule) bool { return !keeps(rule.Host) })
+	if len(rules) == len(ingress.Spec.Rules) {
+		return nil
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": ingress.UID, "resourceVersion": ingress.ResourceVersion},
+		"spec":     map[string]any{"rules": rules},
+	})
+	if err != nil {
+		return fmt.Errorf("encode patch of %s: %w", object, err)
+	}
+	if err := c.Client.Patch(c.ctx, ingress.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("remove hosts from %s: %w", object, err)
+	}
+	return nil
+}
+
+// isHostOf returns a function that reports whether a route has a host.
+func isHostOf(route metav1.Object) func(string) bool {
+	return func(host string) bool { return slices.Contains(gateway.Hosts(route), host) }
 }
 
 // isAccepted reports whether a route is accepted: an HTTPRoute by each of its Gateways in

@@ -70,9 +70,11 @@ func (c *actionClient) removeSurplus(desired []manifest.Key) error {
 	}
 	for _, object := range surplus {
 		if needed(object) {
-			continue
+			err = c.trim(desired, object)
+		} else {
+			err = c.applier().remove(c.ctx, object)
 		}
-		if err := c.applier().remove(c.ctx, object); err != nil {
+		if err != nil {
 			return fmt.Errorf("release %s: %w", c.key, err)
 		}
 	}

@@ -221,6 +221,11 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 		"an Ingress with a host that the route lacks": {
 			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}},
 			[]manifest.Key{keyOf(routeKind, "photos")},
+			ingressKind, true,
+		},
+		"an Ingress without a host of the route": {
+			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("lost")}, routeKind: {routeOf(false, "a")}},
+			[]manifest.Key{keyOf(routeKind, "photos")},
 			ingressKind, false,
 		},
 		"a route that an Ingress replaces": {
