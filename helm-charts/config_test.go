@@ -14,83 +14,6 @@ const (
 	secretS3 = `{source: {type: S3, bucket: {name: b, region: r}, credentials: {existingSecret: {name: mine}}}}`
 )
 
-func TestEachSourceSetsOnlyItsOwnEnvironment(t *testing.T) {
-	for name, test := range map[string]struct {
-		values string
-		want   map[string]string
-	}{
-		"web folder": {
-			values: `{source: {baseUrl: "https://images.example.org/a/", pathPrefix: /p, host: h}}`,
-			want:   map[string]string{"KIND": "webfolder", "BASEURL": "https://images.example.org/a"},
-		},
-		"S3": {
-			values: `{source: {type: S3, pathPrefix: /p, bucket: {name: b, region: r, endpoint: "https://minio.example.org"}, credentials: {existingSecret: {name: mine}}}}`,
-			want: map[string]string{
-				"KIND": "s3", "BUCKET_NAME": "b", "BUCKET_REGION": "r", "PATHPREFIX": "/p",
-				"BUCKET_ENDPOINT": "https://minio.example.org", "HYSTRIX_COMMANDNAME": "s3",
-			},
-		},
-		"S3 of AWS, everything served": {
-			values: secretS3,
-			want:   map[string]string{"KIND": "s3", "BUCKET_NAME": "b", "BUCKET_REGION": "r", "HYSTRIX_COMMANDNAME": "s3"},
-		},
-		"Google Cloud Storage": {
-			values: `{source: {type: GoogleCloudStorage, pathPrefix: /p, bucket: {name: b, region: r}, credentials: {credentialsJson: "{}"}}}`,
-			want:   map[string]string{"KIND": "gcs", "BUCKET_NAME": "b"},
-		},
-		"CloudFront": {
-			values: `{source: {type: CloudFront, host: d1.cloudfront.net, pathPrefix: /p}}`,
-			want:   map[string]string{"KIND": "cloudfront", "HOST": "d1.cloudfront.net", "SECUREPROTOCOL": "true", "PATHPREFIX": "/p"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := map[string]string{}
-			breaker := 0
-			for key, value := range environmentOf(t, test.values) {
-				variable, ofSource := strings.CutPrefix(key, "SOURCE_")
-				switch {
-				case !ofSource:
-				case strings.HasPrefix(variable, "HYSTRIX_") && variable != "HYSTRIX_COMMANDNAME":
-					breaker++
-				default:
-					got[variable] = value
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("SOURCE_… (-want +got):\n%s", diff)
-			}
-			if breaker != 5 {
-				t.Errorf("want the 5 settings of the circuit breaker, got %d", breaker)
-			}
-		})
-	}
-}
-
-func TestDefaultParametersAreSortedPairs(t *testing.T) {
-	environment := environmentOf(t, `{defaultParams: {w: 800, fit: crop, auto: "compress,format", mono: true}}`)
-	if want, got := "auto=compress,format;fit=crop;mono=true;w=800", environment["DEFAULTPARAMS"]; got != want {
-		t.Errorf("want %q, got %q", want, got)
-	}
-	if value, ok := environmentOf(t, "")["DEFAULTPARAMS"]; ok {
-		t.Errorf("want none by default, got %q", value)
-	}
-}
-
-func TestLargeNumbersAreNotWrittenAsPowers(t *testing.T) {
-	if got := environmentOf(t, `{cache: {ttlSeconds: 31536000}}`)["CACHE_TIME"]; got != "31536000" {
-		t.Errorf("CACHE_TIME=%s", got)
-	}
-}
-
-func TestMetricsAreCollectedOnlyWhenEnabled(t *testing.T) {
-	if got := environmentOf(t, `{metrics: {enabled: true}}`)["METRICS_SYSTEM"]; got != "prometheus" {
-		t.Errorf("METRICS_SYSTEM=%q", got)
-	}
-	if got, ok := environmentOf(t, "")["METRICS_SYSTEM"]; ok {
-		t.Errorf("METRICS_SYSTEM=%q by default", got)
-	}
-}
-
 func TestNoCredentialLeavesItsSecret(t *testing.T) {
 	const accessKey, secretKey, serviceAccount = "AKIAEXAMPLE", "not-a-real-key", `{"private_key":"not-a-real-one"}`
 	for name, test := range map[string]struct {
@@ -133,21 +56,9 @@ func TestCredentialsComeByReference(t *testing.T) {
 		values string
 		want   map[string]reference
 	}{
-		"inline S3": {inlineS3, map[string]reference{
-			"SOURCE_BUCKET_ACCESSKEY": {own, "accessKey"},
-			"SOURCE_BUCKET_SECRETKEY": {own, "secretKey"},
-		}},
-		"existing Secret for S3": {secretS3, map[string]reference{
-			"SOURCE_BUCKET_ACCESSKEY": {"mine", "accessKey"},
-			"SOURCE_BUCKET_SECRETKEY": {"mine", "secretKey"},
-		}},
 		"existing Secret wins over inline credentials": {
 			`{source: {type: S3, bucket: {name: b, region: r}, credentials: {accessKey: a, secretKey: s, existingSecret: {name: mine, accessKeyKey: id, secretKeyKey: key}}}}`,
 			map[string]reference{"SOURCE_BUCKET_ACCESSKEY": {"mine", "id"}, "SOURCE_BUCKET_SECRETKEY": {"mine", "key"}},
-		},
-		"existing Secret for Google Cloud Storage": {
-			`{source: {type: GoogleCloudStorage, bucket: {name: b}, credentials: {existingSecret: {name: mine}}}}`,
-			map[string]reference{"SOURCE_BUCKET_CREDENTIALSJSON": {"mine", "credentials.json"}},
 		},
 		"credentials of another kind of source": {
 			`{source: {credentials: {accessKey: a, secretKey: s, credentialsJson: "{}"}}}`, map[string]reference{},

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 )
@@ -95,26 +94,6 @@ func TestTheGateDrainsBeforeDarkroom(t *testing.T) {
 	}
 	if _, err := tryRender(mustLoad(t), releaseName, withGate+"terminationGracePeriodSeconds: 25"); err == nil || !strings.Contains(err.Error(), "15 seconds") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestTheAutoscalerMeasuresDarkroomAlone(t *testing.T) {
-	scaler := only[*autoscalingv2.HorizontalPodAutoscaler](t, objectsOf(t, withGate+"autoscaling: {enabled: true}"))
-	metric := scaler.Spec.Metrics[0]
-	if metric.Type != autoscalingv2.ContainerResourceMetricSourceType || metric.ContainerResource.Container != "darkroom" {
-		t.Errorf("metric %+v", metric)
-	}
-}
-
-func TestTheDiskCacheIsABoundedVolume(t *testing.T) {
-	if volumes := deploymentOf(t, withGate).Spec.Template.Spec.Volumes; len(volumes) != 1 {
-		t.Errorf("volumes %v without a disk cache", volumes)
-	}
-	deployment := deploymentOf(t, strings.Replace(withGate, "{enabled: true}", "{enabled: true, cache: {diskBytes: 1073741824}}", 1))
-	_, gate := containersOf(t, deployment)
-	volumes := deployment.Spec.Template.Spec.Volumes
-	if len(volumes) != 2 || volumes[1].EmptyDir.SizeLimit.Value() != 1<<30 || gate.VolumeMounts[0].Name != volumes[1].Name {
-		t.Errorf("volumes %v, mounts %v", volumes, gate.VolumeMounts)
 	}
 }
 

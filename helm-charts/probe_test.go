@@ -15,20 +15,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-func TestProbesAskForPing(t *testing.T) {
-	container := containerOf(t, "")
-	for name, probe := range map[string]*corev1.Probe{
-		"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe,
-	} {
-		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != "/ping" || probe.HTTPGet.Port.StrVal != "http" {
-			t.Errorf("%s probe: %v", name, probe)
-		}
-	}
-	if probe := containerOf(t, `{startupProbe: null}`).StartupProbe; probe != nil {
-		t.Errorf("want no startup probe for null, got %v", probe)
-	}
-}
-
 // A restart does not fix a source that fails, so the startup probe never gives up.
 func TestNewPodsServeTheImageBeforeTheyReceiveRequests(t *testing.T) {
 	const values = `{probe: {path: /photos/cat.jpg, timeoutSeconds: 7}, startupProbe: null}`
