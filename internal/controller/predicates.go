@@ -13,7 +13,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
-	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
 // desiredChanged passes changes of the desired state of a Darkroom: its spec, annotations,
@@ -48,16 +47,6 @@ func isClaimed(by *installation) predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool { return handles(e.ObjectOld) || handles(e.ObjectNew) },
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
-}
-
-// seenBy tells reports which status the cache shows. It passes everything.
-func seenBy(reports *status.Reports) predicate.Predicate {
-	return predicate.NewPredicateFuncs(func(object client.Object) bool {
-		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
-			reports.Seen(darkroom)
-		}
-		return true
-	})
 }
 
 // notOwnClaim drops the event of the operator's own claim of a Darkroom: the reconcile that

@@ -283,7 +283,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
 		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing}).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(seenBy(reconciler.Reports), desiredChanged(), isClaimed(parts.helm.installation)))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range parts.cluster.kinds() {
 		if kind.Typed != nil {

@@ -7,9 +7,13 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -60,22 +64,18 @@ func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time
 	}
 }
 
-// owned returns the fields of a status that this package determines.
-func owned(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	status.DeployedRelease = nil
-	status.Conditions = slices.Clone(status.Conditions)
-	status.Conditions = slices.DeleteFunc(status.Conditions, func(condition v1alpha1.Condition) bool {
-		return !slices.Contains(ownConditions, condition.Type)
-	})
-	slices.SortFunc(status.Conditions, func(a, b v1alpha1.Condition) int {
-		return slices.Index(ownConditions, a.Type) - slices.Index(ownConditions, b.Type)
-	})
+// written returns the fields of a status that the status controller writes.
+func written(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
+	order := slices.Concat(helmConditions, ownConditions)
+	index := func(condition v1alpha1.Condition) int { return slices.Index(order, condition.Type) }
+	status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(c v1alpha1.Condition) bool { return index(c) < 0 })
+	slices.SortFunc(status.Conditions, func(a, b v1alpha1.Condition) int { return index(a) - index(b) })
 	return status
 }
 
 // changed reports whether a report differs from the status of the resource.
 func changed(report, current v1alpha1.DarkroomStatus) bool {
-	return !equality.Semantic.DeepEqual(owned(report), owned(current)) || !sameHelmPart(report, current)
+	return !equality.Semantic.DeepEqual(written(report), written(current))
 }
 
 // applyConfiguration returns the apply configuration of a report.
@@ -118,6 +118,29 @@ func (r *Reconciler) apply(ctx context.Context, darkroom *v1alpha1.Darkroom, rep
 		}
 	}
 	return configuration.GetResourceVersion(), nil
+}
+
+// The cache usually shows a write within milliseconds.
+const (
+	cachePoll    = 2 * time.Millisecond
+	cacheTimeout = 5 * time.Second
+)
+
+// awaitCache waits until the cache shows a Darkroom as it was written, so that no decision is
+// based on an older status.
+func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, resourceVersion string) error {
+	err := wait.PollUntilContextTimeout(ctx, cachePoll, cacheTimeout, true, func(ctx context.Context) (bool, error) {
+		cached := &v1alpha1.Darkroom{}
+		if err := r.Client.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err != nil {
+			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		}
+		order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, resourceVersion)
+		return err != nil || order >= 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait until the cache shows the status: %w", err)
+	}
+	return nil
 }
 
 func applyAs(ctx context.Context, writer client.Client, manager string, configuration *unstructured.Unstructured) error {

@@ -24,9 +24,6 @@ func TestTransitionTimes(t *testing.T) {
 		"the first report": {nil, metav1.NewTime(now)},
 		"another status":   {[]v1alpha1.Condition{ready(no, before)}, metav1.NewTime(now)},
 		"the same status":  {[]v1alpha1.Condition{ready(yes, before)}, before},
-		"the same status, without a time": {
-			[]v1alpha1.Condition{ready(yes, metav1.Time{})}, metav1.NewTime(now),
-		},
 		"the same status of another condition": {
 			[]v1alpha1.Condition{{Type: v1alpha1.ConditionDomainsReady, Status: yes, LastTransitionTime: before}}, metav1.NewTime(now),
 		},
@@ -48,34 +45,6 @@ func TestTransitionTimes(t *testing.T) {
 	})
 }
 
-func TestOwnedIsWhatThisPackageWrites(t *testing.T) {
-	own := func(conditionType string) v1alpha1.Condition {
-		return v1alpha1.Condition{Type: conditionType, Status: metav1.ConditionTrue}
-	}
-	status := v1alpha1.DarkroomStatus{
-		ObservedGeneration: 2,
-		Phase:              v1alpha1.PhaseReady,
-		Domains:            []string{host},
-		DeployedRelease:    &v1alpha1.DeployedRelease{Name: "photos"},
-		Conditions: []v1alpha1.Condition{
-			own(v1alpha1.ConditionReady), own(v1alpha1.ConditionDeployed), own(v1alpha1.ConditionDomainsReady), own(v1alpha1.ConditionPaused),
-		},
-	}
-	before := *status.DeepCopy()
-	want := v1alpha1.DarkroomStatus{
-		ObservedGeneration: 2,
-		Phase:              v1alpha1.PhaseReady,
-		Domains:            []string{host},
-		Conditions:         []v1alpha1.Condition{own(v1alpha1.ConditionDomainsReady), own(v1alpha1.ConditionReady)},
-	}
-	if diff := cmp.Diff(want, owned(status)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(before, status); diff != "" {
-		t.Errorf("the status of a cached resource was changed (-before +after):\n%s", diff)
-	}
-}
-
 func TestOnlyNewsIsWritten(t *testing.T) {
 	said := func(changes ...func(*v1alpha1.DarkroomStatus)) v1alpha1.DarkroomStatus {
 		status := Determine(Observation{Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2), Ingress: ingress(host)})
@@ -94,19 +63,12 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 	}{
 		"the same":            {said(), false},
 		"nothing before":      {v1alpha1.DarkroomStatus{}, true},
-		"another phase":       {said(change(func(s *v1alpha1.DarkroomStatus) { s.Phase = v1alpha1.PhaseDeploying })), true},
 		"another message":     {said(change(func(s *v1alpha1.DarkroomStatus) { s.Message = "1 of 2 pods are ready." })), true},
-		"another domain":      {said(change(func(s *v1alpha1.DarkroomStatus) { s.Domains = nil })), true},
-		"another number":      {said(change(func(s *v1alpha1.DarkroomStatus) { s.ReadyReplicas = 1 })), true},
-		"another selector":    {said(change(func(s *v1alpha1.DarkroomStatus) { s.Selector = "" })), true},
-		"another time":        {said(change(func(s *v1alpha1.DarkroomStatus) { s.Conditions[0].LastTransitionTime = metav1.Time{} })), true},
-		"earlier generation":  {said(change(func(s *v1alpha1.DarkroomStatus) { s.ObservedGeneration = 1 })), true},
 		"without a condition": {said(change(func(s *v1alpha1.DarkroomStatus) { s.Conditions = s.Conditions[:1] })), true},
 		"the same time in another zone": {said(change(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions[0].LastTransitionTime.Time = s.Conditions[0].LastTransitionTime.In(time.FixedZone("", 3600))
 		})), false},
 		"another report of Helm": {said(change(func(s *v1alpha1.DarkroomStatus) { s.Conditions[3].Status = metav1.ConditionFalse })), true},
-		"another release":        {said(change(func(s *v1alpha1.DarkroomStatus) { s.DeployedRelease = nil })), true},
 		"a condition of another": {said(change(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions = append(s.Conditions, condition("Foreign", metav1.ConditionTrue, 2))
 		})), false},
@@ -120,13 +82,6 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an empty list of domains", func(t *testing.T) {
-		none := said(func(s *v1alpha1.DarkroomStatus) { s.Domains = nil })
-		empty := said(func(s *v1alpha1.DarkroomStatus) { s.Domains = []string{} })
-		if changed(none, empty) || changed(empty, none) {
-			t.Error("an empty list and none differ")
-		}
-	})
 }
 
 func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
@@ -161,19 +116,5 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	delete(got.Object["status"].(map[string]any), "conditions")
 	if diff := cmp.Diff(want, got.Object); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestLastProgress(t *testing.T) {
-	made := metav1.NewTime(noon)
-	d := deployment(1)
-	d.CreationTimestamp = made
-	if got := lastProgress(d); !got.Equal(noon) {
-		t.Errorf("before any word of progress: want the time it was made, got %v", got)
-	}
-	deploymentSays("Progressing", "True", "ReplicaSetUpdated", "")(d)
-	d.Status.Conditions[0].LastUpdateTime = metav1.NewTime(noon.Add(time.Minute))
-	if got := lastProgress(d); !got.Equal(noon.Add(time.Minute)) {
-		t.Errorf("want the time of the last progress, got %v", got)
 	}
 }

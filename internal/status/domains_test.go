@@ -89,12 +89,6 @@ func TestDomains(t *testing.T) {
 			hosts:     []string{"a.example.com", "b.example.com"},
 			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com, b.example.com."},
 		},
-		"an Ingress of some hosts": {
-			wanted:    []string{"b.example.com", "a.example.com"},
-			ingress:   ingress("a.example.com"),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: b.example.com."},
-		},
 		"an Ingress of a host that is not asked for any more": {
 			wanted:    []string{"a.example.com"},
 			ingress:   ingress("a.example.com", "old.example.com"),
@@ -108,44 +102,12 @@ func TestDomains(t *testing.T) {
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
 		},
-		"an HTTPRoute that no Gateway has judged": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}),
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-			why:       "the Gateway may not even exist",
-		},
 		"an HTTPRoute that its Gateway accepts": {
 			gateways:  []string{"public"},
 			wanted:    []string{"a.example.com"},
 			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
-		},
-		"an HTTPRoute that its Gateway accepted before it was changed": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", of(2, accepted), of(2, resolved))),
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-			why:       "the Gateway may refuse what it is now",
-		},
-		"an HTTPRoute that its Gateway refused before it was changed": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", of(2, notAccepted))),
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-		},
-		"an HTTPRoute whose references are not judged yet": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", accepted)),
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-		},
-		"an HTTPRoute that its Gateway refuses": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", notAccepted, resolved)),
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteRefused, Message: refusedWords},
 		},
 		"an HTTPRoute that is refused and lacks a host: the refusal says more": {
 			gateways:  []string{"public"},
@@ -158,13 +120,6 @@ func TestDomains(t *testing.T) {
 			wanted:    []string{"a.example.com"},
 			route:     route([]string{"a.example.com"}, says("public", accepted, unresolved)),
 			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteUnresolved, Message: unresolvedWords},
-		},
-		"an HTTPRoute that lacks a host": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com", "b.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: b.example.com."},
 		},
 		"an HTTPRoute that one of two Gateways accepts": {
 			gateways:  []string{"internal", "public"},
@@ -181,11 +136,6 @@ func TestDomains(t *testing.T) {
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
 			why:       "the acceptance is of another Gateway than the resource names",
-		},
-		"a Gateway, and no HTTPRoute yet": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a.example.com."},
 		},
 		"an Ingress that is about to give way to an HTTPRoute": {
 			gateways:  []string{"public"},
@@ -218,14 +168,6 @@ func TestDomains(t *testing.T) {
 			hosts:     []string{"a.example.com"},
 			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a.example.com."},
 		},
-		"both, and both route": {
-			gateways: []string{"public"}, both: true,
-			wanted:    []string{"a.example.com"},
-			ingress:   ingress("a.example.com"),
-			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
-		},
 		"no host is asked for, and none is routed": {
 			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "The Darkroom names no sub-domain."},
 			why:       "a Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be",
@@ -254,16 +196,6 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-func TestDomainsLeaveTheirSourcesAlone(t *testing.T) {
-	wanted := []string{"b.example.com", "a.example.com", "c.example.com"}
-	o := Observation{Darkroom: photos().Obj(), Hosts: wanted, Ingress: ingress("b.example.com", "a.example.com"), Route: route([]string{"z.example.com"})}
-	before := Observation{Darkroom: photos().Obj(), Hosts: []string{"b.example.com", "a.example.com", "c.example.com"}, Ingress: o.Ingress.DeepCopy(), Route: o.Route.DeepCopy()}
-	determineDomains(o)
-	if diff := cmp.Diff(before, o); diff != "" {
-		t.Errorf("objects of the cache were changed (-before +after):\n%s", diff)
-	}
-}
-
 func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 	secure := ingress("b.example.com", "a.example.com")
 	secure.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "cert", Hosts: []string{"a.example.com", "b.example.com"}}}
@@ -277,17 +209,12 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 		route   *gatewayv1.HTTPRoute
 		want    string
 	}{
-		"nothing routes":                        {},
-		"an Ingress":                            {ingress: ingress("b.example.com", "a.example.com"), want: "http://a.example.com"},
-		"an Ingress with a certificate":         {ingress: secure, want: "https://a.example.com"},
-		"a certificate for another host":        {ingress: elsewhere, want: "http://a.example.com"},
-		"a listener of no name":                 {route: listener("", accepted, resolved), want: "http://a.example.com"},
-		"a listener http":                       {route: listener("http", accepted, resolved), want: "http://a.example.com"},
-		"a listener https":                      {route: listener("https", accepted, resolved), want: "https://a.example.com"},
-		"a listener https-public":               {route: listener("https-public", accepted, resolved), want: "https://a.example.com"},
-		"a listener public-https":               {route: listener("public-https", accepted, resolved), want: "https://a.example.com"},
-		"a listener nohttps":                    {route: listener("nohttps", accepted, resolved), want: "http://a.example.com"},
-		"a listener https that does not accept": {route: listener("https", notAccepted)},
+		"nothing routes":                 {},
+		"an Ingress with a certificate":  {ingress: secure, want: "https://a.example.com"},
+		"a certificate for another host": {ingress: elsewhere, want: "http://a.example.com"},
+		"a listener http":                {route: listener("http", accepted, resolved), want: "http://a.example.com"},
+		"a listener https":               {route: listener("https", accepted, resolved), want: "https://a.example.com"},
+		"a listener public-https":        {route: listener("public-https", accepted, resolved), want: "https://a.example.com"},
 		"an Ingress, and a listener https that does not accept": {
 			ingress: ingress("a.example.com"), route: listener("https", notAccepted), want: "http://a.example.com",
 		},
@@ -314,10 +241,8 @@ func TestURLsAtAnotherSchemeAndPort(t *testing.T) {
 	}{
 		"derived":                       {Published{}, ingress("a.example.com"), "http://a.example.com"},
 		"a port":                        {Published{Port: 8080}, ingress("a.example.com"), "http://a.example.com:8080"},
-		"a port, with a certificate":    {Published{Port: 8443}, secure, "https://a.example.com:8443"},
 		"a load balancer with TLS":      {Published{Scheme: "https"}, ingress("a.example.com"), "https://a.example.com"},
 		"a scheme against certificates": {Published{Scheme: "http", Port: 80}, secure, "http://a.example.com"},
-		"the default port":              {Published{Scheme: "https", Port: 443}, ingress("a.example.com"), "https://a.example.com"},
 		"the default port of the other": {Published{Scheme: "http", Port: 443}, ingress("a.example.com"), "http://a.example.com:443"},
 	} {
 		if err := test.published.Validate(); err != nil {
@@ -327,8 +252,5 @@ func TestURLsAtAnotherSchemeAndPort(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: the URL is %s, want %s", name, got, test.want)
 		}
-	}
-	if got := urlOf(nil, Observation{Published: Published{Scheme: "https", Port: 8443}}); got != "" {
-		t.Errorf("without a host the URL is %s", got)
 	}
 }

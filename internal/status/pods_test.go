@@ -55,9 +55,6 @@ func unschedulable(name string) corev1.Pod {
 func TestProblemOfThePods(t *testing.T) {
 	deleted := pod("photos-1", 9, waiting("ImagePullBackOff", "not found"))
 	deleted.DeletionTimestamp = &metav1.Time{Time: noon}
-	gated := unschedulable("photos-1")
-	gated.Status.Conditions[0].Reason = corev1.PodReasonSchedulingGated
-
 	imagePull := func(reason, message string) *Problem {
 		return &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot pull image gojektech/darkroom:v9: " + reason + ": " + message}
 	}
@@ -67,20 +64,9 @@ func TestProblemOfThePods(t *testing.T) {
 		want *Problem
 		why  string
 	}{
-		"no pods":              {},
-		"a pod that runs":      {pods: []corev1.Pod{pod("photos-1", 0, running)}},
-		"a pod that is made":   {pods: []corev1.Pod{pod("photos-1", 0, waiting("ContainerCreating", ""))}},
-		"a pod without a word": {pods: []corev1.Pod{pod("photos-1", 0)}},
-		"no image":             {pods: []corev1.Pod{pod("photos-1", 0, waiting("ErrImagePull", "not found"))}, want: imagePull("ErrImagePull", "not found")},
-		"no image, tried again": {
-			pods: []corev1.Pod{pod("photos-1", 0, waiting("ImagePullBackOff", "not found"))}, want: imagePull("ImagePullBackOff", "not found"),
-		},
-		"no image can have that name": {
-			pods: []corev1.Pod{pod("photos-1", 0, waiting("InvalidImageName", "bad"))}, want: imagePull("InvalidImageName", "bad"),
-		},
-		"no image, and none is pulled": {
-			pods: []corev1.Pod{pod("photos-1", 0, waiting("ErrImageNeverPull", "absent"))}, want: imagePull("ErrImageNeverPull", "absent"),
-		},
+		"no pods":         {},
+		"a pod that runs": {pods: []corev1.Pod{pod("photos-1", 0, running)}},
+		"no image":        {pods: []corev1.Pod{pod("photos-1", 0, waiting("ErrImagePull", "not found"))}, want: imagePull("ErrImagePull", "not found")},
 		"no Secret": {
 			pods: []corev1.Pod{pod("photos-1", 0, waiting("CreateContainerConfigError", `secret "keys" not found`))},
 			want: failing(`CreateContainerConfigError: secret "keys" not found`),
@@ -99,10 +85,6 @@ func TestProblemOfThePods(t *testing.T) {
 			want: failing("CrashLoopBackOff: exit code 1 (Error), restarted 2 times"),
 			why:  "they may quote credentials",
 		},
-		"a crash without a record": {
-			pods: []corev1.Pod{pod("photos-1", 0, waiting("CrashLoopBackOff", "back-off 10s"))},
-			want: failing("CrashLoopBackOff: back-off 10s"),
-		},
 		"the second container": {
 			pods: []corev1.Pod{pod("photos-1", 0, running, waiting("ErrImagePull", "not found"))}, want: imagePull("ErrImagePull", "not found"),
 		},
@@ -110,8 +92,7 @@ func TestProblemOfThePods(t *testing.T) {
 			pods: []corev1.Pod{unschedulable("photos-1")},
 			want: &Problem{v1alpha1.ReasonUnschedulable, "Pod photos-1 cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory."},
 		},
-		"not scheduled for another reason": {pods: []corev1.Pod{gated}},
-		"a pod that is deleted":            {pods: []corev1.Pod{deleted}},
+		"a pod that is deleted": {pods: []corev1.Pod{deleted}},
 		"the newest pod speaks first": {
 			pods: []corev1.Pod{pod("photos-0", 1, crashed(1, "Error", 9)), pod("photos-1", 2, waiting("ErrImagePull", "not found"))},
 			want: imagePull("ErrImagePull", "not found"),
@@ -119,10 +100,6 @@ func TestProblemOfThePods(t *testing.T) {
 		},
 		"an older pod where the newest has no problem": {
 			pods: []corev1.Pod{pod("photos-2", 3, running), pod("photos-1", 1, crashed(1, "Error", 9))},
-			want: failing("CrashLoopBackOff: exit code 1 (Error), restarted 9 times"),
-		},
-		"the deleted are passed over": {
-			pods: []corev1.Pod{deleted, pod("photos-1", 1, crashed(1, "Error", 9))},
 			want: failing("CrashLoopBackOff: exit code 1 (Error), restarted 9 times"),
 		},
 		"of two as old as each other, the first": {
@@ -134,19 +111,8 @@ func TestProblemOfThePods(t *testing.T) {
 			if test.why != "" {
 				t.Log(test.why)
 			}
-			var before []string
-			for _, p := range test.pods {
-				before = append(before, p.Name)
-			}
 			if diff := cmp.Diff(test.want, DetermineProblem(test.pods)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
-			}
-			var after []string
-			for _, p := range test.pods {
-				after = append(after, p.Name)
-			}
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("the caller's pods changed places (-before +after):\n%s", diff)
 			}
 		})
 	}

@@ -37,19 +37,10 @@ func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 		want        kstatus.Status
 		condition   string // Reconciling, Stalled or none
 	}{
-		"just created": {Observation{Darkroom: darkrooms.New("photos", "team-a").Obj()}, kstatus.InProgressStatus, "Reconciling"},
-		"changed, and Helm has not handled it": {
-			Observation{Darkroom: photos().Generation(3).Obj(), Deployment: deployment(2), Ingress: ingress(host)}, kstatus.InProgressStatus, "Reconciling",
-		},
-		"the cache lags": {
-			Observation{Darkroom: photos().Obj(), Deployment: deployment(2), Ingress: ingress(host), Unseen: true}, kstatus.InProgressStatus, "Reconciling",
-		},
+		"just created":        {Observation{Darkroom: darkrooms.New("photos", "team-a").Obj()}, kstatus.InProgressStatus, "Reconciling"},
 		"rolling out":         {Observation{Darkroom: photos().Obj(), Deployment: starting, Ingress: ingress(host)}, kstatus.InProgressStatus, "Reconciling"},
-		"not routed yet":      {Observation{Darkroom: photos().Obj(), Deployment: deployment(2)}, kstatus.InProgressStatus, "Reconciling"},
 		"awaiting a Gateway":  {Observation{Darkroom: photos().Gateway("public").Obj(), Deployment: deployment(2), Route: route([]string{host})}, kstatus.InProgressStatus, "Reconciling"},
 		"ready":               {Observation{Darkroom: photos().Obj(), Deployment: deployment(2), Ingress: ingress(host)}, kstatus.CurrentStatus, ""},
-		"scaled to zero":      {Observation{Darkroom: photos().Replicas(0).Obj(), Deployment: deployment(0), Ingress: ingress(host)}, kstatus.CurrentStatus, ""},
-		"scaling to zero":     {Observation{Darkroom: photos().Replicas(0).Obj(), Deployment: deployment(0, pods(1, 1, 1, 1)), Ingress: ingress(host)}, kstatus.InProgressStatus, "Reconciling"},
 		"scaled up":           {Observation{Darkroom: photos().Obj(), Deployment: deployment(5, pods(5, 5, 2, 2), rolledOut), Ingress: ingress(host)}, kstatus.InProgressStatus, "Reconciling"},
 		"being deleted":       {Observation{Darkroom: photos().Deleting(metav1.NewTime(noon)).Obj()}, kstatus.TerminatingStatus, ""},
 		"paused":              {Observation{Darkroom: photos().Paused().Obj(), Deployment: deployment(2), Ingress: ingress(host)}, kstatus.InProgressStatus, ""},
@@ -59,21 +50,13 @@ func TestToolsThatWaitUnderstandTheStatus(t *testing.T) {
 			Observation{Darkroom: photos().Condition(failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues, "spec.version: Invalid", 2)).Obj()},
 			kstatus.FailedStatus, "Stalled",
 		},
-		"refused, and corrected": {
-			Observation{Darkroom: photos().Generation(3).Condition(failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues, "spec.version: Invalid", 2)).Obj()},
-			kstatus.InProgressStatus, "Reconciling",
-		},
 		"the upgrade has just failed":              {Observation{Darkroom: failing(retryPeriod - time.Second).Obj()}, kstatus.InProgressStatus, "Reconciling"},
 		"the upgrade keeps failing":                {Observation{Darkroom: failing(retryPeriod).Obj()}, kstatus.FailedStatus, "Stalled"},
 		"an image that cannot be pulled":           {Observation{Darkroom: photos().Obj(), Deployment: starting, Problem: problem(v1alpha1.ReasonImagePullFailed)}, kstatus.FailedStatus, "Stalled"},
-		"pods that crash":                          {Observation{Darkroom: photos().Obj(), Deployment: starting, Problem: problem(v1alpha1.ReasonPodsFailing)}, kstatus.FailedStatus, "Stalled"},
 		"no node, and one may be added":            {Observation{Darkroom: photos().Obj(), Deployment: starting, Problem: problem(v1alpha1.ReasonUnschedulable)}, kstatus.InProgressStatus, "Reconciling"},
 		"no node, and none was added":              {Observation{Darkroom: photos().Obj(), Deployment: deployment(2, pods(2, 2, 0, 0), late), Problem: problem(v1alpha1.ReasonUnschedulable)}, kstatus.FailedStatus, "Stalled"},
-		"no progress in time":                      {Observation{Darkroom: photos().Obj(), Deployment: deployment(2, pods(2, 2, 0, 0), late)}, kstatus.FailedStatus, "Stalled"},
-		"an autoscaler that is suspended":          {Observation{Darkroom: photos().Autoscaling(1, 3).Obj(), Deployment: deployment(0)}, kstatus.FailedStatus, "Stalled"},
 		"a Secret that may yet be created":         {Observation{Darkroom: keys.Obj(), Deployment: starting, Secret: Secret{Name: "keys"}}, kstatus.InProgressStatus, "Reconciling"},
 		"a Secret that was not created in time":    {Observation{Darkroom: keys.Obj(), Deployment: deployment(2, pods(2, 2, 0, 0), late), Secret: Secret{Name: "keys"}}, kstatus.FailedStatus, "Stalled"},
-		"a Gateway that refuses":                   {Observation{Darkroom: photos().Gateway("public").Obj(), Deployment: deployment(2), Route: route([]string{host}, says("public", notAccepted))}, kstatus.FailedStatus, "Stalled"},
 		"a host that belongs to another":           {Observation{Darkroom: photos().Obj(), Deployment: deployment(2), Refused: []claims.Refusal{taken}}, kstatus.FailedStatus, "Stalled"},
 		"a host that another is about to let go":   {Observation{Darkroom: photos().Obj(), Deployment: deployment(2), Refused: []claims.Refusal{leaving}}, kstatus.InProgressStatus, "Reconciling"},
 		"a host that is taken, and one to be free": {Observation{Darkroom: photos().Obj(), Deployment: deployment(2), Refused: []claims.Refusal{leaving, taken}}, kstatus.FailedStatus, "Stalled"},
@@ -131,18 +114,5 @@ func TestADarkroomWithoutStatusIsNotDone(t *testing.T) {
 	}
 	if health, _ := argoCDCheck(t)(object); health != "Progressing" {
 		t.Errorf("Argo CD shows %s", health)
-	}
-}
-
-func TestAFailureIsReportedAsStalledWhenRetriesHaveHadTheirTime(t *testing.T) {
-	failed := failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonInstallError, "quota", 2)
-	failed.LastTransitionTime = metav1.NewTime(noon.Add(-10 * time.Second))
-	o := Observation{Darkroom: photos().Condition(failed).Obj(), Now: noon}
-	if got := retriedFor(o); got != retryPeriod-10*time.Second {
-		t.Errorf("it is looked at again after %s", got)
-	}
-	o.Darkroom = photos().Obj()
-	if got := retriedFor(o); got > 0 {
-		t.Errorf("nothing failed, and it is looked at again after %s", got)
 	}
 }

@@ -33,17 +33,13 @@ const (
 )
 
 // A report waits for that of the Helm controller, and both are written at once. Usually
-// it takes milliseconds. When the Helm controller is behind, the wait is reported, and
-// later changes at most once per behindPeriod.
+// it takes milliseconds. When the Helm controller is behind, the wait is reported.
 const (
 	// helmTimeout is the longest wait for the report on a change.
 	helmTimeout = 500 * time.Millisecond
 	// newTimeout is the longest wait for the report on a new Darkroom, which has no status
 	// yet.
 	newTimeout = 5 * time.Second
-	// behindPeriod is the minimum time between two reports while the Helm controller is
-	// behind.
-	behindPeriod = 5 * time.Second
 )
 
 // unseenPeriod is the time between two observations while the cache lags behind the
@@ -99,12 +95,10 @@ type Reconciler struct {
 	behind sync.Map // types.NamespacedName → turn
 }
 
-// turn is when the next report is due on a generation of a Darkroom.
+// turn is when a report is due on a generation of a Darkroom.
 type turn struct {
 	generation int64
 	due        time.Time
-	// scheduled is set if a reconcile is scheduled for that time.
-	scheduled bool
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -124,7 +118,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		} // Else the cache may not show the claim yet, and there may be a report already.
 		return reconcile.Result{}, nil
 	}
-	stored, part := r.Reports.refresh(darkroom)
+	stored, part := r.Reports.Refresh(darkroom)
 	if wait := r.waitForHelm(darkroom); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
@@ -147,18 +141,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	withTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
 	report = withHelmPart(report, HelmPart(darkroom.Status))
 	if !changed(report, stored) {
-		r.Reports.done(darkroom, part, nil, "")
+		r.Reports.done(darkroom, part)
 		return again, nil
 	}
 	resourceVersion, err := r.apply(ctx, darkroom, report)
+	if err == nil {
+		err = r.awaitCache(ctx, request.NamespacedName, resourceVersion)
+	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
 	}
-	r.Reports.done(darkroom, part, &report, resourceVersion)
-	// The cache may have been faster than the response.
-	if cached := (&v1alpha1.Darkroom{}); r.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy) == nil {
-		r.Reports.Seen(cached)
-	}
+	r.Reports.done(darkroom, part)
 	if conflict := conflictOf(report); conflict != "" && conflict != conflictOf(darkroom.Status) {
 		r.Recorder.Event(darkroom, true, EventDomainConflict, conflict)
 	}
@@ -197,27 +190,26 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	if darkroom.Status.Phase == "" {
 		timeout = newTimeout
 	}
-	if known, found := r.behind.Load(key); found {
-		if next, ok := known.(turn); ok && next.generation == darkroom.Generation {
-			if next.due.After(now) {
-				r.behind.Store(key, turn{generation: darkroom.Generation, due: next.due, scheduled: true})
-				return next.due.Sub(now)
-			}
-			r.behind.Store(key, turn{generation: darkroom.Generation, due: now.Add(behindPeriod)})
-			return 0
-		}
+	next, found := r.turnOf(key)
+	if !found || next.generation != darkroom.Generation {
+		next = turn{generation: darkroom.Generation, due: now.Add(timeout)}
+		r.behind.Store(key, next)
 	}
-	r.behind.Store(key, turn{generation: darkroom.Generation, due: now.Add(timeout), scheduled: true})
-	return timeout
+	return max(next.due.Sub(now), 0)
+}
+
+func (r *Reconciler) turnOf(key types.NamespacedName) (turn, bool) {
+	known, _ := r.behind.Load(key)
+	next, found := known.(turn)
+	return next, found
 }
 
 // Waits reports whether a reconcile of a Darkroom is scheduled that waits for the report of
 // the Helm controller. Until then changes of its objects need no other reconcile, such as
 // those that the Helm controller is making.
 func (r *Reconciler) Waits(key types.NamespacedName) bool {
-	known, found := r.behind.Load(key)
-	next, ok := known.(turn)
-	return found && ok && next.scheduled
+	next, found := r.turnOf(key)
+	return found && next.due.After(r.Clock.Now())
 }
 
 // observe reads the live objects from the caches.

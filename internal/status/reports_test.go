@@ -1,7 +1,11 @@
 package status
 
 import (
+	"context"
+	"errors"
+	"strconv"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -51,102 +56,50 @@ func TestAReportWakesTheStatusController(t *testing.T) {
 	}
 }
 
-func TestAReportIsShownUntilItIsWritten(t *testing.T) {
+func TestAReportIsShownUntilTheCacheShowsIt(t *testing.T) {
 	reports := &Reports{}
 	reports.Report(cachedAs("1", ""), deployed("Installed"))
 	darkroom := cachedAs("1", "")
-	stored, part := reports.refresh(darkroom)
+	stored, part := reports.Refresh(darkroom)
 	if part == nil || reasonOf(stored) != "" || reasonOf(darkroom.Status) != "Installed" || darkroom.Status.Phase != v1alpha1.PhaseDeploying {
 		t.Fatalf("stored %+v, shown %+v", stored, darkroom.Status)
 	}
-	reports.done(darkroom, part, &darkroom.Status, "5")
-
-	stale := cachedAs("4", "")
-	if stored, part = reports.refresh(stale); part != nil || reasonOf(stored) != "Installed" {
-		t.Errorf("the cache does not show the write yet: stored %+v, report %+v", stored, part)
+	reports.Report(cachedAs("1", ""), deployed("Upgraded"))
+	reports.done(darkroom, part)
+	later := cachedAs("5", "Installed")
+	if _, part = reports.Refresh(later); part == nil || reasonOf(later.Status) != "Upgraded" {
+		t.Errorf("a report during the write is lost: shown %+v", later.Status)
 	}
-	fresh := cachedAs("5", "ChangedByAnother")
-	if stored, part = reports.refresh(fresh); part != nil || reasonOf(stored) != "ChangedByAnother" {
-		t.Errorf("the cache shows the write: stored %+v, report %+v", stored, part)
-	}
-	if len(reports.known) > 0 {
+	reports.done(later, part)
+	if _, part = reports.Refresh(later); part != nil || len(reports.known) > 0 {
 		t.Errorf("it is still remembered: %+v", reports.known)
 	}
-}
 
-// Without it, the status of each Darkroom would stay in memory.
-func TestAWrittenStatusIsForgottenWhenTheCacheShowsIt(t *testing.T) {
-	for name, test := range map[string]struct {
-		cached    *v1alpha1.Darkroom
-		forgotten bool
-	}{
-		"stale":  {cachedAs("4", ""), false},
-		"shown":  {cachedAs("5", ""), true},
-		"newer":  {cachedAs("6", ""), true},
-		"others": {darkrooms.New("photos", "team-b").Obj(), false},
-	} {
-		reports := &Reports{}
-		reports.done(cachedAs("1", ""), nil, &v1alpha1.DarkroomStatus{}, "5")
-		reports.Seen(test.cached)
-		if (len(reports.known) == 0) != test.forgotten {
-			t.Errorf("%s: remembered %+v", name, reports.known)
-		}
-	}
-	t.Run("but not a report", func(t *testing.T) {
-		reports := &Reports{}
-		reports.done(cachedAs("1", ""), nil, &v1alpha1.DarkroomStatus{}, "5")
-		reports.Report(cachedAs("1", ""), deployed("Installed"))
-		reports.Seen(cachedAs("5", ""))
-		if _, part := reports.refresh(cachedAs("5", "")); part == nil {
-			t.Error("the report is lost")
-		}
-	})
-	t.Run("and not remembered of a Darkroom that is gone", func(t *testing.T) {
-		reports := &Reports{}
-		reports.done(cachedAs("1", ""), nil, &v1alpha1.DarkroomStatus{}, "")
-		if len(reports.known) > 0 {
-			t.Errorf("remembered %+v", reports.known)
-		}
-	})
-}
-
-// Otherwise the second report would be taken for what is stored, and never be written.
-func TestAReportLikeTheStaleCacheIsWritten(t *testing.T) {
-	reports := &Reports{}
-	reports.Report(cachedAs("1", "A"), deployed("B"))
-	darkroom := cachedAs("1", "A")
-	_, part := reports.refresh(darkroom)
-	reports.done(darkroom, part, &darkroom.Status, "5")
-
-	reports.Report(cachedAs("1", "A"), deployed("A"))
-	stale := cachedAs("1", "A")
-	if stored, _ := reports.refresh(stale); !changed(stale.Status, stored) {
-		t.Error("it does not count as a change")
-	}
-}
-
-func TestAReportDuringAWriteIsNotLost(t *testing.T) {
-	reports := &Reports{}
-	reports.Report(cachedAs("1", ""), deployed("Installed"))
-	darkroom := cachedAs("1", "")
-	_, part := reports.refresh(darkroom)
-	reports.Report(cachedAs("1", ""), deployed("Upgraded"))
-	reports.done(darkroom, part, &darkroom.Status, "5")
-
-	now := cachedAs("5", "Installed")
-	if _, part := reports.refresh(now); part == nil || reasonOf(now.Status) != "Upgraded" {
-		t.Errorf("shown %+v", now.Status)
-	}
-}
-
-func TestAReportOnADeletedDarkroomOfTheNameIsDropped(t *testing.T) {
-	reports := &Reports{}
 	reports.Report(cachedAs("1", ""), deployed("Installed"))
 	recreated := cachedAs("9", "")
 	recreated.UID = "another"
-	if _, part := reports.refresh(recreated); part != nil || len(reports.known) > 0 {
-		t.Errorf("report %+v, remembered %+v", part, reports.known)
+	if _, part := reports.Refresh(recreated); part != nil || len(reports.known) > 0 {
+		t.Errorf("a report on a deleted Darkroom of the name: report %+v, remembered %+v", part, reports.known)
 	}
+}
+
+// Decisions depend on the status before, such as whether pods were lost.
+func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		stale := interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+			reads++
+			object.SetResourceVersion(strconv.Itoa(reads))
+			return nil
+		}}
+		reconciler := &Reconciler{Client: interceptor.NewClient(fake.NewClientBuilder().Build(), stale)}
+		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "5"); err != nil || reads != 5 {
+			t.Errorf("%d reads: %v", reads, err)
+		}
+		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "100000000"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a cache that does not follow: %v", err)
+		}
+	})
 }
 
 // A Darkroom that cannot be translated is reported before the cache shows its claim.
@@ -175,7 +128,7 @@ func TestAReportOnADarkroomIsKeptUntilTheCacheShowsTheClaim(t *testing.T) {
 		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(darkroom)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, part := reconciler.Reports.refresh(darkroom); (part != nil) != test.kept {
+		if _, part := reconciler.Reports.Refresh(darkroom); (part != nil) != test.kept {
 			t.Errorf("%s: the report is %+v", name, part)
 		}
 	}

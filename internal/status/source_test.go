@@ -115,22 +115,11 @@ func TestSourceReady(t *testing.T) {
 			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
 			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys."},
 		},
-		"too few probes to decide": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Waiting for the first image from the pods (/cat.jpg)."},
-		},
 		"an operator that was restarted knows what its predecessor found": {
 			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
 			before: &v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, Message: "served", ObservedGeneration: 2},
 			status: yes, reason: v1alpha1.ReasonImageServed, message: "served",
 			ready: allReady,
-		},
-		"but not of an earlier generation": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
-			before: &v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, ObservedGeneration: 1},
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Waiting for the first image from the pods (/cat.jpg)."},
 		},
 		"the Service leads elsewhere": {
 			darkroom: withProbe(photos()), deployment: deployment(2), probe: served, noService: true,
@@ -141,16 +130,6 @@ func TestSourceReady(t *testing.T) {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served,
 			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
 			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
-		},
-		"nor before the Deployment controller has looked": {
-			darkroom: withProbe(photos()), deployment: deployment(2, notObserved), probe: served,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
-		},
-		"no pod is ready": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 0, 0), failing), probe: served, lost: true,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonReplicasUnavailable, "0 of 2 pods are ready."},
 		},
 		"one pod of two is ready, and serves": {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 1, 1), failing), probe: served, lost: true,
@@ -165,18 +144,6 @@ func TestSourceReady(t *testing.T) {
 				"New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
 			},
 		},
-		"new pods do not serve the image within the deadline": {
-			darkroom:   withProbe(photos()),
-			deployment: deployment(2, pods(3, 1, 2, 2), deploymentSays(appsv1.DeploymentProgressing, "False", "ProgressDeadlineExceeded", "timed out")),
-			probe:      denied, starting: starting,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied, ""},
-		},
-		"new pods have not been asked often enough": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: pending, starting: starting,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Waiting for the first image from the pods (/cat.jpg).",
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
-		},
 		"new pods serve the image, and are not ready yet": {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served, starting: starting,
 			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
@@ -190,11 +157,6 @@ func TestSourceReady(t *testing.T) {
 				"The pods do not serve the image of spec.probe. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
 			},
 		},
-		"the image is not served, but the pod that was asked is gone": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: denied,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
-		},
 		"scaled to zero": {
 			darkroom:   withProbe(photos()).Spec(func(s *v1alpha1.DarkroomSpec) { s.Replicas = ptr.To[int32](0) }),
 			deployment: deployment(0), probe: denied,
@@ -205,22 +167,6 @@ func TestSourceReady(t *testing.T) {
 			darkroom: withProbe(photos()), deployment: deployment(2), probe: served, unseen: true,
 			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
 			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
-		},
-		"nothing is installed": {
-			darkroom: withProbe(darkrooms.New("photos", "team-a").Generation(2)), probe: pending,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhasePending, no, v1alpha1.ReasonPending, "Nothing is installed yet."},
-		},
-		"deleted": {
-			darkroom: withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment: deployment(2), probe: served,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhaseTerminating, no, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."},
-		},
-		"a failed upgrade counts more": {
-			darkroom:   withProbe(photos()).Condition(failure(v1alpha1.ConditionReleaseFailed, "UpgradeError", "no quota", 2)),
-			deployment: deployment(2), probe: denied,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			ready: verdict{v1alpha1.PhaseFailed, no, v1alpha1.ReasonReleaseFailed, "no quota"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,25 +60,19 @@ func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	}
 	deleted := func(pod *corev1.Pod) { pod.DeletionTimestamp = ptr.To(metav1.NewTime(noon)) }
-	withoutAddress := func(pod *corev1.Pod) { pod.Status.PodIP = "" }
-	ended := func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].State = corev1.ContainerState{} }
 	otherPort := func(pod *corev1.Pod) { pod.Spec.Containers[0].Ports[0].ContainerPort = 8080 }
-	notOwned := func(pod *corev1.Pod) { pod.OwnerReferences[0].Controller = nil }
 	for name, test := range map[string]struct {
 		pods []corev1.Pod
 		want probe.Pod
 		wait time.Duration
 	}{
-		"none":                        {nil, probe.Pod{}, 0},
-		"the longest":                 {[]corev1.Pod{waits("1", "new", 7), waits("2", "new", 60), waits("3", "new", 9)}, probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"}, 0},
-		"one that has just started":   {[]corev1.Pod{waits("1", "new", 2)}, probe.Pod{}, 3 * time.Second},
-		"at another port":             {[]corev1.Pod{waits("1", "new", 7, otherPort)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "8080"}, 0},
-		"all are ready":               {[]corev1.Pod{waits("1", "new", 7, ready)}, probe.Pod{}, 0},
-		"being deleted":               {[]corev1.Pod{waits("1", "new", 7, deleted)}, probe.Pod{}, 0},
-		"without an address":          {[]corev1.Pod{waits("1", "new", 7, withoutAddress)}, probe.Pod{}, 0},
-		"not running":                 {[]corev1.Pod{waits("1", "new", 7, ended)}, probe.Pod{}, 0},
-		"of the previous template":    {[]corev1.Pod{waits("1", "old", 7)}, probe.Pod{}, 0},
-		"that only refers to the set": {[]corev1.Pod{waits("1", "new", 7, notOwned)}, probe.Pod{}, 0},
+		"none":                      {nil, probe.Pod{}, 0},
+		"the longest":               {[]corev1.Pod{waits("1", "new", 7), waits("2", "new", 60), waits("3", "new", 9)}, probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"}, 0},
+		"one that has just started": {[]corev1.Pod{waits("1", "new", 2)}, probe.Pod{}, 3 * time.Second},
+		"at another port":           {[]corev1.Pod{waits("1", "new", 7, otherPort)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "8080"}, 0},
+		"all are ready":             {[]corev1.Pod{waits("1", "new", 7, ready)}, probe.Pod{}, 0},
+		"being deleted":             {[]corev1.Pod{waits("1", "new", 7, deleted)}, probe.Pod{}, 0},
+		"of the previous template":  {[]corev1.Pod{waits("1", "old", 7)}, probe.Pod{}, 0},
 	} {
 		pod, wait := startingPod(notReady(test.pods), "new", noon)
 		if diff := cmp.Diff(test.want, pod); diff != "" || wait != test.wait {
