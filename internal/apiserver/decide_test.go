@@ -78,6 +78,10 @@ func TestWhoGetsAHost(t *testing.T) {
 	}
 	leaving := made("c", 100, "cats")
 	leaving.DeletionTimestamp = &metav1.Time{}
+	of := func(installation string, darkroom *v1alpha1.Darkroom) *v1alpha1.Darkroom {
+		darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation}
+		return darkroom
+	}
 	for name, c := range map[string]struct {
 		before *v1alpha1.Darkroom
 		others []*v1alpha1.Darkroom
@@ -93,8 +97,14 @@ func TestWhoGetsAHost(t *testing.T) {
 		"of one age the name decides":      {made("b", 5), []*v1alpha1.Darkroom{made("a", 5, "cats")}, hostTaken},
 		"the oldest of several decides":    {made("b", 5), []*v1alpha1.Darkroom{made("a", 4, "cats"), made("c", 6, "cats")}, hostTaken},
 		"one that is deleted has no claim": {nil, []*v1alpha1.Darkroom{leaving}, hostFree},
+		"another installation's host":      {of("a", made("b", 5, "cats")), []*v1alpha1.Darkroom{of("b", made("c", 6, "cats"))}, hostOwn},
+		"the own installation's host":      {of("a", made("b", 5, "cats")), []*v1alpha1.Darkroom{of("a", made("c", 6, "cats"))}, hostTaken},
+		"nobody has handled the other yet": {of("a", made("b", 5, "cats")), []*v1alpha1.Darkroom{made("c", 6, "cats")}, hostTaken},
 	} {
 		wanted := made("b", 0, "cats")
+		if c.before != nil {
+			wanted.Annotations = c.before.Annotations
+		}
 		rival := oldestRivals(wanted, append(c.others, made("b", 5, "cats")))["cats"]
 		if got := hostState(c.before, rival, "cats"); got != c.want {
 			t.Errorf("%s: the host is %s, want %s", name, got, c.want)

@@ -182,7 +182,7 @@ func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[strin
 	asked := sets.New(wanted.Spec.SubDomains...)
 	out := map[string]*v1alpha1.Darkroom{}
 	for _, other := range all {
-		if journal.KeyOf(other) == journal.KeyOf(wanted) || other.DeletionTimestamp != nil {
+		if journal.KeyOf(other) == journal.KeyOf(wanted) || other.DeletionTimestamp != nil || !sameInstallation(other, wanted) {
 			continue
 		}
 		for _, subDomain := range other.Spec.SubDomains {
@@ -192,6 +192,12 @@ func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[strin
 		}
 	}
 	return out
+}
+
+// sameInstallation reports whether one operator may handle two Darkrooms. Others have other hosts.
+func sameInstallation(a, b *v1alpha1.Darkroom) bool {
+	of, other := a.Annotations[v1alpha1.AnnotationInstallation], b.Annotations[v1alpha1.AnnotationInstallation]
+	return of == "" || other == "" || of == other
 }
 
 // hostState decides who gets a host, by the same order of claims as the operator. A new
