@@ -190,31 +190,27 @@ func (j *Journal) Position(id string) (uint64, bool) {
 // Await waits until the journal has a Darkroom at a resource version or later, so that
 // reads reflect the caller's own writes. It ends with the context.
 func (j *Journal) Await(ctx context.Context, key types.NamespacedName, version string) {
-	for {
-		j.mu.Lock()
-		seen, more := j.state[key], j.wake
-		j.mu.Unlock()
-		if seen != nil {
-			if order, err := resourceversion.CompareResourceVersion(seen.ResourceVersion, version); err != nil || order >= 0 {
-				return
-			}
+	j.await(ctx, key, func(seen *v1alpha1.Darkroom) bool {
+		if seen == nil {
+			return false
 		}
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return
-		}
-	}
+		order, err := resourceversion.CompareResourceVersion(seen.ResourceVersion, version)
+		return err != nil || order >= 0
+	})
 }
 
 // AwaitGone waits until the journal no longer has a Darkroom with a UID. It ends with the
 // context.
 func (j *Journal) AwaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
+	j.await(ctx, key, func(seen *v1alpha1.Darkroom) bool { return seen == nil || seen.UID != uid })
+}
+
+func (j *Journal) await(ctx context.Context, key types.NamespacedName, done func(seen *v1alpha1.Darkroom) bool) {
 	for {
 		j.mu.Lock()
 		seen, more := j.state[key], j.wake
 		j.mu.Unlock()
-		if seen == nil || seen.UID != uid {
+		if done(seen) {
 			return
 		}
 		select {
