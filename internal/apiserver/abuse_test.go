@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -184,60 +183,6 @@ func TestListOfSomeoneWithoutBudget(t *testing.T) {
 		t.Fatal("the list is whole")
 	}
 	s.limited(caller.token, "GET", "/darkrooms?continue="+first.Continue)
-}
-
-// forged is a token that claims an issuer, with an invalid signature.
-func forged(issuer string, n int) string {
-	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"iss":%q,"sub":"%d"}`, issuer, n)) + "." + part("signature")
-}
-
-// TestJunkDoesNotLockOutOthers holds that a good token that is new here gets through
-// while others at the same address try bad ones, and that those cost little.
-func TestJunkDoesNotLockOutOthers(t *testing.T) {
-	t.Parallel()
-	const callers, burst = 20, 5
-	var reviews atomic.Int64
-	namespace := newNamespace(t)
-	s := start(t, counting("tokenreviews", &reviews), func(o *apiserver.Options) { o.SignInBurst = burst })
-	for name, junk := range map[string]func(int) string{
-		"made up": func(n int) string { return fmt.Sprint("junk", n) },
-		"forged":  func(n int) string { return forged("https://kubernetes.default.svc.cluster.local", n) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := s.on(t)
-			fresh := newUser(t, namespace, "fresh-"+strings.ReplaceAll(name, " ", "-")).token
-			reviews.Store(0)
-			began := time.Now()
-			ctx, stop := context.WithCancel(t.Context())
-			var sent atomic.Int64
-			var trying sync.WaitGroup
-			for range callers {
-				trying.Go(func() {
-					for ctx.Err() == nil {
-						if answer, err := s.send(ctx, junk(int(sent.Add(1))), http.MethodGet, "/session", nil); err == nil {
-							answer.Body.Close()
-						}
-					}
-				})
-			}
-			eventually(t, "junk is underway", func() error {
-				if n := sent.Load(); n < 2*callers {
-					return fmt.Errorf("%d are sent", n)
-				}
-				return nil
-			})
-			s.want(http.StatusOK, fresh, "GET", "/session", "")
-			stop()
-			trying.Wait()
-			// The attempts of the address, in each of its two classes, the slow ones of all,
-			// and the good token.
-			most := 2*burst + 10 + int(time.Since(began).Seconds()+1)*(10+2) + 1
-			if n := int(reviews.Load()); n > most {
-				t.Errorf("%d tokens cost %d reviews, want at most %d", sent.Load(), n, most)
-			}
-		})
-	}
 }
 
 func TestSelectorsAreBounded(t *testing.T) {

@@ -286,13 +286,3 @@ func TestStreamHasHeartbeatsUntilTheServerStops(t *testing.T) {
 	s.stop()
 	f.rest(t)
 }
-
-func TestStreamsOfOneCallerAreLimited(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	token := newUser(t, newNamespace(t), "greedy").token
-	for range 16 {
-		s.follow(token, "/events/stream").until(t, "synced")
-	}
-	s.limited(token, "GET", "/events/stream")
-}
