@@ -1,15 +1,18 @@
 package limit
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Shares limits concurrency: it divides a number of places among callers, so that none of
 // them can take all.
 type Shares struct {
-	places  chan struct{}
+	places  *semaphore.Weighted
 	each    int
 	queue   int
 	timeout time.Duration
@@ -20,7 +23,7 @@ type Shares struct {
 
 // share is the share of one caller.
 type share struct {
-	places chan struct{}
+	places *semaphore.Weighted
 	// inside counts the requests that have or wait for a place.
 	inside int
 }
@@ -28,7 +31,7 @@ type share struct {
 // NewShares returns shares of all places. A caller gets at most each places, and may have
 // queue more requests that wait for at most timeout.
 func NewShares(all, each, queue int, timeout time.Duration) *Shares {
-	return &Shares{places: make(chan struct{}, all), each: each, queue: queue, timeout: timeout, callers: map[string]*share{}}
+	return &Shares{places: semaphore.NewWeighted(int64(all)), each: each, queue: queue, timeout: timeout, callers: map[string]*share{}}
 }
 
 // Enter waits for a place; leave releases it. The error is a problem, or that of the
@@ -43,38 +46,28 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	for i, places := range []chan struct{}{own.places, s.places} {
-		if err := enter(waiting, places); err != nil {
-			if i > 0 {
-				<-own.places
-			}
-			s.part(who, own)
-			if ctx.Err() == nil {
-				err = exceeded(time.Second)
-			}
-			return nil, err
-		}
+	if err := enter(waiting, own.places); err != nil {
+		s.part(who, own)
+		return nil, cmp.Or(ctx.Err(), exceeded(time.Second))
+	}
+	if err := enter(waiting, s.places); err != nil {
+		own.places.Release(1)
+		s.part(who, own)
+		return nil, cmp.Or(ctx.Err(), exceeded(time.Second))
 	}
 	return sync.OnceFunc(func() {
-		<-s.places
-		<-own.places
+		s.places.Release(1)
+		own.places.Release(1)
 		s.part(who, own)
 	}), nil
 }
 
 // enter prefers a free place to a deadline that has passed.
-func enter(ctx context.Context, places chan struct{}) error {
-	select {
-	case places <- struct{}{}:
+func enter(ctx context.Context, places *semaphore.Weighted) error {
+	if places.TryAcquire(1) {
 		return nil
-	default:
 	}
-	select {
-	case places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return places.Acquire(ctx, 1)
 }
 
 func (s *Shares) join(who string) (*share, error) {
@@ -82,7 +75,7 @@ func (s *Shares) join(who string) (*share, error) {
 	defer s.mu.Unlock()
 	own, found := s.callers[who]
 	if !found {
-		own = &share{places: make(chan struct{}, s.each)}
+		own = &share{places: semaphore.NewWeighted(int64(s.each))}
 		s.callers[who] = own
 	}
 	if own.inside >= s.each+s.queue {
