@@ -121,17 +121,6 @@ func (b *browser) want(status int, method, path, body string) answer {
 	return got
 }
 
-// becomes repeats do until it has a status.
-func (b *browser) becomes(status int, method, path, body string) {
-	b.t.Helper()
-	eventually(b.t, fmt.Sprintf("%s %s answers %d", method, path, status), func() error {
-		if got := b.do(method, path, body); got.status != status {
-			return fmt.Errorf("answers %s", got)
-		}
-		return nil
-	})
-}
-
 // begin begins a sign-in as a user, and returns the path that the issuer sends the browser
 // back to.
 func (b *browser) begin(user, returnPath string) string {
@@ -220,7 +209,7 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	if !strings.HasPrefix(who.SignOutURL, idp.URL) || strings.Contains(who.SignOutURL, "token") {
 		t.Errorf("sign out at %q", who.SignOutURL)
 	}
-	b.becomes(http.StatusCreated, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
+	s.becomes(http.StatusCreated, "", "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"), "Cookie", b.cookies())
 	b.want(http.StatusCreated, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	b.want(http.StatusOK, "GET", path(namespace, "photos"), "")
 	b.want(http.StatusForbidden, "POST", "/darkrooms", webFolder("default", "photos"))
@@ -374,7 +363,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 	if who.Username != "sso:ivy@example.com" || !slices.Equal(who.Groups, []string{"sso:photographers", "system:authenticated"}) || who.Auth != auth.OIDC {
 		t.Errorf("I am %+v", who)
 	}
-	b.becomes(http.StatusCreated, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
+	s.becomes(http.StatusCreated, "", "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"), "Cookie", b.cookies())
 	b.want(http.StatusCreated, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	b.want(http.StatusOK, "GET", "/darkrooms?namespace="+namespace, "")
 	// Only the impersonated rights count, not those of the server and not those of system:masters.
@@ -484,7 +473,7 @@ func TestStreamEndsWithTheSession(t *testing.T) {
 	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "sso:photographers"}, canEdit)
 	b := newBrowser(t, s)
 	b.signIn("stella")
-	b.becomes(http.StatusOK, "GET", "/darkrooms?namespace="+namespace, "")
+	s.becomes(http.StatusOK, "", "GET", "/darkrooms?namespace="+namespace, "", "Cookie", b.cookies())
 	watching := s.follow("", "/events/stream?namespace="+namespace, "Cookie", b.cookies())
 	watching.until(t, "synced")
 	b.want(http.StatusNoContent, "DELETE", "/session", "")
@@ -531,8 +520,7 @@ func TestIssuerThatIsDown(t *testing.T) {
 func TestCallbacksThatFailAreLimited(t *testing.T) {
 	t.Parallel()
 	s := start(t, newSettings(t).use(t), func(o *apiserver.Options) { o.SignInBurst = 3 })
-	b := newBrowser(t, s)
-	b.becomes(http.StatusTooManyRequests, "GET", "/auth/callback?state=x&code=y", "")
+	s.becomes(http.StatusTooManyRequests, "", "GET", "/auth/callback?state=x&code=y", "")
 }
 
 func TestTokensOfASessionStayInTheCookie(t *testing.T) {
