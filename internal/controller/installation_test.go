@@ -42,7 +42,6 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	create(t, darkroom)
 	eventually(t, "the release", installed(namespace, "photos"))
 	eventually(t, "rest", quiet(first))
-	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 
 	second := startOperator(t, namespace, as("second", "second.example.com"))
 	eventuallyEvent(t, namespace, controller.EventOtherInstallation)
@@ -59,6 +58,7 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	}
 
 	t.Run("and can be moved to another", func(t *testing.T) {
+		deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationInstallation] = "second" })
 		eventuallyStatus(t, darkroom, "the host of the second installation", func(status v1alpha1.DarkroomStatus) error {
 			if fmt.Sprint(status.Domains) != "[photos.second.example.com]" {
@@ -67,8 +67,8 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 			return nil
 		})
 		eventually(t, "rest", func(ctx context.Context) error { return errors.Join(quiet(first)(ctx), quiet(second)(ctx)) })
-		if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.UID != deployment.UID {
-			t.Error("the Deployment was replaced")
+		if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.UID != deployment.UID || now.Generation != deployment.Generation {
+			t.Errorf("pods do not stay: the Deployment was %+v and is %+v", deployment.Spec, now.Spec)
 		}
 	})
 	t.Run("which deletes it", func(t *testing.T) {

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/operator-framework/api/pkg/manifests"
-	"github.com/operator-framework/api/pkg/validation"
-	interfaces "github.com/operator-framework/api/pkg/validation/interfaces"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -21,36 +19,18 @@ import (
 // repository is the folder of the repository.
 const repository = "../.."
 
-func TestTheBundleHasNothingToComplainOf(t *testing.T) {
-	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
+// loadBundle loads the bundle in a folder. `make bundle-validate` validates bundle/.
+func loadBundle(t *testing.T, folder string) *manifests.Bundle {
+	t.Helper()
+	bundle, err := manifests.GetBundleFromDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := bundle.ObjectsToValidate()
-	for _, object := range bundle.Objects {
-		objects = append(objects, object)
-	}
-	// All but the one that pulls the images to see what they are built for.
-	validators := slices.Concat(validation.DefaultBundleValidators, interfaces.Validators{
-		validation.OperatorHubV2Validator, validation.StandardCapabilitiesValidator, validation.StandardCategoriesValidator,
-		validation.AlphaDeprecatedAPIsValidator, validation.GoodPracticesValidator, validation.ObjectValidator, validation.OperatorGroupValidator,
-	})
-	for _, result := range validators.Validate(objects...) {
-		for _, complaint := range append(result.Errors, result.Warnings...) {
-			// Names like stable-v1 are for releases that promise something.
-			if strings.Contains(complaint.Detail, `channel(s) ["alpha"]`) {
-				continue
-			}
-			t.Errorf("%s: %s: %s", result.Name, complaint.Type, complaint.Detail)
-		}
-	}
+	return bundle
 }
 
 func TestTheBundleSupportsAllInstallModes(t *testing.T) {
-	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundle := loadBundle(t, repository+"/bundle")
 	if len(bundle.CSV.Spec.InstallModes) != 4 {
 		t.Errorf("it knows %d install modes", len(bundle.CSV.Spec.InstallModes))
 	}
@@ -61,37 +41,23 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 	}
 }
 
+// pageRoles are the ClusterRoles of the bundle; of the other roles for users OLM has equivalents.
+// OLM v0 does not delete them. Their names are not those of the chart, which would refuse to be
+// installed beside the bundle.
+var pageRoles = []string{"darkroom-page-editor", "darkroom-page-viewer", "darkroom-secret-creator"}
+
 // Neither OLM v0 nor v1 installs a bundle with a kind that the cluster does not serve, such as
 // ServiceMonitor, and neither can skip an object. OLM v1.2 also refuses
 // NetworkPolicy. See docs/platforms.md.
 func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
-	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range bundle.Objects {
+	var roles []string
+	for _, object := range loadBundle(t, repository+"/bundle").Objects {
 		switch object.GetKind() {
-		case "ClusterServiceVersion", "CustomResourceDefinition", "ClusterRole", "ConfigMap", "Service", "PodDisruptionBudget":
+		case "ClusterServiceVersion", "CustomResourceDefinition", "ConfigMap", "Service", "PodDisruptionBudget":
+		case "ClusterRole":
+			roles = append(roles, object.GetName())
 		default:
 			t.Errorf("it has the %s %s", object.GetKind(), object.GetName())
-		}
-	}
-}
-
-// pageRoles are the ClusterRoles of the bundle. OLM v0 does not delete them. Their names are
-// not those of the chart, which would refuse to be installed beside the bundle.
-var pageRoles = []string{"darkroom-page-editor", "darkroom-page-viewer", "darkroom-secret-creator"}
-
-// OLM has equivalents of the other roles for users.
-func TestTheBundleHasTheRolesForUsersOfThePage(t *testing.T) {
-	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var roles []string
-	for _, object := range bundle.Objects {
-		if object.GetKind() == "ClusterRole" {
-			roles = append(roles, object.GetName())
 		}
 	}
 	slices.Sort(roles)
@@ -108,10 +74,7 @@ func TestTheBundleSaysWhetherItIsDisconnected(t *testing.T) {
 // exactly if all images in it are given by digest, and that it lists them for mirrors.
 func saysWhetherItIsDisconnected(t *testing.T, folder string, want bool) {
 	t.Helper()
-	bundle, err := manifests.GetBundleFromDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundle := loadBundle(t, folder)
 	related := map[string]bool{}
 	for _, image := range bundle.CSV.Spec.RelatedImages {
 		related[image.Image] = true
@@ -146,10 +109,7 @@ func saysWhetherItIsDisconnected(t *testing.T, folder string, want bool) {
 
 // A rolling restart of nodes must leave one pod of each program.
 func TestTheBundleRunsTwoPodsOfEachProgram(t *testing.T) {
-	bundle, err := manifests.GetBundleFromDir(repository + "/bundle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bundle := loadBundle(t, repository+"/bundle")
 	budgets := map[string]policyv1.PodDisruptionBudgetSpec{}
 	for _, object := range bundle.Objects {
 		if object.GetKind() == "PodDisruptionBudget" {

@@ -1,42 +1,44 @@
 package olm
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/operator-framework/api/pkg/manifests"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-helpers/auth/rbac/validation"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // TestTheInstallerMayGrantWhatTheBundleAsksFor: users can grant only permissions that they
 // have, so config/olmv1 must keep up with those of the operator.
 func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
-	var has []rbacv1.PolicyRule
-	for _, role := range clusterRoles(t, filepath.Join(repository, "config", "olmv1", "installer.yaml")) {
-		has = append(has, role.Rules...)
-	}
-	bundle, err := manifests.GetBundleFromDir(filepath.Join(repository, "bundle"))
+	text, err := os.ReadFile(filepath.Join(repository, "config", "olmv1", "installer.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	objects, err := manifests.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var has []rbacv1.PolicyRule
+	for _, object := range objects {
+		if object.GetKind() == "ClusterRole" {
+			has = append(has, rulesOf(t, object)...)
+		}
+	}
+	bundle := loadBundle(t, repository+"/bundle")
 	var needs []rbacv1.PolicyRule
 	install := bundle.CSV.Spec.InstallStrategy.StrategySpec
 	for _, permission := range append(install.Permissions, install.ClusterPermissions...) {
 		needs = append(needs, permission.Rules...)
 	}
-	files, err := filepath.Glob(filepath.Join(repository, "bundle", "manifests", "*clusterrole.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		for _, role := range clusterRoles(t, file) {
-			needs = append(needs, role.Rules...)
+	for _, object := range bundle.Objects {
+		if object.GetKind() == "ClusterRole" {
+			needs = append(needs, rulesOf(t, object)...)
 		}
 	}
 	if covered, missing := validation.Covers(has, needs); !covered {
@@ -53,24 +55,11 @@ func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
 	}
 }
 
-func clusterRoles(t *testing.T, file string) []rbacv1.ClusterRole {
+func rulesOf(t *testing.T, object *unstructured.Unstructured) []rbacv1.PolicyRule {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
+	role := &rbacv1.ClusterRole{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
 		t.Fatal(err)
 	}
-	var roles []rbacv1.ClusterRole
-	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
-		var role rbacv1.ClusterRole
-		err := decoder.Decode(&role)
-		if errors.Is(err, io.EOF) {
-			return roles
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if role.Kind == "ClusterRole" {
-			roles = append(roles, role)
-		}
-	}
+	return role.Rules
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -75,31 +74,4 @@ func releaseOf(object *unstructured.Unstructured) string {
 		return namespace + "-" + object.GetName()
 	}
 	return object.GetName()
-}
-
-// TestGitOpsPagesNameWhatTheCRDHas is about the health check of Flux and the differences that
-// Argo CD ignores.
-func TestGitOpsPagesNameWhatTheCRDHas(t *testing.T) {
-	crd := convert[apiextensionsv1.CustomResourceDefinition](t, kustomizeBuild(t, "crd")[0])
-	version := crd.Spec.Versions[0]
-
-	checks, _, _ := unstructured.NestedSlice(gitOpsObject(t, "flux.md", "Kustomization", "darkrooms").Object, "spec", "healthChecks")
-	if len(checks) != 1 {
-		t.Fatalf("health checks: %v", checks)
-	}
-	check, _ := checks[0].(map[string]any)
-	if check["apiVersion"] != crd.Spec.Group+"/"+version.Name || check["kind"] != crd.Spec.Names.Kind {
-		t.Errorf("Flux is told to check %v", check)
-	}
-
-	ignored, _, _ := unstructured.NestedSlice(gitOpsObject(t, "argo-cd.md", "Application", "darkrooms").Object, "spec", "ignoreDifferences")
-	if len(ignored) != 1 {
-		t.Fatalf("ignored differences: %v", ignored)
-	}
-	difference, _ := ignored[0].(map[string]any)
-	pointers, _, _ := unstructured.NestedStringSlice(difference, "jsonPointers")
-	replicas := strings.ReplaceAll(version.Subresources.Scale.SpecReplicasPath, ".", "/")
-	if difference["group"] != crd.Spec.Group || difference["kind"] != crd.Spec.Names.Kind || !slices.Equal(pointers, []string{replicas}) {
-		t.Errorf("Argo CD is told to ignore %v, want %s", difference, replicas)
-	}
 }

@@ -1,29 +1,29 @@
 package install
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// overlays are config/default, all folders of config/overlays, and all other parts combined.
+// overlays are config/default, monitoring, all folders of config/overlays, and all other parts
+// combined.
 func overlays(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(repository, "config", "overlays"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []string{"default", "base+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
+	all := []string{"default", "monitoring", "base+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
 	for _, entry := range entries {
 		all = append(all, filepath.Join("overlays", entry.Name()))
 	}
@@ -35,6 +35,9 @@ func TestEveryOverlayIsAcceptedByAnAPIServer(t *testing.T) {
 	for _, overlay := range overlays(t) {
 		t.Run(overlay, func(t *testing.T) {
 			for _, object := range kustomizeBuild(t, overlay) {
+				if overlay == "monitoring" {
+					object.SetNamespace("default") // a user names it
+				}
 				if err := apply(t.Context(), kube, object); err != nil {
 					t.Error(err)
 				}
@@ -97,40 +100,49 @@ func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
 	}
 }
 
-func TestInlineKeysAreWarnedOf(t *testing.T) {
-	kube, _ := connect(t)
-	for _, object := range kustomizeBuild(t, "base+admission") {
-		if err := apply(t.Context(), kube, object); err != nil {
+// The namespace of an operator that OLM installs is known only when monitoring is applied.
+func TestEveryServiceOfTheBundleIsMonitoredInItsNamespace(t *testing.T) {
+	monitors := slices.DeleteFunc(kustomizeBuild(t, "monitoring"), func(o *unstructured.Unstructured) bool { return o.GetKind() != "ServiceMonitor" })
+	files, err := filepath.Glob(filepath.Join(repository, "bundle", "manifests", "*_service.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the bundle has %d Services (%v)", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	inline, reference := sample(t, "darkroom-s3-inline.yaml"), sample(t, "darkroom-s3-secretref.yaml")
-	// The API server learns of policies and definitions a moment later.
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		kube, said := connect(t)
-		err := kube.Create(ctx, inline.DeepCopy(), client.DryRunAll)
-		return err == nil && slices.ContainsFunc(said.all(), func(text string) bool {
-			return strings.Contains(text, "source.credentialsSecretRef") && !strings.Contains(text, "not-a-real-key")
-		}), nil
-	})
-	if err != nil {
-		t.Fatalf("inline keys cause no warning: %v", err)
-	}
-	kube, said := connect(t)
-	if err := kube.Create(t.Context(), reference, client.DryRunAll); err != nil || len(said.all()) > 0 {
-		t.Errorf("a reference is answered by %v and the warnings %q", err, said.all())
+		service := convert[corev1.Service](t, decode(t, text)[0])
+		if !slices.ContainsFunc(monitors, func(monitor *unstructured.Unstructured) bool {
+			return monitor.GetNamespace() == "" && scrapes(t, monitor, &service)
+		}) {
+			t.Errorf("no ServiceMonitor scrapes %s", service.Name)
+		}
 	}
 }
 
-func sample(t *testing.T, name string) *unstructured.Unstructured {
+// scrapes reports whether a ServiceMonitor selects a Service, and has only endpoints that are
+// ports of it.
+func scrapes(t *testing.T, monitor *unstructured.Unstructured, service *corev1.Service) bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, "config", "samples", name))
+	spec := convert[struct {
+		Spec struct {
+			Selector  metav1.LabelSelector `json:"selector"`
+			Endpoints []struct {
+				Port string `json:"port"`
+			} `json:"endpoints"`
+		} `json:"spec"`
+	}](t, monitor).Spec
+	selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
 	if err != nil {
 		t.Fatal(err)
 	}
-	object := decode(t, text)[0]
-	object.SetNamespace("default")
-	return object
+	for _, endpoint := range spec.Endpoints {
+		if !slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool { return port.Name == endpoint.Port }) {
+			return false
+		}
+	}
+	return len(spec.Endpoints) > 0 && selector.Matches(labels.Set(service.Labels))
 }
 
 func convert[T any](t *testing.T, object *unstructured.Unstructured) T {

@@ -1,17 +1,14 @@
 package install
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 )
 
 // TestThePolicyLetsProbesReachThePodsOfDarkrooms compares the egress policy of the
@@ -26,16 +23,7 @@ func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chart, err := charts.Darkroom()
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"}}
-	toRender, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "photos", Namespace: "team-a"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := engine.Render(chart, toRender)
+	files, err := renderHelm3(t, filepath.Join(repository, "helm-charts", "darkroom"), "photos", parse(t, "source: {type: WebFolder, baseUrl: 'https://example.com'}"))
 	if err != nil {
 		t.Fatal(err)
 	}

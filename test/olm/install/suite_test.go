@@ -14,9 +14,11 @@ import (
 	"sync"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
@@ -90,9 +92,32 @@ func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	return objects
 }
 
-// apiServer is one API server for all tests, started by the first that needs it.
+// apiServer is one API server for all tests, started by the first that needs it. It has
+// substitutes for the CRDs of the Prometheus Operator and cert-manager, which accept what the real
+// ones accept, and more.
 var apiServer = sync.OnceValues(func() (administrator *rest.Config, err error) {
-	administrator, stopAPIServer, err = controlplane.Start(foreignDefinitions()...)
+	var foreign []*apiextensionsv1.CustomResourceDefinition
+	for _, kind := range []struct{ group, plural, kind string }{
+		{"monitoring.coreos.com", "servicemonitors", "ServiceMonitor"},
+		{"monitoring.coreos.com", "prometheusrules", "PrometheusRule"},
+		{"cert-manager.io", "issuers", "Issuer"},
+		{"cert-manager.io", "certificates", "Certificate"},
+	} {
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		err := yaml.Unmarshal(fmt.Appendf(nil, `
+metadata: {name: %[1]s.%[2]s}
+spec:
+  group: %[2]s
+  scope: Namespaced
+  names: {kind: %[3]s, plural: %[1]s}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`, kind.plural, kind.group, kind.kind), definition)
+		if err != nil {
+			return nil, err
+		}
+		foreign = append(foreign, definition)
+	}
+	administrator, stopAPIServer, err = controlplane.Start(foreign...)
 	return administrator, err
 })
 
