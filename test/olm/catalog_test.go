@@ -16,11 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/yaml"
 
 	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 const (
@@ -41,16 +43,6 @@ func bundleOf(version string) string {
 	return filepath.Join(previousSource(), "bundle")
 }
 
-// renderBundle writes a bundle into a catalog, all its manifests within: then the
-// lifecycle manager needs no image of it. The file is opm's.
-func renderBundle(ctx context.Context, bundle, catalog, name string) error {
-	text, err := run(ctx, filepath.Join(binaries, "k8s", "opm"), "render", bundle, "--output", "yaml")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(catalog, name), text, 0o644)
-}
-
 // catalogOf makes a catalog of releases: the channels of catalog/, and a file by render for
 // each release in them. One that catalog/ does not know, because it was never released, is
 // in no catalog with others: users who tried it get to the release by its skipRange.
@@ -64,7 +56,10 @@ func catalogOf(t *testing.T, render func(bundle, folder, version string) error, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := catalogFolder(t)
+	folder := filepath.Join(t.TempDir(), packageName)
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	var channels []byte
 	for _, document := range documents {
 		if document.Object["schema"] == "olm.channel" {
@@ -85,9 +80,7 @@ func catalogOf(t *testing.T, render func(bundle, folder, version string) error, 
 	if err := os.WriteFile(filepath.Join(folder, "package.yaml"), channels, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(t.Context(), filepath.Join(binaries, "k8s", "opm"), "validate", filepath.Dir(folder)); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, filepath.Join(binaries, "k8s", "opm"), "validate", filepath.Dir(folder))
 	return folder
 }
 
@@ -111,20 +104,16 @@ func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []stri
 	return entries, listed
 }
 
-// withBundles renders bundles into a catalog, all manifests within.
+// withBundles renders a bundle into a catalog, all its manifests within: then the lifecycle
+// manager needs no image of it.
 func withBundles(t *testing.T) func(bundle, folder, version string) error {
 	return func(bundle, folder, version string) error {
-		return renderBundle(t.Context(), bundle, folder, version+".yaml")
+		text, err := program.Output(t.Context(), filepath.Join(binaries, "k8s", "opm"), "render", bundle, "--output", "yaml")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(folder, version+".yaml"), text, 0o644)
 	}
-}
-
-func catalogFolder(t *testing.T) string {
-	t.Helper()
-	folder := filepath.Join(t.TempDir(), packageName)
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return folder
 }
 
 // serveCatalog runs `opm serve` with a catalog in a pod behind a Service, and returns its
@@ -170,21 +159,14 @@ func addressOfCatalog(t *testing.T, name string) string {
 func pointCatalogSource(t *testing.T, address string) {
 	t.Helper()
 	source := &operatorsv1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: catalogSource}}
-	err := kube.Get(t.Context(), client.ObjectKeyFromObject(source), source)
-	if client.IgnoreNotFound(err) != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
+	_, err := controllerutil.CreateOrUpdate(t.Context(), kube, source, func() error {
 		source.Spec = operatorsv1alpha1.CatalogSourceSpec{
 			SourceType: operatorsv1alpha1.SourceTypeGrpc, Address: address, DisplayName: "Darkroom", Publisher: "Darkroom",
 		}
-		create(t, source)
-	} else {
-		patch := client.MergeFrom(source.DeepCopy())
-		source.Spec.Address = address
-		if err := kube.Patch(t.Context(), source, patch); err != nil {
-			t.Fatal(err)
-		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	eventually(t, "the catalog is read", func(ctx context.Context) error {
 		if err := kube.Get(ctx, client.ObjectKeyFromObject(source), source); err != nil {

@@ -3,28 +3,22 @@
 package olm
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"image"
-	_ "image/jpeg" // the format of the images
-	_ "image/png"  // and of some answers
-	"io"
-	"maps"
-	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // baseDomain is set by the Subscription's environment, and the default otherwise.
@@ -34,16 +28,13 @@ const (
 )
 
 // newDarkroom creates a Darkroom for the images.
-func newDarkroom(t *testing.T, namespace, name string, changes ...func(*v1alpha1.Darkroom)) *v1alpha1.Darkroom {
+func newDarkroom(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
 	t.Helper()
 	darkroom := darkrooms.New(name, namespace).
-		Source(v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: images}).
+		WebFolder(images).
 		SubDomains(name+"."+namespace).
 		Request(corev1.ResourceCPU, "10m").
 		Request(corev1.ResourceMemory, "32Mi").Obj()
-	for _, change := range changes {
-		change(darkroom)
-	}
 	create(t, darkroom)
 	return darkroom
 }
@@ -65,17 +56,11 @@ func namespaceObject(name string) *corev1.Namespace {
 func waitEmpty(t *testing.T, namespace string) {
 	t.Helper()
 	eventually(t, "namespace "+namespace+" is empty", func(ctx context.Context) error {
-		for _, list := range []client.ObjectList{
-			&corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &appsv1.DeploymentList{}, &networkingv1.IngressList{},
-		} {
-			if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
-				return err
-			}
-			if left := meta.LenList(list); left > 0 {
-				return fmt.Errorf("%d of %T are left", left, list)
-			}
+		left, err := program.Output(ctx, "kubectl", "get", "pods,services,secrets,deployments,ingresses", "--namespace", namespace, "--output=name")
+		if len(left) > 0 {
+			err = errors.Join(err, fmt.Errorf("there are %s", left))
 		}
-		return nil
+		return err
 	})
 }
 
@@ -93,27 +78,7 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 		return nil
 	})
 	host := darkroom.Spec.SubDomains[0] + "." + domain
-	eventually(t, host+" serves", func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, ingressURL+"/images/sample.jpg?w=90", nil)
-		if err != nil {
-			return err
-		}
-		request.Host = host
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil || response.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s: %.200q: %w", response.Status, body, err)
-		}
-		img, _, err := image.DecodeConfig(bytes.NewReader(body))
-		if err == nil && img.Width != 90 {
-			err = fmt.Errorf("the image is %d pixels wide", img.Width)
-		}
-		return err
-	})
+	eventually(t, host+" serves", func(ctx context.Context) error { return pictures.Served(ctx, ingressURL, host, 90) })
 }
 
 // worksOn checks that an operator that has taken over leaves a Darkroom's pods alone, and
@@ -133,35 +98,18 @@ func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []
 	return after
 }
 
-// darkroomPods are the UIDs of a Darkroom's pods.
+// darkroomPods are the UIDs of a Darkroom's pods, sorted.
 func darkroomPods(t *testing.T, darkroom *v1alpha1.Darkroom) []string {
 	t.Helper()
-	return podUIDs(t, darkroom.Namespace, client.MatchingLabels{"app.kubernetes.io/instance": darkroom.Name})
-}
-
-// podUIDs are the UIDs of the pods in a namespace.
-func podUIDs(t *testing.T, namespace string, options ...client.ListOption) []string {
-	t.Helper()
-	pods := &corev1.PodList{}
-	if err := kube.List(t.Context(), pods, append(options, client.InNamespace(namespace))...); err != nil {
-		t.Fatal(err)
-	}
-	uids := map[string]bool{}
-	for _, pod := range pods.Items {
-		uids[string(pod.UID)] = true
-	}
-	return slices.Sorted(maps.Keys(uids))
+	uids := strings.Fields(mustRun(t, "kubectl", "get", "pods", "--namespace", darkroom.Namespace,
+		"--selector=app.kubernetes.io/instance="+darkroom.Name, "--output=jsonpath={.items[*].metadata.uid}"))
+	slices.Sort(uids)
+	return uids
 }
 
 // emptyNamespace deletes the Darkrooms of a namespace while an operator is there to let
 // go of them.
 func emptyNamespace(t *testing.T, namespace string) {
 	t.Helper()
-	left := &v1alpha1.DarkroomList{}
-	if err := kube.List(t.Context(), left, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
-	for _, darkroom := range left.Items {
-		remove(t, &darkroom)
-	}
+	mustRun(t, "kubectl", "delete", "darkrooms", "--all", "--namespace", namespace, "--timeout=4m")
 }

@@ -6,21 +6,18 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/action"
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/cli"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
-// the operator to this one, and removes it; with config/default, after going back. The
-// namespaced operator has no rights but in its own namespace.
+// the operator to this one, goes back and removes it. The namespaced operator has no rights but
+// in its own namespace.
 func TestKustomize(t *testing.T) {
-	for _, overlay := range []string{"default", "overlays/namespaced", "overlays/with-apiserver"} {
+	for _, overlay := range []string{"overlays/namespaced", "overlays/with-apiserver"} {
 		t.Run(filepath.Base(overlay), func(t *testing.T) {
 			deployPrevious(t, overlay)
 			namespace := installNamespace
@@ -34,14 +31,10 @@ func TestKustomize(t *testing.T) {
 			makeTarget(t, "deploy", overlay)
 			runsImage(t, installNamespace, managerName, thisVersion)
 			pods := worksOn(t, photos, defaultBaseDomain, before)
-			if overlay == "default" {
-				t.Run("Downgrades", func(t *testing.T) {
-					deployPrevious(t, overlay)
-					worksOn(t, photos, defaultBaseDomain, pods)
-				})
-			}
+			deployPrevious(t, overlay)
+			worksOn(t, photos, defaultBaseDomain, pods)
 			makeTarget(t, "undeploy", overlay)
-			leavesNothingAtAll(t)
+			eventually(t, "nothing is left outside of namespaces", clusterScoped)
 		})
 	}
 }
@@ -62,24 +55,15 @@ func deployPrevious(t *testing.T, overlay string) {
 	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	manifests, err := run(t.Context(), filepath.Join(binaries, "tools", "kustomize"), "build", folder)
-	if err != nil {
-		t.Fatalf("the earlier release cannot be installed by config/%s: %v", overlay, err)
-	}
 	file := filepath.Join(folder, "install.yaml")
-	if err := os.WriteFile(file, manifests, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run(t.Context(), "kubectl", "apply", "--server-side", "--filename", file); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, filepath.Join(binaries, "tools", "kustomize"), "build", folder, "--output", file)
+	mustRun(t, "kubectl", "apply", "--server-side", "--filename", file)
 	runsImage(t, installNamespace, managerName, previousVersion)
 }
 
 func makeTarget(t *testing.T, target, overlay string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "make", "-C", repository, target,
-		"OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl").CombinedOutput()
+	out, err := program.Output(t.Context(), "make", "-C", repository, target, "OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
 	if err != nil {
 		t.Fatalf("make %s OVERLAY=%s: %v: %s: %s", target, overlay, err, out, podsOf(context.Background(), installNamespace))
 	}
@@ -97,80 +81,34 @@ func operatorsChart(source string) string {
 
 // TestHelm does the same by the operator's chart, and goes back to the earlier release.
 func TestHelm(t *testing.T) {
-	configuration := helmConfiguration(t)
-	previous, err := loader.Load(operatorsChart(previousSource()))
-	if err != nil {
-		t.Fatal(err)
+	helm := func(command string, args ...string) {
+		t.Helper()
+		t.Setenv("HELM_NAMESPACE", installNamespace)
+		args = append([]string{command, packageName}, args...)
+		if out, err := program.Output(t.Context(), filepath.Join(binaries, "tools", "helm"), append(args, "--wait", "--timeout=4m")...); err != nil {
+			t.Fatalf("%v: %s: %s", err, out, podsOf(context.Background(), installNamespace))
+		}
 	}
-	chart, err := loader.Load(operatorsChart(repository))
-	if err != nil {
-		t.Fatal(err)
+	values := func(version string) []string {
+		return []string{"--set=image.tag=v" + version, "--set=manager.baseDomain=" + baseDomain, "--set=apiserver.enabled=true"}
 	}
-	install := action.NewInstall(configuration)
-	install.ReleaseName, install.Namespace, install.CreateNamespace, install.Wait, install.Timeout = packageName, installNamespace, true, true, waitTimeout
-	if _, err := install.RunWithContext(t.Context(), previous, chartValues(previousVersion)); err != nil {
-		t.Fatalf("helm install: %v: %s", err, podsOf(context.Background(), installNamespace))
-	}
+	helm("install", append(values(previousVersion), operatorsChart(previousSource()), "--create-namespace")...)
 	photos := newDarkroom(t, newNamespace(t, "helm"), "photos")
 	waitServing(t, photos, baseDomain)
 	runsAsPod(t, installNamespace, previousVersion)
 	before := darkroomPods(t, photos)
 
-	upgrade := action.NewUpgrade(configuration)
-	upgrade.Namespace, upgrade.Wait, upgrade.Timeout = installNamespace, true, waitTimeout
-	if _, err := upgrade.RunWithContext(t.Context(), packageName, chart, chartValues(thisVersion)); err != nil {
-		t.Fatalf("helm upgrade: %v", err)
-	}
+	helm("upgrade", append(values(thisVersion), operatorsChart(repository))...)
 	runsAsPod(t, installNamespace, thisVersion)
 	pods := worksOn(t, photos, baseDomain, before)
 
-	rollback := action.NewRollback(configuration)
-	rollback.Version, rollback.Wait, rollback.Timeout = 1, true, waitTimeout
-	if err := rollback.Run(packageName); err != nil {
-		t.Fatalf("helm rollback: %v", err)
-	}
+	helm("rollback", "1")
 	runsAsPod(t, installNamespace, previousVersion)
 	worksOn(t, photos, baseDomain, pods)
 
 	emptyNamespace(t, "helm")
-	uninstall := action.NewUninstall(configuration)
-	uninstall.Wait, uninstall.Timeout = true, waitTimeout
-	if _, err := uninstall.Run(packageName); err != nil {
-		t.Fatalf("helm uninstall: %v", err)
-	}
+	helm("uninstall")
 	leavesNothing(t)
 	removeDefinition(t)
 	remove(t, namespaceObject(installNamespace))
-}
-
-// helmConfiguration is that of Helm in the namespace in which it installs the operator.
-func helmConfiguration(t *testing.T) *action.Configuration {
-	t.Helper()
-	settings := cli.New()
-	settings.SetNamespace(installNamespace)
-	configuration := &action.Configuration{}
-	if err := configuration.Init(settings.RESTClientGetter(), installNamespace, "secret", t.Logf); err != nil {
-		t.Fatal(err)
-	}
-	return configuration
-}
-
-func chartValues(version string) map[string]any {
-	return map[string]any{
-		"image":     map[string]any{"tag": "v" + version},
-		"manager":   map[string]any{"baseDomain": baseDomain},
-		"apiserver": map[string]any{"enabled": true},
-	}
-}
-
-// leavesNothingAtAll waits until no object outside of namespaces is the operator's.
-func leavesNothingAtAll(t *testing.T) {
-	t.Helper()
-	eventually(t, "nothing is left outside of namespaces", func(ctx context.Context) error {
-		found, err := clusterScoped(ctx)
-		if err == nil && len(found) > 0 {
-			err = fmt.Errorf("there are %q", found)
-		}
-		return err
-	})
 }

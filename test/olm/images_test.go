@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // The two releases of the tests: the one of this tree, which bundle/ is for, and an earlier
@@ -24,11 +24,7 @@ const operatorImage = "ghcr.io/darkroom-operator/darkroom-operator:v"
 
 // Images as the node knows them.
 const (
-	darkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
-	sourcesImage  = "docker.io/darkroom-e2e/sources:v1"
-
 	olmImage                = "docker.io/darkroom-e2e/olm:v0.42.0"
-	catalogOperatorImage    = "docker.io/darkroom-e2e/catalog-operator:v0.42.0"
 	operatorControllerImage = "docker.io/darkroom-e2e/operator-controller:v1.2.0"
 	catalogdImage           = "docker.io/darkroom-e2e/catalogd:v1.2.0"
 	opmImage                = "docker.io/darkroom-e2e/opm:v1.56.0"
@@ -48,19 +44,19 @@ func readVersions() error {
 // loadImages packs programs as images of the node: no registry is asked. The operator's
 // own images are made by `make e2e-olm`.
 func loadImages(ctx context.Context) error {
+	built := func(name string) string { return filepath.Join(binaries, "k8s", name) }
 	copying, err := copyTools(ctx)
 	if err != nil {
 		return err
 	}
 	for _, args := range [][]string{
 		{filepath.Join(binaries, "image-release.tar"), filepath.Join(binaries, "previous", "image.tar")},
-		{"--workdir", "/app", darkroomImage + "=" + filepath.Join(binaries, "darkroom")},
-		{sourcesImage + "=" + filepath.Join(binaries, "sources")},
-		{"--path", "/bin/olm", olmImage + "=" + filepath.Join(binaries, "k8s", "olm")},
-		append(copying, "--path", "/bin/catalog", catalogOperatorImage+"="+filepath.Join(binaries, "k8s", "catalog")),
-		{"--path", "/bin/opm", opmImage + "=" + filepath.Join(binaries, "k8s", "opm")},
-		{operatorControllerImage + "=" + filepath.Join(binaries, "k8s", "operator-controller")},
-		{catalogdImage + "=" + filepath.Join(binaries, "k8s", "catalogd")},
+		{"--workdir", "/app", pictures.DarkroomImage + "=" + filepath.Join(binaries, "darkroom")},
+		{pictures.SourcesImage + "=" + filepath.Join(binaries, "sources")},
+		append(copying, "--path", "/bin/olm", olmImage+"="+built("olm")),
+		{"--path", "/bin/opm", opmImage + "=" + built("opm")},
+		{operatorControllerImage + "=" + built("operator-controller")},
+		{catalogdImage + "=" + built("catalogd")},
 	} {
 		if err := load(ctx, args...); err != nil {
 			return err
@@ -69,33 +65,25 @@ func loadImages(ctx context.Context) error {
 	return nil
 }
 
-// copyTools are the programs that version 0 copies from its own image to unpack bundles: its program
-// for that, and cp.
+// copyTools are arguments of `cluster load` for the other programs in the image of version 0: its
+// second operator, and what it copies from there to unpack bundles, its own program for that and
+// this machine's cp, with its libraries.
 func copyTools(ctx context.Context) ([]string, error) {
-	cp, err := tools(ctx, "cp")
-	return append(cp, "--file", "/bin/cpb="+filepath.Join(binaries, "k8s", "cpb")), err
-}
-
-// tools are arguments of `cluster load` for programs of this machine in /bin, with their
-// libraries.
-func tools(ctx context.Context, names ...string) ([]string, error) {
-	var arguments []string
-	packed := map[string]bool{}
-	for _, name := range names {
-		program, err := exec.LookPath(name)
-		if err != nil {
-			return nil, err
-		}
-		arguments = append(arguments, "--file", "/bin/"+name+"="+program)
-		libraries, err := run(ctx, "ldd", program)
-		if err != nil {
-			return nil, err
-		}
-		for _, word := range strings.Fields(string(libraries)) {
-			if filepath.IsAbs(word) && !packed[word] {
-				packed[word] = true
-				arguments = append(arguments, "--file", word+"="+word)
-			}
+	cp, err := exec.LookPath("cp")
+	if err != nil {
+		return nil, err
+	}
+	libraries, err := program.Output(ctx, "ldd", cp)
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{"--file", "/bin/cp=" + cp}
+	for _, name := range []string{"catalog", "cpb"} {
+		arguments = append(arguments, "--file", "/bin/"+name+"="+filepath.Join(binaries, "k8s", name))
+	}
+	for word := range strings.FieldsSeq(string(libraries)) {
+		if filepath.IsAbs(word) {
+			arguments = append(arguments, "--file", word+"="+word)
 		}
 	}
 	return arguments, nil
@@ -103,29 +91,14 @@ func tools(ctx context.Context, names ...string) ([]string, error) {
 
 // load runs `cluster load`.
 func load(ctx context.Context, args ...string) error {
-	out, err := exec.CommandContext(ctx, filepath.Join(binaries, "cluster"), append([]string{"load"}, args...)...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("cluster load %s: %w: %s", strings.Join(args, " "), err, out)
-	}
-	return nil
-}
-
-// run runs a program and returns what it writes.
-func run(ctx context.Context, program string, args ...string) ([]byte, error) {
-	command := exec.CommandContext(ctx, program, args...)
-	var complaints strings.Builder
-	command.Stderr = &complaints
-	out, err := command.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(args, " "), err, complaints.String())
-	}
-	return out, nil
+	_, err := program.Output(ctx, filepath.Join(binaries, "cluster"), append([]string{"load"}, args...)...)
+	return err
 }
 
 // moduleFolder is the folder of a downloaded module that components of the test cluster are
 // built in; its manifests are there too.
 func moduleFolder(ctx context.Context, module string) (string, error) {
-	dir, err := run(ctx, "go", "-C", filepath.Join(repository, "test", "cluster", "programs"), "list", "-modfile=downloads.mod", "-m", "-f", "{{.Dir}}", module)
+	dir, err := program.Output(ctx, "go", "-C", filepath.Join(repository, "test", "cluster", "programs"), "list", "-modfile=downloads.mod", "-m", "-f", "{{.Dir}}", module)
 	if err == nil && len(dir) <= 1 {
 		err = fmt.Errorf("%s is not downloaded: run cluster build olm", module)
 	}
@@ -134,31 +107,19 @@ func moduleFolder(ctx context.Context, module string) (string, error) {
 
 // startImages runs a web folder as a pod, and returns its URL.
 func startImages(ctx context.Context) (string, error) {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "pictures"}}
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "webfolder"},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{
-			Name: "source", Image: sourcesImage, Args: []string{"webfolder", "--addr", ":8080"},
-			ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{
-				HTTPGet: &corev1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(8080)},
-			}},
-		}}},
-	}
+	namespace := namespaceObject("pictures")
+	pod := pictures.SourcePod(namespace.Name, "webfolder", "webfolder", 8080)
 	for _, object := range []client.Object{namespace, pod} {
 		if err := ensure(ctx, object); err != nil {
 			return "", err
 		}
 	}
-	err := poll(ctx, "the images are served", func(ctx context.Context) error {
-		if err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
-			return err
+	err := limits.Until(ctx, "the images are served", func(ctx context.Context) error {
+		err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+		if err == nil && !pictures.IsReady(pod) {
+			err = fmt.Errorf("the pod is %s", pod.Status.Phase)
 		}
-		for _, condition := range pod.Status.Conditions {
-			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
-				return nil
-			}
-		}
-		return fmt.Errorf("the pod is %s", pod.Status.Phase)
+		return err
 	})
 	return fmt.Sprintf("http://%s:8080", pod.Status.PodIP), err
 }

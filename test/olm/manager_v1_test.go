@@ -37,18 +37,13 @@ func startVersion1(t *testing.T, authority *authority, mirror string) {
 	var objects []*unstructured.Unstructured
 	create(t, namespaceObject(v1Namespace))
 	for _, part := range []string{"catalogd", "operator-controller"} {
-		text, err := run(t.Context(), "kubectl", "kustomize", filepath.Join(module, "config", "base", part))
-		if err != nil {
-			t.Fatal(err)
-		}
-		decoded, err := manifests.Decode(text)
+		decoded, err := manifests.Decode([]byte(mustRun(t, "kubectl", "kustomize", filepath.Join(module, "config", "base", part))))
 		if err != nil {
 			t.Fatal(err)
 		}
 		objects = append(objects, decoded...)
 	}
 	// The Service comes first: its address is in the certificate.
-	var address string
 	for _, object := range objects {
 		if object.GetKind() != "Service" || object.GetName() != catalogdService {
 			continue
@@ -57,15 +52,13 @@ func startVersion1(t *testing.T, authority *authority, mirror string) {
 			map[string]any{"name": "https", "port": int64(443), "targetPort": int64(8443)},
 			map[string]any{"name": "webhook", "port": int64(9443), "targetPort": int64(9443)},
 		}, "spec", "ports")
-		if err := applyAll(t.Context(), []*unstructured.Unstructured{object}); err != nil {
-			t.Fatal(err)
-		}
+		apply(t, object)
 	}
 	service := &corev1.Service{}
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: v1Namespace, Name: catalogdService}, service); err != nil {
 		t.Fatal(err)
 	}
-	address = service.Spec.ClusterIP
+	address := service.Spec.ClusterIP
 	certificate, key := authority.issue(t, catalogdService+"."+v1Namespace+".svc", address)
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1Namespace, Name: certificatesSecret},
@@ -86,9 +79,7 @@ func startVersion1(t *testing.T, authority *authority, mirror string) {
 		}
 		rest = append(rest, object)
 	}
-	if err := applyAll(t.Context(), rest); err != nil {
-		t.Fatal(err)
-	}
+	apply(t, rest...)
 	waitAvailable(t, v1Namespace, catalogdDeployment)
 	waitAvailable(t, v1Namespace, controllerName)
 }

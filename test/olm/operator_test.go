@@ -6,20 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 const (
@@ -27,8 +23,6 @@ const (
 	apiServerName = "darkroom-operator-apiserver"
 	crdName       = "darkrooms.deployments.example.com"
 )
-
-var customResourceDefinition = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
 // subscribe asks for the operator in a namespace, and waits until a CSV has succeeded.
 func subscribe(t *testing.T, namespace, csv string) {
@@ -49,22 +43,14 @@ func waitSucceeded(t *testing.T, namespace, name string) {
 	eventually(t, name+" has succeeded", func(ctx context.Context) error {
 		csv := &operatorsv1alpha1.ClusterServiceVersion{}
 		if err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, csv); err != nil {
-			return errors.Join(err, subscriptionState(ctx, namespace))
+			state, _ := program.Output(ctx, "kubectl", "get", "subscriptions", "--namespace", namespace, "--output=jsonpath={.items[*].status}")
+			return fmt.Errorf("%w: the Subscription is %s", err, state)
 		}
 		if csv.Status.Phase != operatorsv1alpha1.CSVPhaseSucceeded {
 			return fmt.Errorf("it is %s: %s: %s: %s", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, podsOf(ctx, namespace))
 		}
 		return nil
 	})
-}
-
-// subscriptionState reports how far a Subscription has come.
-func subscriptionState(ctx context.Context, namespace string) error {
-	subscription := &operatorsv1alpha1.Subscription{}
-	if err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: packageName}, subscription); err != nil {
-		return err
-	}
-	return fmt.Errorf("the Subscription is %q: %+v", subscription.Status.State, subscription.Status.Conditions)
 }
 
 // unsubscribe removes the operator as docs/install.md says: the Subscription, the CSV, then the
@@ -77,23 +63,10 @@ func unsubscribe(t *testing.T, namespace string, csvs ...string) {
 	}
 	// Now and then roles are made again while the CSV that owns them is removed.
 	for _, csv := range csvs {
-		if _, err := run(t.Context(), "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv)
 	}
-	for _, role := range pageRoles {
-		remove(t, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: role}})
-	}
-	eventually(t, "the operator's pods are gone", func(ctx context.Context) error {
-		pods := &corev1.PodList{}
-		if err := kube.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "darkroom-operator"}); err != nil {
-			return err
-		}
-		if len(pods.Items) > 0 {
-			return fmt.Errorf("%d are left", len(pods.Items))
-		}
-		return nil
-	})
+	mustRun(t, "kubectl", append([]string{"delete", "clusterrole", "--ignore-not-found"}, pageRoles...)...)
+	mustRun(t, "kubectl", "wait", "--for=delete", "pods", "--namespace", namespace, "--selector=app.kubernetes.io/name=darkroom-operator", "--timeout=4m")
 }
 
 // runsAsPod checks that both programs run in pods with their own ServiceAccounts.
@@ -119,94 +92,43 @@ func runsImage(t *testing.T, namespace, name, version string) {
 // may reports whether the manager of a namespace may read the Secrets of another one.
 func may(t *testing.T, namespace, other string) bool {
 	t.Helper()
-	review, err := clientset.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
-		Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:               "system:serviceaccount:" + namespace + ":" + managerName,
-			Groups:             []string{"system:serviceaccounts", "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: other, Verb: "list", Resource: "secrets"},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	out, err := program.Output(t.Context(), "kubectl", "auth", "can-i", "list", "secrets", "--namespace", other,
+		"--as=system:serviceaccount:"+namespace+":"+managerName)
+	if answer := strings.TrimSpace(string(out)); err != nil && answer != "no" {
 		t.Fatal(err)
 	}
-	return review.Status.Allowed
+	return err == nil
 }
 
-// clusterScoped are the names of all objects outside of namespaces that are the
-// operator's.
-func clusterScoped(ctx context.Context) ([]string, error) {
-	roles, bindings := &rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBindingList{}
-	if err := errors.Join(kube.List(ctx, roles), kube.List(ctx, bindings)); err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, role := range roles.Items {
-		// Roles for the users of the CRD belong to it.
-		ofDefinition := slices.ContainsFunc(role.OwnerReferences, func(owner metav1.OwnerReference) bool {
-			return strings.EqualFold(owner.Kind, customResourceDefinition.Kind)
-		})
-		if mentionsOperator(role.Name) && !ofDefinition {
-			found = append(found, "ClusterRole "+role.Name)
+// clusterScoped are the objects outside of namespaces that are the operator's, but the CRD and
+// the roles that belong to it: OLM makes those for its users.
+func clusterScoped(ctx context.Context) error {
+	names, err := program.Output(ctx, "kubectl", "get", "clusterroles,clusterrolebindings", "--output=name")
+	for name := range strings.Lines(string(names)) {
+		if strings.Contains(name, "darkroom") && !strings.Contains(name, crdName) {
+			err = errors.Join(err, fmt.Errorf("%s is there", strings.TrimSpace(name)))
 		}
 	}
-	for _, binding := range bindings.Items {
-		for _, subject := range binding.Subjects {
-			if mentionsOperator(binding.Name) || mentionsOperator(subject.Name) {
-				found = append(found, "ClusterRoleBinding "+binding.Name)
-			}
-		}
-	}
-	return found, nil
-}
-
-func mentionsOperator(name string) bool {
-	return strings.Contains(name, "darkroom")
+	return err
 }
 
 // leavesNothing waits until no object outside of namespaces is the operator's, but the CRD.
 func leavesNothing(t *testing.T) {
 	t.Helper()
-	eventually(t, "nothing is left outside of namespaces but the CRD", func(ctx context.Context) error {
-		found, err := clusterScoped(ctx)
-		if err == nil && len(found) > 0 {
-			err = fmt.Errorf("there are %q", found)
-		}
-		return err
-	})
-	if _, err := definition(t.Context()); err != nil {
-		t.Errorf("the CRD must stay, and with it the Darkrooms: %v", err)
-	}
-}
-
-func definition(ctx context.Context) (*unstructured.Unstructured, error) {
-	crd := &unstructured.Unstructured{}
-	crd.SetGroupVersionKind(customResourceDefinition)
-	crd.SetName(crdName)
-	return crd, kube.Get(ctx, client.ObjectKeyFromObject(crd), crd)
+	eventually(t, "nothing is left outside of namespaces but the CRD", clusterScoped)
+	mustRun(t, "kubectl", "get", "customresourcedefinition", crdName)
 }
 
 // removeDefinition deletes the CRD, and waits until it is gone, and the roles that the
 // lifecycle manager made for its users with it.
 func removeDefinition(t *testing.T) {
 	t.Helper()
-	crd, err := definition(t.Context())
-	if apierrors.IsNotFound(err) {
-		return
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	remove(t, crd)
+	mustRun(t, "kubectl", "delete", "customresourcedefinition", crdName, "--ignore-not-found", "--timeout=4m")
 	eventually(t, "the roles of the CRD are gone", func(ctx context.Context) error {
-		roles := &rbacv1.ClusterRoleList{}
-		if err := kube.List(ctx, roles); err != nil {
-			return err
+		names, err := program.Output(ctx, "kubectl", "get", "clusterroles", "--output=name")
+		if strings.Contains(string(names), "darkroom") {
+			err = errors.Join(err, fmt.Errorf("there are %s", names))
 		}
-		for _, role := range roles.Items {
-			if mentionsOperator(role.Name) {
-				return fmt.Errorf("ClusterRole %s is there", role.Name)
-			}
-		}
-		return nil
+		return err
 	})
 }

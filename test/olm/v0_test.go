@@ -27,10 +27,6 @@ func TestVersion0(t *testing.T) {
 		{"UpgradesAndLeavesDarkroomsAlone", upgrades},
 		{"LeavesDarkroomsWhenItIsRemoved", leavesDarkrooms},
 		{"GoesBackToTheEarlierRelease", goesBack},
-		{"InstallsForAllNamespaces", installsForAllNamespaces},
-		{"MovesDarkroomsToTheChart", movesToTheChart},
-		{"InstallsForItsOwnNamespace", installsForItsOwnNamespace},
-		{"InstallsForASingleNamespace", installsForASingleNamespace},
 		{"InstallsForSeveralNamespaces", installsForSeveralNamespaces},
 		{"DoesWhatTheDocumentsSay", followsDocuments},
 	} {
@@ -40,20 +36,7 @@ func TestVersion0(t *testing.T) {
 	}
 }
 
-func installsForAllNamespaces(t *testing.T) {
-	subscribe(t, globalNamespace, csv(thisVersion))
-	runsAsPod(t, globalNamespace, thisVersion)
-	waitServing(t, newDarkroom(t, newNamespace(t, "everywhere"), "photos"), baseDomain)
-}
-
-func installsForItsOwnNamespace(t *testing.T) {
-	watchesOnly(t, "own", "own")
-}
-
-func installsForASingleNamespace(t *testing.T) {
-	watchesOnly(t, "single", "single-target")
-}
-
+// Of its own namespace, or a single other one, OLM makes the same objects.
 func installsForSeveralNamespaces(t *testing.T) {
 	watchesOnly(t, "multi", "multi-one", "multi-two")
 	// Users who follow the documents start without it.
@@ -119,15 +102,15 @@ func upgrades(t *testing.T) {
 // leavesDarkrooms removes the operator first, though docs/install.md says to delete the
 // Darkrooms first.
 func leavesDarkrooms(t *testing.T) {
-	before := podUIDs(t, "upgraded")
-	unsubscribe(t, globalNamespace, csv(thisVersion))
-	leavesNothing(t)
 	photos := &v1alpha1.Darkroom{}
 	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: "upgraded", Name: "photos"}, photos); err != nil {
 		t.Fatal(err)
 	}
+	before := darkroomPods(t, photos)
+	unsubscribe(t, globalNamespace, csv(thisVersion))
+	leavesNothing(t)
 	waitServing(t, photos, baseDomain)
-	if after := podUIDs(t, "upgraded"); !slices.Equal(before, after) {
+	if after := darkroomPods(t, photos); !slices.Equal(before, after) {
 		t.Errorf("the pods were %q, and are %q", before, after)
 	}
 }
