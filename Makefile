@@ -185,15 +185,19 @@ endif
 	BIN_DIR=$(BIN)$(and $(ARCH),/$(ARCH)) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
 
-# The cluster of e2e: a node on this machine (own; root, Linux),
-# or existing, which needs KUBECONFIG, INGRESS_URL and LOAD, the command that loads the archive
-# of an image (see CONTRIBUTING.md).
-CLUSTER ?= own
-on-real-node = $(if $(filter existing,$(CLUSTER)),PATH=$(K8S):$$PATH,$(CLUSTER_TOOL) exec --node real --)
+# The cluster of e2e: kind (Linux), own (a node on this machine; root, Linux), or existing, which needs
+# KUBECONFIG, INGRESS_URL and LOAD, the command that loads the archive of an image (CONTRIBUTING.md).
+# Empty means kind where it is installed and an engine runs, own otherwise.
+CLUSTER ?=
+engine-runs = kind version && { docker info || podman info; }
+e2e-cluster = $(or $(CLUSTER),$(shell { $(engine-runs); } > /dev/null 2>&1 && echo kind || echo own))
+with-own = $(CLUSTER_TOOL) exec --node real --
+with-kind = PATH=$(K8S):$$PATH hack/kind.sh
+with-existing = PATH=$(K8S):$$PATH
 
-e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on a real node (root, Linux), or with CLUSTER=existing.
+e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on kind, on a node of this machine (root, Linux), or with CLUSTER=existing.
 	@$(CLUSTER_TOOL) build kubectl traefik
-	E2E=1 BIN_DIR=$(BIN) $(on-real-node) $(call gotestsum,standard-verbose) \
+	E2E=1 BIN_DIR=$(BIN) $(with-$(e2e-cluster)) $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
 
 screenshots: ## Take the screenshots of the documents into docs/images (root, Linux; needs npm and chromium).

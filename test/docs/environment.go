@@ -28,7 +28,7 @@ type Environment struct {
 }
 
 // Checkout clones what is committed into a folder. The programs of the test cluster and
-// the tools come from bin/, since they take a quarter of an hour to compile; make would
+// the tools are those of bin/, since they take a quarter of an hour to compile; make would
 // have built the same.
 func Checkout(ctx context.Context, repository, bin, folder string) error {
 	dirty, err := exec.CommandContext(ctx, "git", "-C", repository, "-c", "safe.directory=*", "status", "--porcelain").Output()
@@ -46,9 +46,8 @@ func Checkout(ctx context.Context, repository, bin, folder string) error {
 		return err
 	}
 	for _, name := range []string{"k8s", "tools"} {
-		said, err := exec.CommandContext(ctx, "cp", "--recursive", "--preserve", filepath.Join(bin, name), filepath.Join(folder, "bin")).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("copy bin/%s: %w: %s", name, err, said)
+		if err := os.Symlink(filepath.Join(bin, name), filepath.Join(folder, "bin", name)); err != nil {
+			return err
 		}
 	}
 	return nil

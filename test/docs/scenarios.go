@@ -54,7 +54,6 @@ var Scenarios = []Scenario{
 		Read{readme + "#A Darkroom explained/2"},
 		Read{first + "#Images in S3"},
 		Read{"docs/runbooks.md"},
-		Asides{"docs/runbooks.md"},
 		Read{install + "#kubectl/2"},
 		Do{"remove the namespace", removePhotos},
 		Do{"nothing is left", nothingIsLeft},

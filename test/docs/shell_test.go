@@ -1,6 +1,9 @@
 package docs
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -24,12 +27,18 @@ func TestAShellIsTypedInto(t *testing.T) {
 		}
 		return said
 	}
+	watched := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "watched\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer watched.Close()
 	run("A=kept\nsleep 600 &\n")
 	if said := run("echo $A; cat\n"); said != "kept\n" {
 		t.Errorf("it says %q", said)
 	}
 	for _, e := range []exchange{
-		{"sh -c 'echo watched; exec sleep 600'\n", "watched\n"}, // as curl -N does
+		{"curl -sN " + watched.URL + "\n", "watched\n"},
 		{"sh -c 'echo refused; exit 1'\n", "refused\n"},
 		{"B=$A\n", ""},
 	} {

@@ -3,9 +3,6 @@ package docs
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 )
@@ -48,33 +45,6 @@ func (s *Environment) follow(ctx context.Context, t *testing.T, block Block) err
 	for _, each := range all {
 		if err := s.shell.ask(ctx, each); err != nil {
 			return fmt.Errorf("%s: %w", each.command, err)
-		}
-	}
-	return nil
-}
-
-// Asides runs the kubectl get commands in the text of a page, except those with a
-// placeholder.
-type Asides struct{ Page string }
-
-var (
-	aside       = regexp.MustCompile("`(kubectl (?:-n darkroom-system )?get [^`]+)`")
-	placeholder = regexp.MustCompile(`\b[A-Z]{4,}\b`)
-)
-
-func (a Asides) take(ctx context.Context, t *testing.T, s *Environment) error {
-	text, err := os.ReadFile(filepath.Join(s.Checkout, a.Page))
-	if err != nil {
-		return err
-	}
-	for _, match := range aside.FindAllStringSubmatch(string(text), -1) {
-		if placeholder.MatchString(match[1]) {
-			continue
-		}
-		said, err := s.shell.run(ctx, match[1]+"\n")
-		t.Logf("%s: %s\n%s", a.Page, match[1], said)
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", a.Page, match[1], err)
 		}
 	}
 	return nil
