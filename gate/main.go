@@ -38,9 +38,6 @@ func command(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 0:
 		return run(ctx, os.Getenv)
-	case args[0] == "version":
-		fmt.Println(version)
-		return nil
 	case args[0] == "install" && len(args) == 2:
 		return supervise.Install(args[1])
 	case args[0] == "supervise" && len(args) > 1:
@@ -49,7 +46,7 @@ func command(ctx context.Context, args []string) error {
 		}
 		return supervise.Run(ctx, slog.New(slog.NewJSONHandler(os.Stdout, nil)), args[1], args[2:]...)
 	}
-	return errors.New("usage: gate [version | install PATH | supervise PROGRAM [ARGUMENT …]]")
+	return errors.New("usage: gate [install PATH | supervise PROGRAM [ARGUMENT …]]")
 }
 
 func run(ctx context.Context, getenv func(string) string) error {

@@ -61,8 +61,8 @@ func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (Relea
 			weight = keep
 		}
 	}
-	late := time.NewTimer(maxWait)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errFull())
+	defer cancel()
 	w, err := q.enqueue(client, weight)
 	if err != nil {
 		return nil, err
@@ -73,16 +73,13 @@ func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (Relea
 			return nil, errFull()
 		}
 		return release, nil
-	case <-late.C:
-		err = errFull()
 	case <-ctx.Done():
-		err = ctx.Err()
+		// It may have been admitted at the same moment.
+		if !q.leave(w) && <-w.admitted {
+			release(0)
+		}
+		return nil, context.Cause(ctx)
 	}
-	// It may have been admitted at the same moment.
-	if !q.leave(w) && <-w.admitted {
-		release(0)
-	}
-	return nil, err
 }
 
 // enqueue adds a waiter, which may be admitted at once. If the queue is full, the waiter of

@@ -39,8 +39,7 @@ type disk struct {
 	index *otter.Cache[string, int64]
 }
 
-// openDisk indexes the files of an earlier process. Those that are being read take at most so
-// much memory.
+// openDisk indexes the files of an earlier process. Reading them takes at most memory.
 func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -115,14 +114,10 @@ func (d *disk) get(key string) (entry *Entry, err error) {
 }
 
 // put writes an entry, replacing an earlier one. It does not wait for a slow disk: the entry
-// is not stored if too many are being written. The earlier one is dropped in any case.
+// is not stored if too many are being written.
 func (d *disk) put(key string, e *Entry) error {
-	name, stored := nameOf(key), false
-	defer func() {
-		if !stored {
-			d.index.Invalidate(name)
-		}
-	}()
+	name := nameOf(key)
+	d.index.Invalidate(name) // it is outdated, even if the new one cannot be stored
 	select {
 	case d.writers <- struct{}{}:
 		defer func() { <-d.writers }()
@@ -136,7 +131,6 @@ func (d *disk) put(key string, e *Entry) error {
 	if err := d.write(name, file, e.Validated); err != nil {
 		return fmt.Errorf("write cache file: %w", err)
 	}
-	stored = true
 	d.index.Set(name, int64(len(file)))
 	return nil
 }

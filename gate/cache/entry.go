@@ -31,20 +31,16 @@ func NewEntry(body []byte, contentType string, source original.Validators, now t
 	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Source: source, Validated: now}
 }
 
-// header is what a file contains between the SHA-256 digest of the rest and the body. The time
-// of validation is the file's modification time.
-type header struct {
-	Key   string
-	Entry Entry // without a body
-}
-
 var errCorrupt = errors.New("cache file is corrupt")
 
+// encode returns the content of a file: the SHA-256 digest of the rest, the key, the entry without
+// its body, and the body. The time of validation is the file's modification time.
 func encode(key string, e *Entry) ([]byte, error) {
 	out := bytes.NewBuffer(make([]byte, sha256.Size, sha256.Size+len(e.Body)+1024))
-	h := header{key, *e}
-	h.Entry.Body = nil
-	if err := gob.NewEncoder(out).Encode(h); err != nil {
+	head := *e
+	head.Body = nil
+	encoder := gob.NewEncoder(out)
+	if err := errors.Join(encoder.Encode(key), encoder.Encode(head)); err != nil {
 		return nil, fmt.Errorf("encode cache file: %w", err)
 	}
 	out.Write(e.Body)
@@ -60,11 +56,13 @@ func decode(key string, file []byte) (*Entry, error) {
 	if len(file) < sha256.Size || sha256.Sum256(file[sha256.Size:]) != [sha256.Size]byte(file) {
 		return nil, errCorrupt
 	}
-	var h header
+	var of string
+	var e Entry
 	rest := bytes.NewReader(file[sha256.Size:])
-	if err := gob.NewDecoder(rest).Decode(&h); err != nil || h.Key != key || h.Entry.Body != nil {
+	decoder := gob.NewDecoder(rest)
+	if err := errors.Join(decoder.Decode(&of), decoder.Decode(&e)); err != nil || of != key || e.Body != nil {
 		return nil, errCorrupt
 	}
-	h.Entry.Body = file[len(file)-rest.Len():]
-	return &h.Entry, nil
+	e.Body = file[len(file)-rest.Len():]
+	return &e, nil
 }

@@ -90,12 +90,9 @@ func (d *Darkroom) Transform(ctx context.Context, original []byte, query string)
 }
 
 // Ping reports whether Darkroom responds.
-func (d *Darkroom) Ping(ctx context.Context) error {
+func (d *Darkroom) Ping(ctx context.Context) bool {
 	status, _, err := d.get(ctx, &url.URL{Path: "/ping"})
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("ping Darkroom: status %d", status)
-	}
-	return err
+	return err == nil && status == http.StatusOK
 }
 
 func (d *Darkroom) get(ctx context.Context, target *url.URL) (int, []byte, error) {

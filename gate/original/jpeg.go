@@ -21,12 +21,6 @@ type JPEG struct {
 // Progressive files of ordinary programs have about ten scans.
 const maxScans = 100
 
-const (
-	markerSOF2 = 0xc2 // start of a progressive frame
-	markerSOS  = 0xda
-	markerAPP1 = 0xe1
-)
-
 // scanJPEG reads all segments. A malformed file yields what was found: decoding it will fail
 // with a better error.
 func scanJPEG(body []byte) JPEG {
@@ -46,11 +40,11 @@ func scanJPEG(body []byte) JPEG {
 		segment := rest[:min(2+length, len(rest))]
 		rest = rest[len(segment):]
 		switch marker {
-		case markerSOS:
+		case 0xda: // start of a scan
 			found.Scans++
-		case markerSOF2:
+		case 0xc2: // start of a progressive frame
 			found.Progressive = true
-		case markerAPP1:
+		case 0xe1: // data of applications
 			if found.Exif == "" && bytes.HasPrefix(segment[4:], []byte("Exif\x00\x00")) {
 				found.Exif = string(segment)
 			}

@@ -59,8 +59,7 @@ func Inspect(body []byte) (Info, error) {
 				info.BytesPerPixel *= 5
 			}
 		case "png":
-			if len(body) > pngInterlace && body[pngInterlace] != 0 {
-				// Each pass is an image of its own, before it is merged.
+			if body[28] != 0 { // interlaced: each pass is an image of its own, before it is merged
 				info.BytesPerPixel *= 2
 			}
 		}
@@ -72,9 +71,6 @@ func Inspect(body []byte) (Info, error) {
 	}
 	return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
 }
-
-// pngInterlace is the place of the interlace method in a PNG file.
-const pngInterlace = 28
 
 // bytesPerPixel is what the decoder of a format needs for a color model.
 func bytesPerPixel(format string, model color.Model) float64 {

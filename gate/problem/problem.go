@@ -61,12 +61,9 @@ func Of(err error) *Problem {
 
 // Write sends the problem.
 func (p *Problem) Write(w http.ResponseWriter, r *http.Request) {
-	body, _ := json.Marshal(struct { // strings and numbers can always be encoded
-		Type   string `json:"type"`
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail"`
-	}{"about:blank", http.StatusText(p.Status), p.Status, p.Detail})
+	body, _ := json.Marshal(map[string]any{ // strings and numbers can always be encoded
+		"type": "about:blank", "title": http.StatusText(p.Status), "status": p.Status, "detail": p.Detail,
+	})
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")
 	header.Set("Content-Length", strconv.Itoa(len(body)))

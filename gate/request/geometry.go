@@ -18,27 +18,18 @@ func (s Size) Pixels() int64 { return int64(s.Width) * int64(s.Height) }
 // Scaled returns the size that Darkroom scales an image to: the size of the result, or
 // with FitCrop that of the image from which the result is cropped.
 func (t Transform) Scaled(original Size) Size {
-	byWidth := func() Size { return Size{t.Width, scaleSide(t.Width, original.Height, original.Width)} }
-	byHeight := func() Size { return Size{scaleSide(t.Height, original.Width, original.Height), t.Height} }
+	byWidth := Size{t.Width, scaleSide(t.Width, original.Height, original.Width)}
 	switch {
 	case t.Width == 0 && t.Height == 0:
 		return original
 	case t.Fit == FitScale:
 		return Size{t.Width, t.Height}
-	case t.Fit == FitCrop:
-		if s := byWidth(); s.Height >= t.Height {
-			return s
-		}
-		return byHeight()
-	case t.Height == 0:
-		return byWidth()
-	case t.Width == 0:
-		return byHeight()
+	case t.Height == 0,
+		t.Fit == FitCrop && byWidth.Height >= t.Height,
+		t.Fit != FitCrop && t.Width != 0 && byWidth.Height <= t.Height:
+		return byWidth
 	}
-	if s := byWidth(); s.Height <= t.Height {
-		return s
-	}
-	return byHeight()
+	return Size{scaleSide(t.Height, original.Width, original.Height), t.Height}
 }
 
 func scaleSide(side, numerator, denominator int) int {

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -45,22 +46,13 @@ type Transform struct {
 
 // Query returns the transformation as a query string of Darkroom, sorted by name.
 func (t Transform) Query() string {
-	values := url.Values{}
-	set := func(name, value string) {
-		if value != "" && value != "0" {
-			values.Set(name, value)
-		}
+	values := url.Values{
+		"auto": {t.Auto}, "blur": {formatFloat(t.Blur)}, "crop": {t.Crop}, "fit": {t.Fit}, "flip": {t.Flip},
+		"h": {strconv.Itoa(t.Height)}, "rot": {formatFloat(t.Rotate)}, "w": {strconv.Itoa(t.Width)},
 	}
-	set("auto", t.Auto)
-	set("blur", formatFloat(t.Blur))
-	set("crop", t.Crop)
-	set("fit", t.Fit)
-	set("flip", t.Flip)
-	set("h", strconv.Itoa(t.Height))
-	set("rot", formatFloat(t.Rotate))
-	set("w", strconv.Itoa(t.Width))
+	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" || v[0] == "0" })
 	if t.Mono {
-		set("mono", "000000")
+		values.Set("mono", "000000")
 	}
 	return values.Encode()
 }

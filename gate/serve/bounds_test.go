@@ -289,14 +289,17 @@ func TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong(t *testing.T) {
 		connect := func() (closed func() bool) {
 			client, server := net.Pipe()
 			c.changed(server, http.StateNew)
-			if _, open := c.since[server]; open {
-				c.changed(server, http.StateActive)
-			}
-			return func() bool {
+			closed = func() bool {
 				_ = client.SetReadDeadline(time.Now().Add(time.Millisecond))
 				_, err := client.Read(make([]byte, 1))
 				return errors.Is(err, io.EOF)
 			}
+			if closed() {
+				c.changed(server, http.StateClosed)
+			} else {
+				c.changed(server, http.StateActive)
+			}
+			return closed
 		}
 		first := connect()
 		second := connect()

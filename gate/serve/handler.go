@@ -11,7 +11,6 @@ import (
 
 	"github.com/felixge/httpsnoop"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
@@ -27,8 +26,12 @@ type Handler struct {
 	sending ledger
 }
 
-// statusClientClosed is for metrics and the log only: the client has left.
-const statusClientClosed = 499
+const (
+	// statusClientClosed is for metrics and the log only: the client has left.
+	statusClientClosed = 499
+	// minRate is the slowest reader that is waited for, in bytes per second.
+	minRate = 16 << 10
+)
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var state State
@@ -73,21 +76,13 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (State, error) {
 		return state, err
 	}
 	defer release()
-	h.send(w, r, entry)
-	return state, nil
-}
-
-// minRate is the slowest reader that is waited for, in bytes per second.
-const minRate = 16 << 10
-
-// send serves ranges, conditional requests and HEAD.
-func (h *Handler) send(w http.ResponseWriter, r *http.Request, entry *cache.Entry) {
 	header := w.Header()
 	header.Set("Content-Type", entry.ContentType)
 	header.Set("ETag", entry.ETag)
 	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(h.CacheTTL/time.Second)))
 	header.Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body)) // ranges, conditional requests and HEAD
+	return state, nil
 }
 
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -119,9 +114,7 @@ func clientOf(r *http.Request) string {
 		}
 	}
 	if peer.Is6() {
-		if network, err := peer.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
+		return netip.PrefixFrom(peer.WithZone(""), 64).Masked().String()
 	}
 	return peer.String()
 }

@@ -16,7 +16,6 @@ import (
 type ledger struct {
 	mu       sync.Mutex
 	total    int64
-	readers  map[*cache.Entry]int
 	sendings []*sending // the oldest first
 }
 
@@ -32,7 +31,7 @@ func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	size := int64(len(e.Body))
-	for l.readers[e] == 0 && l.total > 0 && l.total+size > budget {
+	for !l.keeps(e) && l.total > 0 && l.total+size > budget {
 		oldest := l.oldestOfLargest(client, size)
 		if oldest == nil {
 			return nil, problem.New(http.StatusServiceUnavailable, "too many large responses are being sent; retry later").Retry(2 * time.Second)
@@ -40,10 +39,7 @@ func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (
 		oldest.cut()
 		l.drop(oldest)
 	}
-	if l.readers == nil {
-		l.readers = map[*cache.Entry]int{}
-	}
-	if l.readers[e]++; l.readers[e] == 1 {
+	if !l.keeps(e) {
 		l.total += size
 	}
 	s := &sending{client, e, cut}
@@ -71,14 +67,17 @@ func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 	return oldest
 }
 
+func (l *ledger) keeps(e *cache.Entry) bool {
+	return slices.ContainsFunc(l.sendings, func(s *sending) bool { return s.entry == e })
+}
+
 func (l *ledger) drop(s *sending) {
 	at := slices.Index(l.sendings, s)
 	if at < 0 {
 		return // cut before
 	}
 	l.sendings = slices.Delete(l.sendings, at, at+1)
-	if l.readers[s.entry]--; l.readers[s.entry] == 0 {
-		delete(l.readers, s.entry)
+	if !l.keeps(s.entry) {
 		l.total -= int64(len(s.entry.Body))
 	}
 }

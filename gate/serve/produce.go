@@ -117,21 +117,15 @@ func (p *Pipeline) shrink(ctx context.Context, client string, body []byte, facto
 // ask lets Darkroom transform an image when it has the memory for it.
 func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, error) {
 	weight := original.Weight(info, int64(len(body)), t)
-	if weight > heaviest(p.DarkroomMemory) {
+	if weight > p.queues.heaviest {
 		return nil, problem.New(http.StatusRequestEntityTooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
-	release, err := p.queues.transforms.acquire(ctx, client, max(weight, lightest(p.DarkroomMemory)))
+	release, err := p.queues.transforms.acquire(ctx, client, max(weight, p.queues.lightest))
 	if err != nil {
 		return nil, err
 	}
 	defer release(0)
-	const rgba = 4
-	give, err := p.queues.results.acquire(ctx, client, rgba*t.Scaled(info.Size).Pixels())
-	if err != nil {
-		return nil, err
-	}
-	defer give(0)
 	measure := since(p.metrics.transforms)
 	made, err := p.transformer.Transform(ctx, body, t.Query())
 	measure(err)

@@ -19,48 +19,38 @@ type queues struct {
 	originals queue
 	// shrink weighs images that are being shrunk.
 	shrink queue
-	// transforms weighs the memory of Darkroom.
-	transforms queue
-	// results weighs what Darkroom returns.
-	results queue
+	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
+	// their number: more than two for each processor only share its time, and their results need
+	// memory of the gate. The heaviest may run alone.
+	transforms         queue
+	lightest, heaviest int64
 }
 
 const (
-	maxFetches = 128
+	maxFetches    = 128
+	maxTransforms = 16
 	// maxWaiting bounds the requests in each queue.
 	maxWaiting = 1024
 	// darkroomIdle is the memory of Darkroom without requests.
 	darkroomIdle = 32 << 20
 )
 
-// newQueues divides the memory limit of the gate: a fifth each for originals and shrinking, a
-// sixteenth for results. A quarter is for the cache, a sixteenth for what it reads from disk, a
-// tenth for responses, and an eighth is left for connections.
+// newQueues divides the memory limit of the gate: a fifth each for originals and shrinking. A
+// quarter is for the cache, a sixteenth for what it reads from disk, a tenth for responses, and
+// the rest is left for results and connections.
 func newQueues(o Options, metrics *Metrics) queues {
+	usable := o.DarkroomMemory - darkroomIdle
+	// Darkroom's garbage collector lets the heap grow to about one and a half times what is in
+	// use before 70 % of the limit are reached.
+	budget := usable * 45 / 100
 	return queues{
 		fetches:    metrics.newQueue("fetch", maxFetches),
 		originals:  metrics.newQueue("memory", o.Memory/5),
 		shrink:     metrics.newQueue("shrink", o.Memory/5),
-		transforms: metrics.newQueue("transform", transformBudget(o.DarkroomMemory)),
-		results:    metrics.newQueue("result", o.Memory/16),
+		transforms: metrics.newQueue("transform", budget),
+		lightest:   budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
+		heaviest:   usable * 70 / 100,
 	}
-}
-
-// transformBudget is 45 % of Darkroom's memory: its garbage collector lets the heap grow to
-// about one and a half times what is in use before 70 % of the limit are reached.
-func transformBudget(darkroomMemory int64) int64 {
-	return (darkroomMemory - darkroomIdle) * 45 / 100
-}
-
-// lightest is the least weight of a transformation. It bounds their number, since more than two
-// for each processor only share its time.
-func lightest(darkroomMemory int64) int64 {
-	return transformBudget(darkroomMemory) / int64(2*runtime.NumCPU())
-}
-
-// heaviest is the weight of a transformation that may run alone.
-func heaviest(darkroomMemory int64) int64 {
-	return (darkroomMemory - darkroomIdle) * 70 / 100
 }
 
 // queue measures the time of admissions.

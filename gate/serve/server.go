@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -66,9 +67,6 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 			}
 			delete(c.since, oldest)
 			_ = oldest.Close()
-			if oldest == conn {
-				return
-			}
 		}
 		c.since[conn] = now
 	case http.StateActive: // the whole request has been read
@@ -83,7 +81,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 // NewHealth serves /healthz, /readyz and /metrics, on a port that is not public. The gate is
 // ready once Darkroom has responded to a ping, and stays ready while Darkroom restarts, because
 // cached images are still served.
-func NewHealth(metrics *Metrics, ping func(context.Context) error) http.Handler {
+func NewHealth(metrics *Metrics, ping func(context.Context) bool) http.Handler {
 	var started atomic.Bool
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
@@ -91,7 +89,7 @@ func NewHealth(metrics *Metrics, ping func(context.Context) error) http.Handler 
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 		defer cancel()
-		if !started.Load() && ping(ctx) != nil {
+		if !started.Load() && !ping(ctx) {
 			http.Error(w, "waiting for Darkroom", http.StatusServiceUnavailable)
 			return
 		}
@@ -110,8 +108,8 @@ type Face struct {
 // Run serves all faces until ctx is done. It then drains the first one, the public face,
 // before it closes the others: requests that are under way need them. Kubernetes has taken
 // the pod out of the Service by then.
-func Run(ctx context.Context, log *slog.Logger, faces ...Face) (err error) {
-	failed := make(chan error, len(faces))
+func Run(ctx context.Context, log *slog.Logger, faces ...Face) error {
+	group, ctx := errgroup.WithContext(ctx)
 	var servers []*http.Server
 	for _, face := range faces {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", face.Address)
@@ -120,20 +118,19 @@ func Run(ctx context.Context, log *slog.Logger, faces ...Face) (err error) {
 		}
 		server := newServer(face.Handler, log, maxConnections)
 		servers = append(servers, server)
-		go func() {
+		group.Go(func() error {
 			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-				failed <- fmt.Errorf("serve %s: %w", face.Name, err)
+				return fmt.Errorf("serve %s: %w", face.Name, err)
 			}
-		}()
+			return nil
+		})
 	}
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	<-ctx.Done()
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
+	var err error
 	for _, server := range servers {
-		err = errors.Join(err, server.Shutdown(ctx))
+		err = errors.Join(err, server.Shutdown(drain))
 	}
-	return err
+	return errors.Join(err, group.Wait())
 }

@@ -11,18 +11,16 @@ import (
 // YCbCr nor gray. Chroma has half the width and height, which is also what the encoder writes.
 func average(img image.Image, factor int) image.Image {
 	size := img.Bounds().Size().Div(factor)
-	var out image.Image
-	switch img.(type) {
-	case *image.YCbCr:
-		out = image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
-	case *image.Gray:
+	var out image.Image = image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
+	if _, gray := img.(*image.Gray); gray {
 		out = image.NewGray(image.Rectangle{Max: size})
-	default:
+	}
+	from, to := planes(img), planes(out)
+	if len(from) == 0 {
 		return nil
 	}
-	to := planes(out)
-	for i, from := range planes(img) {
-		from.averageInto(to[i])
+	for i, p := range from {
+		p.averageInto(to[i])
 	}
 	return out
 }

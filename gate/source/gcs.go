@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"cloud.google.com/go/compute/metadata"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
 )
@@ -26,7 +27,8 @@ func newGCS(c Config) (Source, error) {
 	var tokens oauth2.TokenSource
 	switch {
 	case c.WorkloadIdentity:
-		tokens = newGKEIdentity(c)
+		client := newIdentityClient(c, guard{only: gkeMetadataServer})
+		tokens = oauth2.ReuseTokenSource(nil, gkeIdentity{metadata.NewClient(client)})
 	case c.CredentialsJSON != "":
 		account, err := google.JWTConfigFromJSON([]byte(c.CredentialsJSON), gcsScope)
 		if err != nil || account.Email == "" || len(account.PrivateKey) == 0 {

@@ -54,10 +54,6 @@ func awsIdentity(c Config) (*credentials.Credentials, error) {
 // gkeIdentity requests tokens of a pod's ServiceAccount from the metadata server of GKE.
 type gkeIdentity struct{ metadata *metadata.Client }
 
-func newGKEIdentity(c Config) oauth2.TokenSource {
-	return oauth2.ReuseTokenSource(nil, gkeIdentity{metadata.NewClient(newIdentityClient(c, guard{only: gkeMetadataServer}))})
-}
-
 func (g gkeIdentity) Token() (*oauth2.Token, error) {
 	text, err := g.metadata.GetWithContext(context.Background(), "instance/service-accounts/default/token?scopes="+gcsScope)
 	if err != nil {

@@ -44,18 +44,14 @@ func newWeb(baseURL string, c Config) (*web, error) {
 // newTransport never connects to addresses that are refused. Responses are not decompressed,
 // because the size of the result would be unknown.
 func newTransport(c Config, g guard) *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: connectTimeout, ControlContext: g.control}).DialContext,
-		ForceAttemptHTTP2:      true,
-		TLSClientConfig:        &tls.Config{RootCAs: c.Authorities},
-		TLSHandshakeTimeout:    connectTimeout,
-		ResponseHeaderTimeout:  headerTimeout,
-		MaxResponseHeaderBytes: 64 << 10,
-		MaxIdleConnsPerHost:    64,
-		IdleConnTimeout:        time.Minute,
-		DisableCompression:     true,
-	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: connectTimeout, ControlContext: g.control}).DialContext
+	transport.TLSClientConfig = &tls.Config{RootCAs: c.Authorities}
+	transport.ResponseHeaderTimeout = headerTimeout
+	transport.MaxResponseHeaderBytes = 64 << 10
+	transport.MaxIdleConnsPerHost = 64
+	transport.DisableCompression = true
+	return transport
 }
 
 // checkRedirect follows a few redirects, never from HTTPS to HTTP.

@@ -55,11 +55,7 @@ func LimitMemory(container string) error {
 
 // Install copies this program to a path, for a container whose image does not have it.
 func Install(path string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	program, err := os.ReadFile(self) //nolint:gosec // its own path
+	program, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		return err
 	}
