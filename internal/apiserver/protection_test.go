@@ -21,8 +21,11 @@ func TestEachRouteIsBehindTheMiddlewares(t *testing.T) {
 		got := s.raw("", "GET", path, "", "Accept-Encoding", "gzip")
 		contains(t, path, got.body, want)
 		header := got.header
-		if !strings.HasPrefix(header.Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("%s: the headers are %v", path, header)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			contains(t, path+": "+name, header.Get(name), want)
 		}
 		if packed := header.Get("Content-Encoding") == "gzip"; packed != (len(got.body) > 1000) {
 			t.Errorf("%s is compressed: %t, %d bytes", path, packed, len(got.body))
