@@ -31,17 +31,9 @@ type Ledger struct {
 type Judgement struct {
 	// Given are the hosts that are assigned to it.
 	Given []string
-	// Refusals are the hosts that must not be routed to it, ordered by host.
+	// Refused are the hosts that must not be routed to it, and Refusals the reasons.
+	Refused  []string
 	Refusals []Refusal
-}
-
-// RefusedHosts are the hosts of the refusals.
-func (j *Judgement) RefusedHosts() []string {
-	hosts := make([]string, len(j.Refusals))
-	for i, refusal := range j.Refusals {
-		hosts[i] = refusal.Host
-	}
-	return hosts
 }
 
 // Judge assigns a Darkroom the hosts that belong to it, and refuses the others. Call Commit
@@ -66,7 +58,7 @@ func (l *Ledger) judge(ctx context.Context, darkroom *v1alpha1.Darkroom, give fu
 			v.holder = &holder
 		}
 		if refusal, refused := decide(me, v); refused {
-			judgement.Refusals = append(judgement.Refusals, refusal)
+			judgement.Refused, judgement.Refusals = append(judgement.Refused, v.host), append(judgement.Refusals, refusal)
 			continue
 		}
 		judgement.Given = append(judgement.Given, v.host)

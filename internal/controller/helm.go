@@ -207,7 +207,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	r.announce(s, err)
 	s.report(err, r.clock.Now())
 	switch {
-	case isForeignRelease(err) && claimsErr == nil:
+	case errors.Is(err, storage.ErrForeignRelease) && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
 	case err != nil && s.isInvalid(err) && claimsErr == nil:
 		err = reconcile.TerminalError(err)
@@ -230,7 +230,7 @@ func (r *helmReconciler) announce(s *session, err error) {
 	darkroom := s.darkroom
 	switch {
 	case err == nil, errors.Is(err, release.ErrBusy):
-	case isForeignRelease(err):
+	case errors.Is(err, storage.ErrForeignRelease):
 		if !wasRefused(darkroom) {
 			r.recorder.Event(darkroom, true, EventForeignRelease, err.Error())
 		}
@@ -253,10 +253,6 @@ func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duratio
 	}
 	return next
 }
-
-// isForeignRelease reports whether the cause of an error is a Helm release of the
-// Darkroom's name that does not belong to it.
-func isForeignRelease(err error) bool { return errors.Is(err, storage.ErrForeignRelease) }
 
 // wasRefused reports whether the refusal of the current generation is already in the
 // status.

@@ -22,6 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -171,7 +172,7 @@ func (s *session) plan(ctx context.Context) error {
 		return err
 	}
 	vals, err := s.parts.values.ValuesIn(s.darkroom, values.ClusterState{
-		RefusedHosts:       s.judgement.RefusedHosts(),
+		RefusedHosts:       s.judgement.Refused,
 		CredentialsVersion: version,
 	})
 	if err == nil {
@@ -263,7 +264,7 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 	conditions = slices.DeleteFunc(slices.Clone(conditions), func(condition v1alpha1.Condition) bool {
 		return condition.Type == v1alpha1.ConditionContested
 	})
-	if isForeignRelease(cause) {
+	if errors.Is(cause, storage.ErrForeignRelease) {
 		refused := v1alpha1.Condition{
 			Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse,
 			Reason: v1alpha1.ReasonForeignRelease, Message: cause.Error(),

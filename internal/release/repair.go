@@ -135,7 +135,7 @@ func hasChanged(live, now metav1.Object, trace drift.Trace, traced bool) bool {
 	if live != nil && !(traced && trace.NewerThan(live)) {
 		return drift.Differ(live, now)
 	}
-	return traced && trace.Differs(now)
+	return traced && !trace.Fits(now)
 }
 
 // brake slows down the repairs of an object that another writer keeps changing, and records

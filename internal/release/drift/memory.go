@@ -126,12 +126,6 @@ func (t *Trace) NewerThan(live metav1.Object) bool {
 	return err == nil && order <= 0
 }
 
-// Differs reports whether an object that was just applied differs from its trace: then the
-// apply changed it.
-func (t *Trace) Differs(now metav1.Object) bool {
-	return t.UID != now.GetUID() || t.State != stateOf(now)
-}
-
 // record is what is remembered of a release, as it is stored.
 type record struct {
 	// Manifest is the identity of the manifest that was applied.
