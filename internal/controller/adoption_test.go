@@ -72,12 +72,8 @@ func TestADarkroomThatNeverDeployedReleasesWhatItAdopted(t *testing.T) {
 			test.prepare(t, darkroom)
 			startOperator(t, namespace)
 			create(t, darkroom)
-			eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
-				return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, test.reason)
-			})
-			if err := kube.Delete(t.Context(), darkroom); err != nil {
-				t.Fatal(err)
-			}
+			eventuallyCondition(t, darkroom, "failed", v1alpha1.ConditionReady, metav1.ConditionFalse, test.reason)
+			remove(t, darkroom)
 			eventually(t, "its end", gone(darkroom))
 			deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
 			if len(deployment.OwnerReferences) > 0 || deployment.DeletionTimestamp != nil {
@@ -100,12 +96,8 @@ func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {
 	startOperator(t, namespace)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "deployed", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionDeployed, metav1.ConditionTrue, "InstallSuccessful")
-	})
-	if err := kube.Delete(t.Context(), darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		t.Fatal(err)
-	}
+	eventuallyCondition(t, darkroom, "deployed", v1alpha1.ConditionDeployed, metav1.ConditionTrue, "InstallSuccessful")
+	remove(t, darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	eventuallyEvent(t, namespace, release.EventOrphaned)
 	eventually(t, "the operator has let it go", func(ctx context.Context) error {
 		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
@@ -160,9 +152,7 @@ func TestAForgedRevisionAdoptsNothing(t *testing.T) {
 				return nil
 			})
 			sameObjects(t, before, everything(t, namespace))
-			if err := kube.Delete(t.Context(), darkroom); err != nil {
-				t.Fatal(err)
-			}
+			remove(t, darkroom)
 			eventually(t, "its end", gone(darkroom))
 			sameObjects(t, before, everything(t, namespace))
 		})

@@ -49,9 +49,7 @@ func unchanged(tb testing.TB) func() {
 	namespace := darkroom.Namespace
 	// At rest: while its pods start it has a condition more.
 	becomeReady(tb, namespace, darkroom.Name)
-	eventuallyStatus(tb, darkroom, "ready", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	eventuallyCondition(tb, darkroom, "ready", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 	installer.kill()
 
 	chrt, err := charts.Darkroom()

@@ -83,13 +83,9 @@ func TestAHostThatAPausedDarkroomHoldsIsReportedAsHeld(t *testing.T) {
 	eventually(t, "the host", isRouted(namespace, "holder", hostIn(shared)))
 	eventually(t, "rest", quiet(operator))
 	change(t, holder, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
-	eventuallyStatus(t, holder, "paused", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
-	})
+	eventuallyCondition(t, holder, "paused", v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
 	change(t, holder, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + namespace} })
-	if err := kube.Delete(t.Context(), mustGet(t, &networkingv1.Ingress{}, namespace, "holder")); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, mustGet(t, &networkingv1.Ingress{}, namespace, "holder"))
 	waiting := with(webFolder(namespace, "waiting"), shared)
 	create(t, waiting)
 	eventuallyStatus(t, waiting, "the cause", func(status v1alpha1.DarkroomStatus) error {

@@ -190,9 +190,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	t.Run("who lets go of it hands it to the next", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + second} })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
-		eventuallyStatus(t, younger, "no conflict", func(status v1alpha1.DarkroomStatus) error {
-			return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted)
-		})
+		eventuallyCondition(t, younger, "no conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted)
 	})
 	t.Run("who claims it again gets it back when the other has dropped it", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{shared} })
@@ -200,16 +198,12 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		eventuallyEvent(t, first, "DomainConflict")
 	})
 	t.Run("who is deleted hands it to the next", func(t *testing.T) {
-		if err := kube.Delete(t.Context(), older); err != nil {
-			t.Fatal(err)
-		}
+		remove(t, older)
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
 	})
 	t.Run("a paused one keeps it, and the older one waits", func(t *testing.T) {
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
-		eventuallyStatus(t, younger, "paused", func(status v1alpha1.DarkroomStatus) error {
-			return condition(status, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
-		})
+		eventuallyCondition(t, younger, "paused", v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
 		eventuallyStatus(t, neighbor, "waits", func(status v1alpha1.DarkroomStatus) error {
 			found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
@@ -238,12 +232,8 @@ func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
 		_, err := get(ctx, &gatewayv1.HTTPRoute{}, first, "older")
 		return err
 	})
-	eventuallyStatus(t, younger, "the conflict", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
-	})
-	if err := kube.Delete(t.Context(), older); err != nil {
-		t.Fatal(err)
-	}
+	eventuallyCondition(t, younger, "the conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	remove(t, older)
 	eventually(t, "the Ingress", func(ctx context.Context) error {
 		_, err := get(ctx, &networkingv1.Ingress{}, second, "younger")
 		return err
@@ -362,11 +352,7 @@ func TestOperatorsOfTwoShardsDoNotRouteOneHostTwice(t *testing.T) {
 	two := with(webFolder(namespace, "two"), shared)
 	two.Labels = map[string]string{"shard": "b"}
 	create(t, two)
-	eventuallyStatus(t, two, "the conflict", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
-	})
-	if err := kube.Delete(t.Context(), one); err != nil {
-		t.Fatal(err)
-	}
+	eventuallyCondition(t, two, "the conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	remove(t, one)
 	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): namespace + "/two"})
 }

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -29,38 +28,15 @@ import (
 // The tests of this file take kinds away from the API server that all tests share. They
 // are not parallel, so those that are have not begun or wait.
 
-var (
-	routeKind   = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
-	monitorKind = schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}
-)
-
 // routeDefinition is the CustomResourceDefinition of HTTPRoutes.
 func routeDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	found := &apiextensionsv1.CustomResourceDefinition{}
-	if err := definitions(t).Get(t.Context(), client.ObjectKey{Name: "httproutes." + routeKind.Group}, found); err != nil {
+	if err := definitions(t).Get(t.Context(), client.ObjectKey{Name: "httproutes.gateway.networking.k8s.io"}, found); err != nil {
 		t.Fatal(err)
 	}
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: found.Name, Annotations: found.Annotations}, Spec: found.Spec,
-	}
-}
-
-// monitorDefinition is a CustomResourceDefinition of ServiceMonitors that admits anything.
-func monitorDefinition() *apiextensionsv1.CustomResourceDefinition {
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "servicemonitors." + monitorKind.Group},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: monitorKind.Group,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: monitorKind.Kind, ListKind: monitorKind.Kind + "List", Plural: "servicemonitors", Singular: "servicemonitor"},
-			Scope: apiextensionsv1.NamespaceScoped,
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: monitorKind.Version, Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: ptr.To(true),
-				}},
-			}},
-		},
 	}
 }
 
@@ -117,12 +93,6 @@ func routed(namespace, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-func monitored(namespace, name string) *v1alpha1.Darkroom {
-	darkroom := webFolder(namespace, name)
-	darkroom.Spec.Metrics = &v1alpha1.Metrics{Enabled: true, ServiceMonitor: true}
-	return darkroom
-}
-
 // lacks returns an error unless a Darkroom fails because the cluster lacks a kind.
 func lacks(kind string) func(v1alpha1.DarkroomStatus) error {
 	return func(status v1alpha1.DarkroomStatus) error {
@@ -137,80 +107,34 @@ func lacks(kind string) func(v1alpha1.DarkroomStatus) error {
 	}
 }
 
-// comesBack waits for an object of a Darkroom, deletes it, and waits until there is another.
-func comesBack(t *testing.T, kind schema.GroupVersionKind, namespace, name string) {
-	t.Helper()
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	eventually(t, "a "+kind.Kind, func(ctx context.Context) (err error) {
-		object, err = get(ctx, object, namespace, name)
-		return err
-	})
-	if err := kube.Delete(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "another "+kind.Kind, func(ctx context.Context) error {
-		now := &unstructured.Unstructured{}
-		now.SetGroupVersionKind(kind)
-		now, err := get(ctx, now, namespace, name)
-		if err == nil && now.GetUID() == object.GetUID() {
-			err = fmt.Errorf("it is the same")
-		}
-		return err
-	})
-}
-
 // An optional kind is used by the process that starts when the cluster serves it. It ends by
 // itself when the kind comes or goes.
 //
-//nolint:paralleltest // takes kinds away
+//nolint:paralleltest // takes the kind away
 func TestAnOperatorEndsWhenAKindComesOrGoes(t *testing.T) {
-	for name, c := range map[string]struct {
-		definition *apiextensionsv1.CustomResourceDefinition
-		kind       schema.GroupVersionKind
-		darkroom   func(namespace, name string) *v1alpha1.Darkroom
-		restore    bool
-	}{
-		"HTTPRoute":      {routeDefinition(t), routeKind, routed, true},
-		"ServiceMonitor": {monitorDefinition(), monitorKind, monitored, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			uninstall(t, c.definition)
-			t.Cleanup(func() {
-				if c.restore {
-					install(t, c.definition)
-					return
-				}
-				uninstall(t, c.definition)
-			})
-			namespace := newNamespace(t)
-			o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
-			darkroom := c.darkroom(namespace, "photos")
-			create(t, darkroom)
-			eventuallyStatus(t, darkroom, "the kind is named", lacks(name))
+	definition := routeDefinition(t)
+	uninstall(t, definition)
+	t.Cleanup(func() { install(t, definition) })
+	namespace := newNamespace(t)
+	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
+	darkroom := routed(namespace, "photos")
+	create(t, darkroom)
+	eventuallyStatus(t, darkroom, "the kind is named", lacks("HTTPRoute"))
 
-			install(t, c.definition)
-			o.endsByItself()
-			o = startOperator(t, namespace, withDiscovery(50*time.Millisecond))
-			eventually(t, "the release", installed(namespace, "photos"))
-			comesBack(t, c.kind, namespace, "photos")
-			if c.kind == routeKind {
-				accept(t, namespace, "photos", 1)
-				eventuallyStatus(t, darkroom, "the host of the route", hasDomains(hostIn("photos")))
-			}
+	install(t, definition)
+	o.endsByItself()
+	o = startOperator(t, namespace, withDiscovery(50*time.Millisecond))
+	eventually(t, "the release", installed(namespace, "photos"))
+	accept(t, namespace, "photos", 1)
+	eventuallyStatus(t, darkroom, "the host of the route", hasDomains(hostIn("photos")))
 
-			uninstall(t, c.definition)
-			o.endsByItself()
-			startOperator(t, namespace)
-			eventuallyStatus(t, darkroom, "the kind is named again", lacks(name))
-			if c.kind == routeKind {
-				eventuallyStatus(t, darkroom, "nothing is routed", hasDomains())
-			}
-			other := webFolder(namespace, "other")
-			create(t, other)
-			eventually(t, "a Darkroom that does not need the kind", installed(namespace, "other"))
-		})
-	}
+	uninstall(t, definition)
+	o.endsByItself()
+	startOperator(t, namespace)
+	eventuallyStatus(t, darkroom, "the kind is named again", lacks("HTTPRoute"))
+	eventuallyStatus(t, darkroom, "nothing is routed", hasDomains())
+	create(t, webFolder(namespace, "other"))
+	eventually(t, "a Darkroom that does not need the kind", installed(namespace, "other"))
 }
 
 func hasDomains(want ...string) func(v1alpha1.DarkroomStatus) error {
@@ -285,9 +209,7 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 	}
 
 	// The API server registers the definition again.
-	if err := kube.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, service)
 	uninstall(t, routes)
 	o.endsByItself()
 }
@@ -313,11 +235,20 @@ func discoveryClient(t testing.TB) *discovery.DiscoveryClient {
 
 // openshiftRoutes is a CustomResourceDefinition that makes the API server look like OpenShift.
 func openshiftRoutes() *apiextensionsv1.CustomResourceDefinition {
-	definition := monitorDefinition()
-	definition.Name = "routes.route.openshift.io"
-	definition.Spec.Group = "route.openshift.io"
-	definition.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Kind: "Route", ListKind: "RouteList", Plural: "routes", Singular: "route"}
-	return definition
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "routes.route.openshift.io"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "route.openshift.io",
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "Route", ListKind: "RouteList", Plural: "routes", Singular: "route"},
+			Scope: apiextensionsv1.NamespaceScoped,
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	}
 }
 
 // breakAPI makes an API of the API server one of another server, which does not exist.

@@ -73,18 +73,6 @@ func TestACompleteChangeThatLastsEndsTheManager(t *testing.T) {
 	}
 }
 
-func TestAnIncompleteAnswerIsNoClusterToStartWith(t *testing.T) {
-	if found, err := discover(t.Context(), &answers{of: "?"}); err == nil {
-		t.Errorf("found %+v", found.served)
-	}
-	for of, want := range map[string]bool{"+": true, "-": false} {
-		found, err := discover(t.Context(), &answers{of: of})
-		if err != nil || found.capabilities().APIVersions.Has("route.openshift.io/v1") != want {
-			t.Errorf("%s: %+v, %v", of, found, err)
-		}
-	}
-}
-
 // Of another API the chart would never learn that the cluster serves it.
 func TestTheChartAsksForNothingElse(t *testing.T) {
 	chrt, err := charts.Darkroom()

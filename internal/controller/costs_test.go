@@ -1,15 +1,11 @@
 package controller_test
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -24,52 +20,6 @@ const (
 
 // fleet is the number of Darkrooms that the costs are averaged over.
 const fleet = 10
-
-// Not parallel: reconciles are counted by the metrics of the whole process.
-func TestAnInstallCostsFewReconcilesWritesAndRequests(t *testing.T) {
-	namespace := newNamespace(t)
-	kinds := &requestKinds{}
-	o := startOperator(t, namespace, withTransport(kinds.wrap))
-	eventually(t, "rest", quiet(o))
-	reconciles, requests := reconcilesByController(t), kinds.counts()
-
-	for i := range fleet {
-		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
-	}
-	for i := range fleet {
-		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "its domains", func(status v1alpha1.DarkroomStatus) error {
-			if len(status.Domains) == 0 {
-				return fmt.Errorf("the status is %+v", status)
-			}
-			return nil
-		})
-	}
-	eventually(t, "rest", quiet(o))
-
-	reconciles = since(reconciles, reconcilesByController(t))
-	requests = since(requests, kinds.counts())
-	statusWrites := 0.0
-	for kind, count := range requests {
-		if strings.HasSuffix(kind, "/status") {
-			statusWrites += count
-		}
-	}
-	for _, cost := range []struct {
-		name        string
-		found, most float64
-	}{
-		{"reconciles", sum(reconciles), installReconciles},
-		{"status writes", statusWrites, installStatusWrites},
-		{"requests", sum(requests), installRequests},
-	} {
-		if each := cost.found / fleet; each > cost.most {
-			t.Errorf("%.1f %s per install, want at most %.1f", each, cost.name, cost.most)
-		}
-	}
-	if t.Failed() || testing.Verbose() {
-		t.Logf("all reconciles: %v\nall requests:\n%s", reconciles, table(requests))
-	}
-}
 
 func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 	t.Parallel()
@@ -144,29 +94,6 @@ func kindOf(request *http.Request) string {
 	return kind
 }
 
-// reconcilesByController counts the reconciles of this process.
-func reconcilesByController(t *testing.T) map[string]float64 {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[string]float64{}
-	for _, family := range families {
-		if family.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, metric := range family.GetMetric() {
-			for _, label := range metric.GetLabel() {
-				if label.GetName() == "controller" {
-					counts[label.GetValue()] += metric.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return counts
-}
-
 func since(before, after map[string]float64) map[string]float64 {
 	counts := map[string]float64{}
 	for name, count := range after {
@@ -175,20 +102,4 @@ func since(before, after map[string]float64) map[string]float64 {
 		}
 	}
 	return counts
-}
-
-func sum(counts map[string]float64) float64 {
-	total := 0.0
-	for _, count := range counts {
-		total += count
-	}
-	return total
-}
-
-func table(counts map[string]float64) string {
-	var out strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(&out, "%6.1f  %s\n", counts[name]/fleet, name)
-	}
-	return out.String()
 }

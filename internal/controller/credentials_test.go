@@ -79,9 +79,7 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	photos = podTemplateOf(t, namespace, "photos")
 	requests := operator.requests.count.Load()
 	change(t, other, func(s *corev1.Secret) { s.StringData = map[string]string{"secretKey": "another"} })
-	if err := kube.Delete(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, other)
 	eventually(t, "quiet", quiet(operator))
 	if after := operator.requests.count.Load(); after != requests {
 		t.Errorf("a Secret without references caused %d requests", after-requests)
@@ -128,9 +126,7 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 
 	// Pods that run are not replaced by ones that could not start.
 	running := podTemplateOf(t, namespace, "photos")
-	if err := kube.Delete(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, secret)
 	eventuallyStatus(t, darkroom, "the Secret is named again", missing)
 	if podTemplateOf(t, namespace, "photos") != running {
 		t.Error("the loss of the Secret rolled the pods")

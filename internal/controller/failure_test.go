@@ -12,7 +12,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -59,19 +58,13 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 		other := webFolder(namespace, "other")
 		create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other"}})
 		create(t, other)
-		eventuallyStatus(t, other, "refused", func(status v1alpha1.DarkroomStatus) error {
-			return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-		})
-		if err := kube.Delete(t.Context(), other); err != nil {
-			t.Fatal(err)
-		}
+		eventuallyCondition(t, other, "refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+		remove(t, other)
 		eventually(t, "it is gone", gone(other))
 		mustGet(t, &corev1.ServiceAccount{}, namespace, "other")
 	})
 	t.Run("and their removal heals the Darkroom", func(t *testing.T) {
-		if err := kube.Delete(t.Context(), foreign); err != nil {
-			t.Fatal(err)
-		}
+		remove(t, foreign)
 		eventually(t, "the release", installed(namespace, "photos"))
 	})
 }
@@ -89,44 +82,6 @@ func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	}
 }
 
-func TestAFailedUpgradeReportsItsCauseAndRecovers(t *testing.T) {
-	t.Parallel()
-	operator, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-
-	// A toleration that the API server refuses: the upgrade fails half-way.
-	change(t, darkroom, func(d *v1alpha1.Darkroom) {
-		d.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: "none-allowed"}}}
-	})
-	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "Deployment photos") || !strings.Contains(status.Message, "tolerations") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		if status.Phase != v1alpha1.PhaseFailed {
-			return fmt.Errorf("phase is %s", status.Phase)
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-	})
-	// With back-off, tries become rare: within two seconds there is room for some
-	// eight (5 ms, 10 ms, 20 ms …), while a hot loop makes hundreds.
-	time.Sleep(2 * time.Second)
-	before := operator.requests.writes.Load()
-	time.Sleep(2 * time.Second)
-	if writes := operator.requests.writes.Load() - before; writes > 30 {
-		t.Errorf("%d writes in two seconds: it loops hot", writes)
-	}
-
-	change(t, darkroom, func(d *v1alpha1.Darkroom) {
-		d.Spec.PodTemplate = nil
-		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "x"}}
-	})
-	eventually(t, "the release", installed(namespace, "photos"))
-	ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
-	if ingress.Annotations["cert-manager.io/issuer"] != "x" {
-		t.Errorf("annotations are %v", ingress.Annotations)
-	}
-}
-
 func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
@@ -135,9 +90,7 @@ func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 
 	// While no operator runs, a user recreates the Deployment with another selector.
 	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
-	if err := kube.Delete(t.Context(), deployment.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, deployment.DeepCopy())
 	deployment.ResourceVersion, deployment.UID = "", ""
 	deployment.Spec.Selector.MatchLabels["app"] = "other"
 	deployment.Spec.Template.Labels["app"] = "other"
@@ -150,13 +103,9 @@ func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 		}
 		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
 	})
-	if err := kube.Delete(t.Context(), mustGet(t, &appsv1.Deployment{}, namespace, "photos")); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"))
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "Ready", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	eventuallyCondition(t, darkroom, "Ready", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 }
 
 // errKilled is what every request meets once the operator is taken to be dead.
@@ -204,9 +153,7 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 		"deletion": {
 			prepare: true,
 			act: func(t *testing.T, d *v1alpha1.Darkroom) {
-				if err := kube.Delete(t.Context(), d); err != nil {
-					t.Fatal(err)
-				}
+				remove(t, d)
 			},
 			done: gone,
 		},

@@ -77,13 +77,7 @@ func TestAReleaseRolledBackByHandIsUpgradedAgain(t *testing.T) {
 	if err := rollback.Run("photos"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "what the resource says", func(ctx context.Context) error {
-		configMap, err := configuration(ctx, namespace, "photos")
-		if err == nil && configMap.Data["LOG_LEVEL"] != "warn" {
-			return fmt.Errorf("LOG_LEVEL is %q", configMap.Data["LOG_LEVEL"])
-		}
-		return err
-	})
+	eventually(t, "what the resource says", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
 	eventually(t, "a deployed release", func(context.Context) error {
 		last, err := action.NewGet(helmByHand(t, namespace)).Run("photos")
 		if err == nil && last.Info.Status != helmrelease.StatusDeployed {

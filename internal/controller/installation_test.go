@@ -72,21 +72,9 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 		}
 	})
 	t.Run("which deletes it", func(t *testing.T) {
-		if err := kube.Delete(t.Context(), darkroom); err != nil {
-			t.Fatal(err)
-		}
+		remove(t, darkroom)
 		eventually(t, "it is gone", gone(darkroom))
 	})
-}
-
-// The finalizer and the claim are one write.
-func TestADarkroomIsClaimedWithoutARequestOfItsOwn(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	now := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, "photos")
-	if now.Annotations[v1alpha1.AnnotationInstallation] != controller.DefaultInstallation || len(now.Finalizers) != 1 {
-		t.Errorf("the metadata is %+v", now.ObjectMeta)
-	}
 }
 
 // One of an operator that knew no claims, or whose annotations were replaced.

@@ -91,26 +91,6 @@ func TestOldConfigurationGoesIfTheRolloutEndedWhileNoOperatorRan(t *testing.T) {
 	mustConfig(t, namespace, "photos")
 }
 
-func TestDeletionDuringARolloutLeavesNothing(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	for _, level := range []string{"warn", "error", "debug"} {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = v1alpha1.LogLevel(level) })
-		eventually(t, "the upgrade", installed(namespace, "photos"))
-	}
-	if names := readAtStart(t, namespace); len(names) != 4 {
-		t.Fatalf("there are %q, want those of four revisions", names)
-	}
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is gone", gone(darkroom))
-	if names := readAtStart(t, namespace); len(names) > 0 {
-		t.Errorf("left: %q", names)
-	}
-}
-
 func inlineSource(secretKey string) v1alpha1.Source {
 	return v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "AKIAEXAMPLE", SecretKey: secretKey}
 }

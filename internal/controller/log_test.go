@@ -42,13 +42,9 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the release", installed(namespace, "photos"))
-	if err := kube.Delete(t.Context(), mustGet(t, &appsv1.Deployment{}, namespace, "photos")); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"))
 	eventuallyEvent(t, namespace, "Repaired")
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 
 	ofThisTest := 0

@@ -68,9 +68,7 @@ func TestWhatAnOperatorRefusesAfterARestartStaysAsItIs(t *testing.T) {
 				t.Fatal(err)
 			}
 			second := startOperator(t, darkroom.Namespace, withValues(test.after))
-			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-				return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
-			})
+			eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
 			eventually(t, "rest", quiet(second))
 			after, err := objectsOf(t.Context(), darkroom)
 			if err != nil || !mapsEqual(before, after) {
@@ -120,9 +118,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 				eventually(t, "the new translation of "+darkroom.Name, translated(t, darkroom, want))
 				continue
 			}
-			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-				return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
-			})
+			eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
 			if after, err := objectsOf(t.Context(), darkroom); err != nil || !mapsEqual(before[i], after) {
 				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v (%v)", settings, darkroom.Spec, before[i], after, err)
 			}

@@ -100,9 +100,7 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 			if _, err := upgrade.Run("photos", foreignChart(t), nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := kube.Delete(t.Context(), mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1")); err != nil {
-				t.Fatal(err)
-			}
+			remove(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"))
 		},
 		"its revisions damaged": func(t *testing.T, namespace string) {
 			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Data["release"] = []byte("junk") })
@@ -136,15 +134,8 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 			eventuallyEvent(t, namespace, "ForeignRelease")
 			sameObjects(t, before, everything(t, namespace))
 
-			if err := kube.Delete(t.Context(), darkroom); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, "it is gone", func(ctx context.Context) error {
-				if _, err := get(ctx, &v1alpha1.Darkroom{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-					return fmt.Errorf("the Darkroom is still there (%w)", err)
-				}
-				return nil
-			})
+			remove(t, darkroom)
+			eventually(t, "it is gone", absent(&v1alpha1.Darkroom{}, namespace, "photos"))
 			sameObjects(t, before, everything(t, namespace))
 		})
 	}
@@ -157,9 +148,7 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	startOperator(t, namespace)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease)
-	})
+	eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease)
 	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
 		t.Fatal(err)
 	}
@@ -207,24 +196,6 @@ func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 	})
 }
 
-func TestAReleaseOfAnotherChartIsNotAdopted(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	installByHand(t, namespace, "photos", foreignChart(t), nil)
-	before := everything(t, namespace)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: "photos"}
-	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "not a release of the chart darkroom") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return nil
-	})
-	sameObjects(t, before, everything(t, namespace))
-}
-
 // A Deployment that a user created under the name after ours was deleted is not ours.
 func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	t.Parallel()
@@ -232,9 +203,7 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	namespace := darkroom.Namespace
 	operator.kill()
 	ours := mustGet(t, &corev1.Service{}, namespace, "photos")
-	if err := kube.Delete(t.Context(), ours); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, ours)
 	theirs := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: "photos",
@@ -255,9 +224,7 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	if now := mustGet(t, &corev1.Service{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("it was changed: %+v", now)
 	}
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, darkroom)
 	eventually(t, "the Darkroom's end", func(ctx context.Context) error {
 		_, err := get(ctx, &v1alpha1.Darkroom{}, namespace, "photos")
 		if !apierrors.IsNotFound(err) {
@@ -278,9 +245,7 @@ func TestAPausedDarkroomCanBeDeleted(t *testing.T) {
 		}
 		return nil
 	})
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 }
 
@@ -298,9 +263,7 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 	}
 	began := time.Now()
 	for i := range stuck {
-		if err := kube.Delete(t.Context(), webFolder(namespace, fmt.Sprintf("stuck-%d", i))); err != nil {
-			t.Fatal(err)
-		}
+		remove(t, webFolder(namespace, fmt.Sprintf("stuck-%d", i)))
 	}
 	for i := range stuck {
 		eventually(t, "nothing left of it", func(ctx context.Context) error {
@@ -461,12 +424,7 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 		eventually(t, "rest", quiet(operator))
 		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // old pods may be recreated
 		becomeReady(t, namespace, "photos")
-		eventually(t, "its end", func(ctx context.Context) error {
-			if _, err := get(ctx, &corev1.ServiceAccount{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("still there (%w)", err)
-			}
-			return nil
-		})
+		eventually(t, "its end", absent(&corev1.ServiceAccount{}, namespace, "photos"))
 	})
 	t.Run("a user's own is never deleted", func(t *testing.T) {
 		own := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}
@@ -481,7 +439,7 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 	})
 }
 
-func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
+func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
@@ -504,6 +462,12 @@ func TestARetryOfAFailedRevisionReusesIt(t *testing.T) {
 			return nil
 		}
 	}
+	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
+		if status.Phase != v1alpha1.PhaseFailed || !strings.Contains(status.Message, "Deployment photos") || !strings.Contains(status.Message, "tolerations") {
+			return fmt.Errorf("phase is %s, message is %q", status.Phase, status.Message)
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
+	})
 	eventually(t, "an attempt", attempts(2))
 	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
 	eventually(t, "several attempts", attempts(5))

@@ -70,9 +70,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
 	create(t, darkroom)
 	eventually(t, "the release", installed(namespace, "photos"))
-	eventuallyStatus(t, darkroom, "waits for pods", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
-	})
+	eventuallyCondition(t, darkroom, "waits for pods", v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
 	if probes, _ := images.seen(); probes != 0 {
 		t.Errorf("%d probes before there were pods", probes)
 	}
@@ -150,9 +148,7 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
 	create(t, darkroom)
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "an image is served", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	eventuallyCondition(t, darkroom, "an image is served", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 
 	deployment := rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "https://wrong.example.com" })
 	images.becomes(v1alpha1.ReasonImageUnprocessable, "GET /cat.jpg?w=16: HTTP 422. Check source.baseUrl.")
@@ -186,9 +182,7 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 
 	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "the rollout completes by itself", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	eventuallyCondition(t, darkroom, "the rollout completes by itself", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 	if _, target := images.seen(); target.Pod != (probe.Pod{}) {
 		t.Errorf("%+v is still asked", target.Pod)
 	}
@@ -309,9 +303,7 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 	create(t, darkroom)
 	eventually(t, "the release", installed(namespace, "photos"))
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "an image is served", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed)
-	})
+	eventuallyCondition(t, darkroom, "an image is served", v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed)
 	service := mustGet(t, &corev1.Service{}, namespace, "photos")
 	if _, target := images.seen(); target.Address != service.Spec.ClusterIP+":80" {
 		t.Errorf("%s is probed, and the Service is at %s", target.Address, service.Spec.ClusterIP)
@@ -319,17 +311,11 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 
 	// The operator repairs no Service of a paused Darkroom.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
-	eventuallyStatus(t, darkroom, "paused", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
-	})
-	if err := kube.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	eventuallyCondition(t, darkroom, "paused", v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
+	remove(t, service)
 	create(t, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: service.Labels},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "metadata.internal"},
 	})
-	eventuallyStatus(t, darkroom, "nothing is probed", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
-	})
+	eventuallyCondition(t, darkroom, "nothing is probed", v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
 }

@@ -151,9 +151,7 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	darkroom := webFolder(namespace, "photos")
 	darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalid)
-	})
+	eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalid)
 	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
 	if status.Phase != v1alpha1.PhaseFailed || !strings.Contains(status.Message, "spec.defaultParams[a b]") {
 		t.Errorf("phase %s, message %q", status.Phase, status.Message)
@@ -161,26 +159,13 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	eventuallyEvent(t, namespace, "Refused")
 	eventually(t, "no more requests", quiet(operator))
 
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventuallyCondition(t, darkroom, "still refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"auto": "compress"} })
 	eventually(t, "the release", installed(namespace, "photos"))
 	if got := mustConfig(t, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
 		t.Errorf("DEFAULTPARAMS is %q", got)
 	}
-}
-
-func TestARefusalThatAnEditDoesNotRemedyIsReportedAgain(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
-	create(t, darkroom)
-	refused := func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
-	}
-	eventuallyStatus(t, darkroom, "refused", refused)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventuallyStatus(t, darkroom, "still refused", refused)
 }
 
 // Refusals are decided faster than the cache shows the operator's own claim.
@@ -196,8 +181,6 @@ func TestEveryRefusalOfABurstIsReported(t *testing.T) {
 		refused = append(refused, darkroom)
 	}
 	for _, darkroom := range refused {
-		eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-			return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
-		})
+		eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
 	}
 }

@@ -78,9 +78,7 @@ func TestChangesWhileNoOperatorRanAreFound(t *testing.T) {
 	}{
 		"an object was deleted": {
 			act: func(t *testing.T, namespace string) {
-				if err := kube.Delete(t.Context(), mustGet(t, &corev1.Service{}, namespace, "photos")); err != nil {
-					t.Fatal(err)
-				}
+				remove(t, mustGet(t, &corev1.Service{}, namespace, "photos"))
 			},
 			check: func(ctx context.Context, namespace string) error {
 				_, err := get(ctx, &corev1.Service{}, namespace, "photos")

@@ -59,33 +59,6 @@ func credentialed(t *testing.T, options ...operatorOption) (*operator, string) {
 	return o, namespace
 }
 
-func TestARewriteOfTheReferencedSecretRollsNoPods(t *testing.T) {
-	t.Parallel()
-	for name, rewrite := range map[string]func(t *testing.T, namespace string){
-		"a label": func(t *testing.T, namespace string) { relabel(t, namespace, "once") },
-		"a key unused": func(t *testing.T, namespace string) {
-			change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"), func(s *corev1.Secret) { s.Data["other"] = []byte("x") })
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			reads := &secretReads{}
-			o, namespace := credentialed(t, reads.option())
-			pods := podTemplateOf(t, namespace, "photos")
-			before := reads.Load()
-			rewrite(t, namespace)
-			reads.eventuallyRead(t, before+1)
-			eventually(t, "quiet", quiet(o))
-			if podTemplateOf(t, namespace, "photos") != pods {
-				t.Error("the pods were rolled")
-			}
-
-			change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"), func(s *corev1.Secret) { s.Data["secretKey"] = []byte("another") })
-			eventuallyRolled(t, namespace, "photos", pods)
-		})
-	}
-}
-
 func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -126,12 +125,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	}
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = nil })
-	eventually(t, "no Ingress", func(ctx context.Context) error {
-		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the Ingress is still there (%w)", err)
-		}
-		return nil
-	})
+	eventually(t, "no Ingress", absent(&networkingv1.Ingress{}, namespace, "photos"))
 	eventuallyStatus(t, darkroom, "ready by an HTTPRoute", served("http://"+host, host))
 }
 
@@ -150,12 +144,7 @@ func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
 		t.Errorf("before the Gateway accepts the HTTPRoute: %v", err)
 	}
 	accept(t, namespace, "photos", 1)
-	eventually(t, "no Ingress", func(ctx context.Context) error {
-		if _, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the Ingress is still there (%w)", err)
-		}
-		return nil
-	})
+	eventually(t, "no Ingress", absent(&networkingv1.Ingress{}, namespace, "photos"))
 }
 
 func TestScaledToZeroIsIdle(t *testing.T) {

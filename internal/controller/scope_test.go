@@ -91,9 +91,7 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 	create(t, webFolder(outside, "photos"))
 	makeAndTakeAwayEveryKind(t, first)
 	darkroom := mustGet(t, &v1alpha1.Darkroom{}, first, "photos")
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 
 	if _, err := get(t.Context(), &networkingv1.Ingress{}, outside, "photos"); !apierrors.IsNotFound(err) {
@@ -138,9 +136,7 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 	eventually(t, "every kind", hasKinds(slices.Concat(optional, always)...))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy = nil, nil, nil })
 	eventually(t, "what is left", hasKinds(slices.Concat(always, []string{"Ingress"})...))
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 	eventually(t, "nothing is left", hasKinds())
 }

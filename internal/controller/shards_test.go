@@ -51,9 +51,7 @@ func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 // eventuallyRefused waits until a Darkroom says that its host belongs to another.
 func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	eventuallyStatus(t, darkroom, "the conflict", func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
-	})
+	eventuallyCondition(t, darkroom, "the conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
 }
 
 // The caches of a shard have the objects of all Darkrooms, and Darkrooms of other shards are
@@ -76,12 +74,8 @@ func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 
 	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "other"), func(d *appsv1.Deployment) { d.Spec.Paused = true })
 	change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "other"), func(i *networkingv1.Ingress) { i.Labels["more"] = "x" })
-	if err := kube.Delete(t.Context(), mustGet(t, &corev1.Service{}, namespace, "other")); err != nil {
-		t.Fatal(err)
-	}
-	if err := kube.Delete(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, mustGet(t, &corev1.Service{}, namespace, "other"))
+	remove(t, other)
 	left := uids(t, other)
 	eventually(t, "rest", quiet(b))
 	if after := b.requests.count.Load(); after != before {
@@ -160,9 +154,7 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	})
 	t.Run("also if it is being deleted", func(t *testing.T) {
 		a.kill()
-		if err := kube.Delete(t.Context(), darkroom); err != nil {
-			t.Fatal(err)
-		}
+		remove(t, darkroom)
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Labels["shard"] = "b" })
 		eventually(t, "it is gone", gone(darkroom))
 	})
@@ -229,8 +221,6 @@ func TestADarkroomThatMovesBackAndForthComesToRest(t *testing.T) {
 	if config := mustConfig(t, namespace, "photos"); !strings.Contains(encoded(config.Data), "error") {
 		t.Errorf("the configuration is %v", config.Data)
 	}
-	if err := kube.Delete(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
@@ -238,6 +239,13 @@ func create(t testing.TB, object client.Object) {
 	}
 }
 
+func remove(t testing.TB, object client.Object, options ...client.DeleteOption) {
+	t.Helper()
+	if err := kube.Delete(t.Context(), object, options...); err != nil {
+		t.Fatalf("delete %T: %v", object, err)
+	}
+}
+
 func webFolder(namespace, name string) *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -338,6 +346,24 @@ func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, ch
 		}
 		return check(now.Status)
 	})
+}
+
+// eventuallyCondition waits until a condition of the present generation has a status and a reason.
+func eventuallyCondition(t testing.TB, darkroom *v1alpha1.Darkroom, what, conditionType string, want metav1.ConditionStatus, reason string) {
+	t.Helper()
+	eventuallyStatus(t, darkroom, what, func(status v1alpha1.DarkroomStatus) error {
+		return condition(status, conditionType, want, reason)
+	})
+}
+
+// absent returns an error while an object is there.
+func absent(object client.Object, namespace, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if _, err := get(ctx, object, namespace, name); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("%T %s is still there (%w)", object, name, err)
+		}
+		return nil
+	}
 }
 
 // installed returns an error unless the release of the present generation is there.
