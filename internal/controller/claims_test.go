@@ -334,25 +334,3 @@ func older(a, b *v1alpha1.Darkroom) bool {
 	}
 	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
 }
-
-// TestOperatorsOfTwoShardsDoNotRouteOneHostTwice: an operator sees the Ingresses of
-// all shards, and the Darkrooms of its own alone. There who comes first stays.
-func TestOperatorsOfTwoShardsDoNotRouteOneHostTwice(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	shared := "shared-" + namespace
-	hosts := watchHosts(t, namespace)
-	for _, shard := range []string{"a", "b"} {
-		startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": shard}))
-	}
-	one := with(webFolder(namespace, "one"), shared)
-	one.Labels = map[string]string{"shard": "a"}
-	create(t, one)
-	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): namespace + "/one"})
-	two := with(webFolder(namespace, "two"), shared)
-	two.Labels = map[string]string{"shard": "b"}
-	create(t, two)
-	eventuallyCondition(t, two, "the conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
-	remove(t, one)
-	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): namespace + "/two"})
-}

@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 )
 
 // foreignChart is another chart, with objects of the names that a Darkroom would use, and a
@@ -162,24 +161,13 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	chrt, err := charts.Darkroom()
-	if err != nil {
-		t.Fatal(err)
-	}
-	installByHand(t, namespace, "photos", chrt, map[string]any{
-		"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"},
-	})
+	installPlainChart(t, namespace, "photos")
 	before := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
 	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: "photos"}
+	darkroom := adopting(namespace, "photos")
 	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	eventually(t, "the adoption", adopted(t, darkroom))
 	eventuallyEvent(t, namespace, "Adopted")
-	history, err := action.NewHistory(helmByHand(t, namespace)).Run("photos")
-	if err != nil || len(history) != 2 {
-		t.Errorf("the history is %v (%v), want the adopted revision and the next", history, err)
-	}
 	// The old pods serve until the new ones do.
 	now := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
 	if now.UID != before.UID || !metav1.IsControlledBy(now, darkroom) {

@@ -144,27 +144,11 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 func TestShardsHandleTheirDarkroomsAlone(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": "a"}))
-	mine, other := with(webFolder(namespace, "mine"), "mine-"+namespace), with(webFolder(namespace, "other"), "other-"+namespace)
-	mine.Labels, other.Labels = map[string]string{"shard": "a"}, map[string]string{"shard": "b"}
-	create(t, other)
-	create(t, mine)
+	startShard(t, namespace, "a")
+	create(t, inShard(with(webFolder(namespace, "other"), "other-"+namespace), "b"))
+	create(t, inShard(with(webFolder(namespace, "mine"), "mine-"+namespace), "a"))
 	eventually(t, "the release", installed(namespace, "mine"))
 	if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "other"); len(now.Finalizers) > 0 || now.Status.Phase != "" {
 		t.Errorf("a Darkroom of another shard was touched: %v, %s", now.Finalizers, now.Status.Phase)
 	}
-
-	// A Darkroom that moves to another shard is taken over with all it has.
-	ingress := mustGet(t, &networkingv1.Ingress{}, namespace, "mine")
-	startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": "b"}))
-	change(t, mine, func(d *v1alpha1.Darkroom) { d.Labels["shard"] = "b"; d.Spec.LogLevel = "warn" })
-	eventually(t, "the other shard's upgrade", installed(namespace, "mine"))
-	eventually(t, "the other shard's own", installed(namespace, "other"))
-	eventually(t, "the same Ingress", func(ctx context.Context) error {
-		now, err := get(ctx, &networkingv1.Ingress{}, namespace, "mine")
-		if err == nil && now.UID != ingress.UID {
-			t.Error("its Ingress was recreated")
-		}
-		return err
-	})
 }

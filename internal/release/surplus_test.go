@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -275,6 +276,20 @@ func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	done, err := c.rolledOut([]manifest.Key{keyOf(deployments, "photos")})
 	if err != nil || done {
 		t.Errorf("rolled out: %t (%v)", done, err)
+	}
+}
+
+// Whatever the translation returns, it must not become a release of another name.
+func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
+	labels := map[string]any{v1alpha1.LabelDarkroom: "photos"}
+	for name, values := range map[string]chartutil.Values{
+		"none": nil, "no label": {"fullnameOverride": "photos"}, "no name": {"commonLabels": labels},
+		"another name":  {"fullnameOverride": "cats", "commonLabels": labels},
+		"another label": {"fullnameOverride": "photos", "commonLabels": map[string]any{v1alpha1.LabelDarkroom: "cats"}},
+	} {
+		if desired, err := clientWith(nil).Render(photos(), values); err == nil || desired != nil {
+			t.Errorf("%s: rendered %+v (%v)", name, desired, err)
+		}
 	}
 }
 
