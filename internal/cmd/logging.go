@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
@@ -24,23 +25,12 @@ func (l *logging) addFlags(flags *pflag.FlagSet) {
 
 // setUp configures all loggers of the process.
 func (l *logging) setUp() (logr.Logger, error) {
-	var level zapcore.Level
-	switch l.level {
-	case "debug":
-		level = zapcore.DebugLevel
-	case "info":
-		level = zapcore.InfoLevel
-	case "error":
-		level = zapcore.ErrorLevel
-	default:
+	level, err := zapcore.ParseLevel(l.level)
+	if err != nil || !slices.Contains([]string{"debug", "info", "error"}, l.level) {
 		return logr.Logger{}, fmt.Errorf("--log-level=%s: must be debug, info or error", l.level)
 	}
-	encoder := zap.JSONEncoder()
-	switch l.format {
-	case "json":
-	case "console":
-		encoder = zap.ConsoleEncoder()
-	default:
+	encoder, found := map[string]zap.Opts{"json": zap.JSONEncoder(), "console": zap.ConsoleEncoder()}[l.format]
+	if !found {
 		return logr.Logger{}, fmt.Errorf("--log-format=%s: must be json or console", l.format)
 	}
 	logger := zap.New(zap.Level(level), zap.StacktraceLevel(zapcore.PanicLevel), encoder,

@@ -1,22 +1,19 @@
 package cmd
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -151,87 +148,41 @@ func capabilitiesOf(apiVersions []string) (*chartutil.Capabilities, error) {
 // readDarkrooms reads the Darkrooms in some files. It skips other kinds and expands Lists.
 // An unknown field is an error, because the API server would drop it silently.
 func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error) {
-	var darkrooms []*v1alpha1.Darkroom
+	builder := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, file := range files {
-		found, err := readFile(file, stdin)
+		if file == "-" {
+			builder = builder.Stream(stdin, "standard input")
+			continue
+		}
+		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}})
+	}
+	infos, err := builder.Do().Infos()
+	if err != nil {
+		return nil, err
+	}
+	var darkrooms []*v1alpha1.Darkroom
+	for _, info := range infos {
+		object, ok := info.Object.(*unstructured.Unstructured)
+		if !ok || object.GroupVersionKind() != v1alpha1.GroupVersionKind {
+			continue
+		}
+		// Fields that are set by the cluster are ignored, including those of newer versions.
+		delete(object.Object, "status")
+		raw, err := object.MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
-		darkrooms = append(darkrooms, found...)
+		darkroom := &v1alpha1.Darkroom{}
+		strict, err := kjson.UnmarshalStrict(raw, darkroom)
+		if err := errors.Join(append(strict, mismatch(err))...); err != nil {
+			return nil, fmt.Errorf("%s: invalid Darkroom %q: %w", info.Source, object.GetName(), err)
+		}
+		darkrooms = append(darkrooms, darkroom)
 	}
 	if len(darkrooms) == 0 {
 		return nil, fmt.Errorf("no Darkroom (%s) in %s", v1alpha1.GroupVersion, strings.Join(files, ", "))
 	}
 	return darkrooms, nil
-}
-
-func readFile(file string, stdin io.Reader) (_ []*v1alpha1.Darkroom, err error) {
-	in := stdin
-	if file != "-" {
-		opened, err := os.Open(file) //nolint:gosec // G304: the file that the user names
-		if err != nil {
-			return nil, err
-		}
-		defer func() { err = errors.Join(err, opened.Close()) }()
-		in = opened
-	}
-	var darkrooms []*v1alpha1.Darkroom
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(in))
-	for n := 1; ; n++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return darkrooms, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
-		}
-		// Strict: a key that is given twice is an error.
-		raw, err := yaml.YAMLToJSONStrict(document)
-		if err != nil {
-			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
-		}
-		found, err := darkroomsIn(raw)
-		if err != nil {
-			return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
-		}
-		darkrooms = append(darkrooms, found...)
-	}
-}
-
-// darkroomsIn reads the Darkrooms of a document, as strictly as the API server.
-func darkroomsIn(raw []byte) ([]*v1alpha1.Darkroom, error) {
-	if string(raw) == "null" {
-		return nil, nil // an empty document
-	}
-	document := struct {
-		metav1.TypeMeta `json:",inline"`
-		Items           []json.RawMessage `json:"items"`
-	}{}
-	if err := json.Unmarshal(raw, &document); err != nil {
-		return nil, err
-	}
-	var darkrooms []*v1alpha1.Darkroom
-	for _, item := range document.Items {
-		if !bytes.HasPrefix(item, []byte("{")) {
-			continue // no object, so no Darkroom
-		}
-		found, err := darkroomsIn(item)
-		if err != nil {
-			return nil, err
-		}
-		darkrooms = append(darkrooms, found...)
-	}
-	if document.GroupVersionKind() != v1alpha1.GroupVersionKind {
-		return darkrooms, nil
-	}
-	darkroom := &v1alpha1.Darkroom{}
-	strict, err := kjson.UnmarshalStrict(raw, darkroom)
-	// Fields that are set by the cluster are ignored, including those of newer versions.
-	strict = slices.DeleteFunc(strict, func(err error) bool { return strings.Contains(err.Error(), `field "status.`) })
-	if err := errors.Join(append(strict, mismatch(err))...); err != nil {
-		return nil, fmt.Errorf("invalid Darkroom: %w", err)
-	}
-	return []*v1alpha1.Darkroom{darkroom}, nil
 }
 
 // mismatch says without the words of Go that a field has a value of another type.

@@ -2,13 +2,14 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"strconv"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 // apiServerEnabled reports whether the environment leaves the API server on.
@@ -32,18 +33,13 @@ func serveHealth(ctx context.Context, address string) error {
 		return fmt.Errorf("listen at %s: %w", address, err)
 	}
 	server := &http.Server{Handler: healthOnly(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve at %s: %w", address, err)
-	}
-	return nil
+	return (&manager.Server{Name: "health", Server: server, Listener: listener}).Start(ctx)
 }
 
 func healthOnly() http.Handler {
-	healthy := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", healthy)
-	mux.HandleFunc("GET /readyz", healthy)
+	for _, path := range []string{"GET /healthz", "GET /readyz"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	}
 	return mux
 }
