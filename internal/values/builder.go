@@ -64,10 +64,21 @@ func (b *builder) setString(value string, path ...string) {
 	}
 }
 
-// setPlain is set for the Kubernetes type of a field: it is put in the plain types
-// of JSON, as templates and schema expect. The chart writes such values as YAML,
-// and writes nothing at all where YAML cannot carry one; so that is refused.
+// setTrue is set for a switch that is left out when off.
+func (b *builder) setTrue(on bool, path ...string) {
+	if on {
+		b.set(true, path...)
+	}
+}
+
+// setPlain is set for the Kubernetes type of a field, and left out when that is nil or an
+// empty list or map: it is put in the plain types of JSON, as templates and schema expect. The
+// chart writes such values as YAML, and writes nothing at all where YAML cannot carry one; so
+// that is refused.
 func (b *builder) setPlain(value any, from *field.Path, path ...string) {
+	if of := reflect.ValueOf(value); of.Kind() == reflect.Pointer && of.IsNil() || (of.Kind() == reflect.Slice || of.Kind() == reflect.Map) && of.Len() == 0 {
+		return
+	}
 	plain, err := plain(value)
 	if err != nil {
 		b.errs = append(b.errs, field.InternalError(from, err))

@@ -1,6 +1,8 @@
 package values
 
 import (
+	"cmp"
+
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -47,19 +49,13 @@ func CredentialsSecret(source *v1alpha1.Source) string {
 
 // CredentialsKeys are the keys that the pods need of that Secret.
 func CredentialsKeys(source *v1alpha1.Source) []string {
-	or := func(key, otherwise string) string {
-		if key == "" {
-			return otherwise
-		}
-		return key
-	}
 	switch ref := source.CredentialsSecretRef; {
 	case ref == nil:
 		return nil
 	case source.Type == v1alpha1.S3:
-		return []string{or(ref.AccessKeyKey, DefaultAccessKeyKey), or(ref.SecretKeyKey, DefaultSecretKeyKey)}
+		return []string{cmp.Or(ref.AccessKeyKey, DefaultAccessKeyKey), cmp.Or(ref.SecretKeyKey, DefaultSecretKeyKey)}
 	case source.Type == v1alpha1.GoogleCloudStorage:
-		return []string{or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}
+		return []string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}
 	}
 	return nil
 }

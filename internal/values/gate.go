@@ -33,9 +33,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	for name, parameters := range gate.Presets {
 		b.set(string(parameters), "gate", "presets", name)
 	}
-	if gate.OnlyPresets {
-		b.set(true, "gate", "onlyPresets")
-	}
+	b.setTrue(gate.OnlyPresets, "gate", "onlyPresets")
 	if cache := gate.Cache; cache != nil {
 		if cache.Disk != nil {
 			b.set(cache.Disk.Value(), "gate", "cache", "diskBytes")
@@ -46,9 +44,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	if gate.ShrinkFirst != nil {
 		b.set(*gate.ShrinkFirst, "gate", "shrinkFirst")
 	}
-	if gate.AccessLog {
-		b.set(true, "gate", "accessLog")
-	}
+	b.setTrue(gate.AccessLog, "gate", "accessLog")
 	if gate.Resources != nil {
 		b.containerResources(path.Child("resources"), gate.Resources, gateDefaults, "gate", "resources")
 	}
@@ -82,9 +78,7 @@ func (b *builder) gateLimits(path *field.Path, limits *v1alpha1.GateLimits) {
 	if limits.MaxSourceBytes != nil {
 		b.set(limits.MaxSourceBytes.Value(), "gate", "limits", "maxSourceBytes")
 	}
-	if len(limits.Parameters) > 0 {
-		b.setPlain(limits.Parameters, path.Child("parameters"), "gate", "limits", "parameters")
-	}
+	b.setPlain(limits.Parameters, path.Child("parameters"), "gate", "limits", "parameters")
 }
 
 // setNumber sets a number if it is given.

@@ -48,9 +48,7 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 			b.required(path.Index(i).Child("name"), "the name of a Secret with registry credentials")
 		}
 	}
-	if len(secrets) > 0 {
-		b.setPlain(secrets, path, "image", "pullSecrets")
-	}
+	b.setPlain(secrets, path, "image", "pullSecrets")
 }
 
 type reference struct {

@@ -71,3 +71,10 @@ func (b *builder) nodeLabels(path *field.Path, labels map[string]string) {
 		}
 	}
 }
+
+// objectName checks a name that may be empty.
+func (b *builder) objectName(path *field.Path, name, of string) {
+	if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		b.invalid(path, name, "must be the name of "+of+": lower-case letters, digits, '-' and '.'")
+	}
+}

@@ -1,6 +1,8 @@
 package values
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -12,9 +14,7 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 	if spec.Service != nil {
 		b.service(spec.Service, allowed)
 	}
-	if spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled {
-		b.set(true, "networkPolicy", "enabled")
-	}
+	b.setTrue(spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled, "networkPolicy", "enabled")
 	if spec.Gateway != nil {
 		b.gateway(spec.Gateway, allowed)
 		b.set(spec.Ingress != nil, "ingress", "enabled")
@@ -27,14 +27,10 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 	if ingress == nil {
 		ingress = &v1alpha1.Ingress{}
 	}
-	className := ingress.ClassName
-	if className == "" {
-		className = options.IngressClassName
-	}
 	path := specPath.Child("ingress")
 	b.objectName(path.Child("className"), ingress.ClassName, "an IngressClass")
 	b.objectName(path.Child("tlsSecretName"), ingress.TLSSecretName, "a Secret")
-	b.setString(className, "ingress", "className")
+	b.setString(cmp.Or(ingress.ClassName, options.IngressClassName), "ingress", "className")
 	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
 	b.sharedAnnotations(path.Child("annotations"), ingress.Annotations, allowed, "ingress", "annotations")
 }

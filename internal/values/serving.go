@@ -35,18 +35,14 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 
 // metrics writes whether Darkroom serves metrics, and how Prometheus finds them.
 func (b *builder) metrics(metrics *v1alpha1.Metrics) {
-	if metrics.Enabled {
-		b.set(true, "metrics", "enabled")
-	}
+	b.setTrue(metrics.Enabled, "metrics", "enabled")
 	if !metrics.ServiceMonitor {
 		return
 	}
 	path := specPath.Child("metrics")
 	b.set(true, "metrics", "serviceMonitor", "enabled")
 	b.labels(path.Child("serviceMonitorLabels"), metrics.ServiceMonitorLabels)
-	if len(metrics.ServiceMonitorLabels) > 0 {
-		b.setPlain(metrics.ServiceMonitorLabels, path.Child("serviceMonitorLabels"), "metrics", "serviceMonitor", "labels")
-	}
+	b.setPlain(metrics.ServiceMonitorLabels, path.Child("serviceMonitorLabels"), "metrics", "serviceMonitor", "labels")
 	b.setString(metrics.ScrapeInterval, "metrics", "serviceMonitor", "interval")
 }
 
@@ -78,10 +74,6 @@ func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 			b.invalid(path.Index(i).Child("name"), variable.Name, "must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
 		}
 	}
-	if len(spec.ExtraEnv) > 0 {
-		b.setPlain(spec.ExtraEnv, path, "extraEnv")
-	}
-	if len(spec.ExtraEnvFrom) > 0 {
-		b.setPlain(spec.ExtraEnvFrom, specPath.Child("extraEnvFrom"), "extraEnvFrom")
-	}
+	b.setPlain(spec.ExtraEnv, path, "extraEnv")
+	b.setPlain(spec.ExtraEnvFrom, specPath.Child("extraEnvFrom"), "extraEnvFrom")
 }

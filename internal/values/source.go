@@ -1,8 +1,10 @@
 package values
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -18,12 +20,9 @@ var sources = map[v1alpha1.SourceType]func(*builder, *v1alpha1.Source){
 }
 
 // source writes the values of the source's own kind. Fields of other kinds are
-// ignored, so that a resource can be switched to and fro.
+// ignored, so that a resource can be switched back and forth.
 func (b *builder) source(source *v1alpha1.Source) {
-	kind := source.Type
-	if kind == "" {
-		kind = v1alpha1.WebFolder
-	}
+	kind := cmp.Or(source.Type, v1alpha1.WebFolder)
 	translate, known := sources[kind]
 	if !known {
 		b.errs = append(b.errs, field.NotSupported(specPath.Child("source", "type"), kind, slices.Sorted(maps.Keys(sources))))
@@ -31,4 +30,12 @@ func (b *builder) source(source *v1alpha1.Source) {
 	}
 	b.set(string(kind), "source", "type")
 	translate(b, source)
+}
+
+// pathPrefix adds a missing leading slash: without one Darkroom answers 404 to
+// every image.
+func (b *builder) pathPrefix(source *v1alpha1.Source) {
+	if trimmed := strings.Trim(source.PathPrefix, "/"); trimmed != "" {
+		b.set("/"+trimmed, "source", "pathPrefix")
+	}
 }

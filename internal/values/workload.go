@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -45,25 +46,14 @@ type defaultResources struct {
 func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 	autoscaling := spec.Autoscaling
 	if autoscaling == nil {
-		replicas := int64(1)
-		if spec.Replicas != nil {
-			replicas = int64(*spec.Replicas)
-		}
-		b.set(replicas, "replicaCount")
+		b.set(int64(ptr.Deref(spec.Replicas, 1)), "replicaCount")
 		return
 	}
-
-	least := int64(1)
-	if autoscaling.MinReplicas != nil {
-		least = int64(*autoscaling.MinReplicas)
-	}
 	b.set(true, "autoscaling", "enabled")
-	b.set(least, "autoscaling", "minReplicas")
+	b.set(int64(ptr.Deref(autoscaling.MinReplicas, 1)), "autoscaling", "minReplicas")
 	b.set(int64(autoscaling.MaxReplicas), "autoscaling", "maxReplicas")
 	setNumber(b, autoscaling.TargetCPUUtilizationPercentage, "autoscaling", "targetCPUUtilizationPercentage")
-	if autoscaling.Behavior != nil {
-		b.setPlain(autoscaling.Behavior, specPath.Child("autoscaling", "behavior"), "autoscaling", "behavior")
-	}
+	b.setPlain(autoscaling.Behavior, specPath.Child("autoscaling", "behavior"), "autoscaling", "behavior")
 }
 
 // resources sets those of the container of Darkroom.
@@ -132,21 +122,11 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 	b.objectName(path.Child("serviceAccountName"), template.ServiceAccountName, "a ServiceAccount")
 	b.labels(path.Child("labels"), template.Labels)
 	b.nodeLabels(path.Child("nodeSelector"), template.NodeSelector)
-	if len(template.Labels) > 0 {
-		b.setPlain(template.Labels, path.Child("labels"), "podLabels")
-	}
-	if len(template.NodeSelector) > 0 {
-		b.setPlain(template.NodeSelector, path.Child("nodeSelector"), "nodeSelector")
-	}
-	if len(template.Tolerations) > 0 {
-		b.setPlain(template.Tolerations, path.Child("tolerations"), "tolerations")
-	}
-	if template.Affinity != nil {
-		b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
-	}
-	if constraints := template.TopologySpreadConstraints; len(constraints) > 0 {
-		b.setPlain(constraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
-	}
+	b.setPlain(template.Labels, path.Child("labels"), "podLabels")
+	b.setPlain(template.NodeSelector, path.Child("nodeSelector"), "nodeSelector")
+	b.setPlain(template.Tolerations, path.Child("tolerations"), "tolerations")
+	b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
+	b.setPlain(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
 	b.serviceAccount(path, template, allowed)
 	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
 	b.setString(template.PriorityClassName, "priorityClassName")
@@ -175,12 +155,8 @@ func (b *builder) volumes(path *field.Path, template *v1alpha1.PodTemplate) {
 	for _, mount := range template.VolumeMounts {
 		mounts = append(mounts, corev1.VolumeMount{Name: mount.Name, MountPath: mount.MountPath, SubPath: mount.SubPath, ReadOnly: true})
 	}
-	if len(template.Volumes) > 0 {
-		b.setPlain(template.Volumes, path.Child("volumes"), "extraVolumes")
-	}
-	if len(mounts) > 0 {
-		b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
-	}
+	b.setPlain(template.Volumes, path.Child("volumes"), "extraVolumes")
+	b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
 }
 
 // podAnnotations are those of the Darkroom and the version of the Secret that it
@@ -195,7 +171,5 @@ func (b *builder) podAnnotations(spec *v1alpha1.DarkroomSpec, credentialsVersion
 	if credentialsVersion != "" && CredentialsSecret(&spec.Source) != "" {
 		annotations[annotationCredentials] = credentialsVersion
 	}
-	if len(annotations) > 0 {
-		b.setPlain(annotations, path, "podAnnotations")
-	}
+	b.setPlain(annotations, path, "podAnnotations")
 }
