@@ -11,14 +11,6 @@ import (
 // EventDomainConflict (warning): a host that the Darkroom claims belongs to an older claimant.
 const EventDomainConflict = "DomainConflict"
 
-func refusedHosts(refused []claims.Refusal) []string {
-	hosts := make([]string, len(refused))
-	for i, refusal := range refused {
-		hosts[i] = refusal.Host
-	}
-	return hosts
-}
-
 // conflictMessage names the owner of each refused host. Darkrooms of other namespaces are
 // not named, because their names could disclose something about another tenant.
 func conflictMessage(namespace string, refused []claims.Refusal) string {
@@ -28,15 +20,14 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 		if refusal.Owner.Namespace == namespace {
 			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
 		}
-		if refusal.Paused {
+		switch {
+		case refusal.Paused:
 			sentences[i] = fmt.Sprintf("Host %s is still in use by %s, which is paused: resume it, so that it releases the host.", refusal.Host, owner)
-			continue
-		}
-		if refusal.Leaving {
+		case refusal.Leaving:
 			sentences[i] = fmt.Sprintf("Host %s is still in use by %s: waiting for it to be released.", refusal.Host, owner)
-			continue
+		default:
+			sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.", refusal.Host, owner)
 		}
-		sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.", refusal.Host, owner)
 	}
 	return strings.Join(sentences, " ")
 }

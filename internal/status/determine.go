@@ -70,6 +70,16 @@ type verdict struct {
 	message string
 }
 
+// degraded is the verdict on a Darkroom that fails.
+func degraded(reason, message string) verdict {
+	return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
+}
+
+// deploying is the verdict on a Darkroom that is about to become ready.
+func deploying(message string) verdict {
+	return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, message}
+}
+
 // Determine returns the part of the status that this package owns. Transition
 // times are left out; see withTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
@@ -127,21 +137,21 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 			"Paused by the annotation " + v1alpha1.AnnotationPaused + ": changes are not applied.",
 		}
 	}
-	if failed, found := determineFailure(darkroom); found {
-		return failed
+	if failed := failureOf(darkroom); failed != nil {
+		return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reasonOfFailure(darkroom, failed), failed.Message}
 	}
 	if o.Deployment == nil {
 		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "Nothing is installed yet."}
 	}
 	deployed := reported(darkroom, v1alpha1.ConditionDeployed)
 	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil || deployed.Status != metav1.ConditionTrue {
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
+		return deploying("The last change is being applied.")
 	}
 	if credentials != nil && credentials.Status != metav1.ConditionTrue {
-		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, credentials.Reason, credentials.Message}
+		return degraded(credentials.Reason, credentials.Message)
 	}
 	if o.Unseen {
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "The last change is being applied."}
+		return deploying("The last change is being applied.")
 	}
 	pods := determineRollout(o)
 	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {
@@ -169,21 +179,15 @@ func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condi
 	return condition
 }
 
-// determineFailure returns the verdict on a failure that the Helm reconciler reports for
-// the current generation.
-func determineFailure(darkroom *v1alpha1.Darkroom) (verdict, bool) {
-	failed := failureOf(darkroom)
-	if failed == nil {
-		return verdict{}, false
-	}
-	reason := v1alpha1.ReasonReleaseFailed
-	if failed.Reason == v1alpha1.ReasonErrorGettingValues {
-		reason = v1alpha1.ReasonInvalid
-	}
+// reasonOfFailure returns the reason for a failure that the Helm reconciler reports.
+func reasonOfFailure(darkroom *v1alpha1.Darkroom, failed *v1alpha1.Condition) string {
 	if deployed := reported(darkroom, v1alpha1.ConditionDeployed); deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease {
-		reason = v1alpha1.ReasonForeignRelease
+		return v1alpha1.ReasonForeignRelease
 	}
-	return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reason, failed.Message}, true
+	if failed.Reason == v1alpha1.ReasonErrorGettingValues {
+		return v1alpha1.ReasonInvalid
+	}
+	return v1alpha1.ReasonReleaseFailed
 }
 
 // failureOf returns the Helm reconciler's condition that best explains why the current
@@ -203,17 +207,9 @@ func determineRollout(o Observation) verdict {
 	wanted := desiredReplicas(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
-	degraded := func(reason, message string) verdict {
-		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
-	}
-	under := func(work string) verdict {
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, work + ": " + count + "."}
-	}
-	deploying := under("Rolling out")
-
 	switch progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing); {
 	case status.ObservedGeneration < deployment.Generation:
-		return deploying
+		return deploying("Rolling out: " + count + ".")
 	case wanted == 0:
 		return determineZero(o)
 	case status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted && status.Replicas <= status.UpdatedReplicas:
@@ -230,9 +226,9 @@ func determineRollout(o Observation) verdict {
 		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
 			return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
 		}
-		return under("Scaling")
+		return deploying("Scaling: " + count + ".")
 	}
-	return deploying
+	return deploying("Rolling out: " + count + ".")
 }
 
 func desiredReplicas(deployment *appsv1.Deployment) int32 {
@@ -240,7 +236,7 @@ func desiredReplicas(deployment *appsv1.Deployment) int32 {
 }
 
 // reasonRolledOut is the Deployment controller's reason of the condition Progressing
-// once a roll-out has ended. Scaling does not change it.
+// once a rollout has ended. Scaling does not change it.
 const reasonRolledOut = "NewReplicaSetAvailable"
 
 // determineZero returns the verdict on a Deployment with zero replicas: either the Darkroom
@@ -249,17 +245,11 @@ func determineZero(o Observation) verdict {
 	spec := &o.Darkroom.Spec
 	switch {
 	case spec.Autoscaling != nil:
-		return verdict{
-			v1alpha1.PhaseDegraded, metav1.ConditionFalse, v1alpha1.ReasonAutoscalingSuspended,
-			"The Deployment was scaled to zero, which suspends its autoscaler: scale it up to resume.",
-		}
+		return degraded(v1alpha1.ReasonAutoscalingSuspended, "The Deployment was scaled to zero, which suspends its autoscaler: scale it up to resume.")
 	case spec.Replicas == nil || *spec.Replicas != 0:
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, "Scaling up from zero."}
+		return deploying("Scaling up from zero.")
 	case o.Deployment.Status.Replicas > 0:
-		return verdict{
-			v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying,
-			fmt.Sprintf("Scaling to zero: %d pods are left.", o.Deployment.Status.Replicas),
-		}
+		return deploying(fmt.Sprintf("Scaling to zero: %d pods are left.", o.Deployment.Status.Replicas))
 	}
 	return verdict{v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."}
 }

@@ -238,21 +238,12 @@ func TestRollout(t *testing.T) {
 	progressing := func(status corev1.ConditionStatus, reason, message string) func(*appsv1.Deployment) {
 		return deploymentSays(appsv1.DeploymentProgressing, status, reason, message)
 	}
-	deploying := func(message string) verdict {
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, message}
-	}
-	degraded := func(reason, message string) verdict {
-		return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
-	}
 	ready := func(message string) verdict {
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, message}
 	}
 	refused := deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", "exceeded quota: pods")
 	late := progressing(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet has timed out progressing.")
 	problem := &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff"}
-	scaling := func(message string) verdict {
-		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, message}
-	}
 	rolledOut := progressing(corev1.ConditionTrue, reasonRolledOut, "")
 	// before is a Darkroom whose last report counted so many ready pods.
 	before := func(ready int32, reason string) *darkrooms.Builder {
@@ -277,11 +268,11 @@ func TestRollout(t *testing.T) {
 		},
 		"scaled to zero, pods are still stopping": {
 			darkroom: photos().Replicas(0), deployment: deployment(0, pods(2, 0, 2, 2)),
-			want: scaling("Scaling to zero: 2 pods are left."),
+			want: deploying("Scaling to zero: 2 pods are left."),
 		},
 		"scaled up from zero, and the Deployment does not show it yet": {
 			darkroom: photos().Replicas(2), deployment: deployment(0),
-			want: scaling("Scaling up from zero."),
+			want: deploying("Scaling up from zero."),
 		},
 		"scaled to zero by hand, under an autoscaler": {
 			darkroom: photos().Autoscaling(1, 5), deployment: deployment(0),
@@ -321,7 +312,7 @@ func TestRollout(t *testing.T) {
 		"scaled up, and the new pods start": {
 			darkroom:   before(2, v1alpha1.ReasonAllReplicasReady),
 			deployment: deployment(5, pods(5, 5, 2, 2), rolledOut),
-			want:       scaling("Scaling: 2 of 5 pods are ready."),
+			want:       deploying("Scaling: 2 of 5 pods are ready."),
 		},
 		"scaled up, and an old pod is lost meanwhile": {
 			darkroom:   before(3, v1alpha1.ReasonDeploying),

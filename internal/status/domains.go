@@ -13,6 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
@@ -42,24 +43,23 @@ func determineDomains(o Observation) domains {
 		Status: metav1.ConditionFalse,
 		Reason: v1alpha1.ReasonNotRouted,
 	}
-	refused := refusedHosts(o.Refused)
 	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool {
-		return slices.Contains(refused, host) ||
+		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host }) ||
 			(!wantsIngress(spec) || slices.Contains(inIngress, host)) && (spec.Gateway == nil || slices.Contains(inRoute, host))
 	})
 	attachment := attachmentOf(o.Darkroom, o.Route)
 	switch {
 	case len(o.Hosts) == 0:
 		condition.Message = "The Darkroom names no sub-domain."
-	case attachment.is(gateway.Refused):
+	case attachment.verdict == gateway.Refused:
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteRefused, attachment.message
-	case len(refused) > 0:
+	case len(o.Refused) > 0:
 		condition.Reason, condition.Message = v1alpha1.ReasonDomainConflict, conflictMessage(o.Darkroom.Namespace, o.Refused)
 	case len(missing) > 0:
 		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
-	case attachment.is(gateway.Unresolved):
+	case attachment.verdict == gateway.Unresolved:
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, attachment.message
-	case attachment.is(gateway.Awaiting):
+	case attachment.verdict == gateway.Awaiting:
 		condition.Status = metav1.ConditionUnknown
 		condition.Reason, condition.Message = v1alpha1.ReasonAwaitingGateway, attachment.message
 	default:

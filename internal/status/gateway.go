@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,8 +19,6 @@ type attachment struct {
 	message string
 }
 
-func (a attachment) is(verdict gateway.Verdict) bool { return a.verdict == verdict }
-
 // attachmentOf returns the attachment of the route to every Gateway that the Darkroom
 // names. The cached route may still have earlier Gateways, which do not count.
 func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) attachment {
@@ -28,7 +27,7 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) attac
 		return worst
 	}
 	for _, ref := range darkroom.Spec.Gateway.ParentRefs {
-		parent := parentOf(ref, darkroom.Namespace)
+		parent := gateway.Parent{Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName}
 		verdict, said := gateway.Judge(route, parent)
 		if verdict <= worst.verdict {
 			continue
@@ -49,13 +48,6 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) attac
 
 func cause(said *metav1.Condition) string {
 	return strings.TrimSuffix(said.Reason+": "+said.Message, ": ")
-}
-
-func parentOf(ref v1alpha1.ParentRef, namespace string) gateway.Parent {
-	if ref.Namespace != "" {
-		namespace = ref.Namespace
-	}
-	return gateway.Parent{Namespace: namespace, Name: ref.Name, Section: ref.SectionName}
 }
 
 // attachedSecurely reports whether a route is attached to a listener that is known to serve

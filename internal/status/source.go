@@ -56,7 +56,7 @@ func requireSource(ready verdict, source v1alpha1.Condition) verdict {
 	case v1alpha1.ReasonProbePending:
 		return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, source.Reason, source.Message}
 	}
-	return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, source.Reason, source.Message}
+	return degraded(source.Reason, source.Message)
 }
 
 // isRefusedByProbe reports whether the pod that does not become ready fails to serve the
