@@ -32,6 +32,54 @@ func (b *builder) source(source *v1alpha1.Source) {
 	translate(b, source)
 }
 
+// webFolder reads images from an http or https URL. Darkroom concatenates the URL and the
+// path of the image, so a trailing slash would be doubled.
+func (b *builder) webFolder(source *v1alpha1.Source) {
+	b.set(strings.TrimRight(source.BaseURL, "/"), "source", "baseUrl")
+}
+
+// s3 reads images from a bucket of Amazon S3 or a compatible service, with inline keys, those
+// of a Secret, or the identity of the pods.
+func (b *builder) s3(source *v1alpha1.Source) {
+	b.set(source.Bucket, "source", "bucket", "name")
+	b.set(source.Region, "source", "bucket", "region")
+	b.setString(strings.TrimRight(source.Endpoint, "/"), "source", "bucket", "endpoint")
+	b.pathPrefix(source)
+	if source.Auth != "" {
+		b.set(string(source.Auth), "source", "auth")
+		return
+	}
+	if ref := source.CredentialsSecretRef; ref != nil {
+		b.set(ref.Name, "source", "credentials", "existingSecret", "name")
+		b.setString(ref.AccessKeyKey, "source", "credentials", "existingSecret", "accessKeyKey")
+		b.setString(ref.SecretKeyKey, "source", "credentials", "existingSecret", "secretKeyKey")
+		return
+	}
+	b.set(source.AccessKey, "source", "credentials", "accessKey")
+	b.set(source.SecretKey, "source", "credentials", "secretKey")
+}
+
+// googleCloudStorage reads images from a bucket of Google Cloud Storage. A
+// service account key is only taken by reference, because it is a private key; a
+// public bucket needs none.
+func (b *builder) googleCloudStorage(source *v1alpha1.Source) {
+	b.set(source.Bucket, "source", "bucket", "name")
+	b.setString(string(source.Auth), "source", "auth")
+	if ref := source.CredentialsSecretRef; ref != nil {
+		b.set(ref.Name, "source", "credentials", "existingSecret", "name")
+		b.setString(ref.CredentialsJSONKey, "source", "credentials", "existingSecret", "credentialsJsonKey")
+	}
+}
+
+// cloudFront reads images from a CloudFront distribution.
+func (b *builder) cloudFront(source *v1alpha1.Source) {
+	b.set(source.Host, "source", "host")
+	if source.SecureProtocol != nil {
+		b.set(*source.SecureProtocol, "source", "secureProtocol")
+	}
+	b.pathPrefix(source)
+}
+
 // pathPrefix adds a missing leading slash: without one Darkroom answers 404 to
 // every image.
 func (b *builder) pathPrefix(source *v1alpha1.Source) {
