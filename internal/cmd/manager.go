@@ -16,12 +16,10 @@ import (
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -207,29 +205,25 @@ func loadWatch(path string) (watches.Watch, error) {
 	if len(entries) != 1 || entries[0].GroupVersionKind != v1alpha1.GroupVersionKind {
 		return watches.Watch{}, fmt.Errorf("read %s: it must have one entry, for %s", path, v1alpha1.GroupVersionKind)
 	}
-	if len(entries[0].OverrideValues) > 0 {
-		return watches.Watch{}, fmt.Errorf("read %s: overrideValues are not supported: use the manager's flags", path)
+	watch := entries[0]
+	if len(watch.OverrideValues) > 0 || watch.ReconcilePeriod != nil || watch.MaxConcurrentReconciles != nil ||
+		len(watch.Selector.MatchLabels)+len(watch.Selector.MatchExpressions) > 0 {
+		return watches.Watch{}, fmt.Errorf("read %s: overrideValues, selector, reconcilePeriod and maxConcurrentReconciles are not supported: use the manager's flags", path)
 	}
-	return entries[0], nil
+	return watch, nil
 }
 
-// settings merges the flags and the watches file, which takes precedence. It also returns the
-// selector of Darkrooms.
+// settings returns the settings of the controllers, and the selector of Darkrooms.
 func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labels.Selector, error) {
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
 		return controller.Options{}, nil, fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
 	}
-	if watch.Selector != nil && (len(watch.Selector.MatchLabels) > 0 || len(watch.Selector.MatchExpressions) > 0) {
-		if selector, err = metav1.LabelSelectorAsSelector(watch.Selector); err != nil {
-			return controller.Options{}, nil, fmt.Errorf("read %s: selector: %w", o.watchesFile, err)
-		}
-	}
-	settings := controller.Options{
+	return controller.Options{
 		Chart:                   watch.Chart,
 		Values:                  o.translation.options,
 		Namespaces:              o.watchNamespaces,
-		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, o.concurrency),
+		MaxConcurrentReconciles: o.concurrency,
 		ReconcilePeriod:         o.reconcilePeriod,
 		MaxHistory:              o.maxHistory,
 		Published:               o.published,
@@ -238,11 +232,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		Installation:            o.installation,
 		Metrics:                 controllermetrics.Registry,
 		Darkrooms:               &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom},
-	}
-	if watch.ReconcilePeriod != nil {
-		settings.ReconcilePeriod = watch.ReconcilePeriod.Duration
-	}
-	return settings, selector, nil
+	}, selector, nil
 }
 
 // leaderElectionID is the name of the lease. Installations and shards in one namespace have one

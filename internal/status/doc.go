@@ -1,7 +1,7 @@
 // Package status reports the observed state of a Darkroom: its phase, the domains at which
 // images are served, its URL, its replicas, and the conditions Ready, DomainsReady,
-// CredentialsReady, Reconciling and Stalled. docs/conditions.md lists all of them with
-// their reasons; a test keeps it complete.
+// CredentialsReady, SourceReady, Reconciling and Stalled. docs/conditions.md lists all of
+// them with their reasons; a test keeps it complete.
 //
 // It does not read Helm's storage. A report is derived from the live Deployment, Ingress
 // and HTTPRoute, the conditions of the Helm reconciler, and the resource. The decisions are
