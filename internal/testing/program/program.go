@@ -67,12 +67,12 @@ func FreeAddress() (string, error) {
 }
 
 func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*Program, error) {
-	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // tests name their files
 	if err != nil {
 		return nil, fmt.Errorf("open the log of the %s: %w", args[0], err)
 	}
 	command := func() *exec.Cmd {
-		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...)
+		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...) //nolint:gosec // tests name their program
 		process.Dir, process.Env = dir, []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
 		process.Stdout, process.Stderr = log, log
 		return process
@@ -174,7 +174,7 @@ func (p *Program) Log(lines int) string {
 // Output runs another program to its end, and returns what it writes. An error has what it
 // complains of.
 func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
-	command := exec.CommandContext(ctx, name, args...)
+	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // tests name their programs
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	out, err := command.Output()
