@@ -15,6 +15,7 @@ func s3Command(args []string, getenv func(string) string) (string, http.Handler,
 	flags := flag.NewFlagSet("s3", flag.ContinueOnError)
 	addr := flags.String("addr", ":9000", "address to listen on")
 	bucket := flags.String("bucket", "my_photos", "name of the bucket")
+	region := flags.String("region", "", "region that signatures must name (default: any)")
 	// No defaults from the environment here: -h prints defaults.
 	accessKey := flags.String("access-key", "", "access key (default: $S3_ACCESS_KEY)")
 	secretKey := flags.String("secret-key", "", "secret key (default: $S3_SECRET_KEY)")
@@ -24,6 +25,7 @@ func s3Command(args []string, getenv func(string) string) (string, http.Handler,
 	v := &verifier{
 		accessKey: cmp.Or(*accessKey, getenv("S3_ACCESS_KEY")),
 		secretKey: cmp.Or(*secretKey, getenv("S3_SECRET_KEY")),
+		region:    *region,
 		now:       time.Now,
 	}
 	if v.accessKey == "" || v.secretKey == "" {

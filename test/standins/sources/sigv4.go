@@ -32,7 +32,9 @@ const (
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 type verifier struct {
 	accessKey, secretKey string
-	now                  func() time.Time
+	// region that the client must sign for; empty means any.
+	region string
+	now    func() time.Time
 }
 
 var (
@@ -59,6 +61,8 @@ func (v *verifier) verify(r *http.Request) error {
 	switch {
 	case err != nil, claim.date != signed.Format("20060102"), claim.service != "s3":
 		return errMalformed
+	case v.region != "" && claim.region != v.region:
+		return &s3Error{http.StatusBadRequest, "AuthorizationHeaderMalformed", fmt.Sprintf("The region %q is wrong; expecting %q.", claim.region, v.region)}
 	case claim.accessKey != v.accessKey:
 		return errAccessKey
 	case v.now().Sub(signed).Abs() > maxSkew:

@@ -74,3 +74,12 @@ func TestInvalidSignaturesAreRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestASignatureForAnotherRegionIsRefusedWhereTheRegionIsFixed(t *testing.T) {
+	r, v := published()
+	for region, fine := range map[string]bool{"us-east-1": true, "eu-west-2": false} {
+		if v.region = region; (v.verify(r) == nil) != fine {
+			t.Errorf("%s: accepted: %v", region, !fine)
+		}
+	}
+}
