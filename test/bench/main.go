@@ -208,40 +208,29 @@ func medians(rounds []figures) figures {
 	return median
 }
 
+// printTable prints a column for each result and, for the operator, its multiple of the floor.
 func printTable(out *os.File, results []result) {
-	fmt.Fprint(out, "\n| figure |")
+	rows := make([]string, len(figureNames))
+	head, line := "| figure |", "|---|"
+	floor := figures{}
 	for _, r := range results {
-		fmt.Fprintf(out, " %s, N = %d |", r.Subject, r.N)
-		if r.Subject != floorCommand {
-			fmt.Fprint(out, " × floor |")
+		if r.Subject == floorCommand {
+			floor = r.Median
+		}
+		head, line = head+fmt.Sprintf(" %s, N = %d | × floor |", r.Subject, r.N), line+"---|---|"
+		for i, name := range figureNames {
+			cells := " – | |"
+			if value, measured := r.Median[name]; measured {
+				cells = fmt.Sprintf(" %.4g | |", value)
+				if floor[name] > 0 {
+					cells = fmt.Sprintf(" %.4g | %.1f |", value, value/floor[name])
+				}
+			}
+			rows[i] += cells
 		}
 	}
-	columns := len(results)
-	for _, r := range results {
-		if r.Subject != floorCommand {
-			columns++
-		}
-	}
-	fmt.Fprint(out, "\n|---|"+strings.Repeat("---|", columns)+"\n")
-	for _, name := range figureNames {
-		fmt.Fprintf(out, "| %s |", name)
-		floor := 0.0
-		for _, r := range results {
-			value, measured := r.Median[name]
-			if measured {
-				fmt.Fprintf(out, " %.4g |", value)
-			} else {
-				fmt.Fprint(out, " – |")
-			}
-			switch {
-			case r.Subject == floorCommand:
-				floor = value
-			case measured && floor > 0:
-				fmt.Fprintf(out, " %.1f |", value/floor)
-			default:
-				fmt.Fprint(out, " |")
-			}
-		}
-		fmt.Fprintln(out)
+	fmt.Fprintf(out, "\n%s\n%s\n", head, line)
+	for i, name := range figureNames {
+		fmt.Fprintf(out, "| %s |%s\n", name, rows[i])
 	}
 }

@@ -116,15 +116,7 @@ type round struct {
 
 // burst creates N Darkrooms as fast as it can and waits until all are reported on.
 func (r *round) burst(ctx context.Context) error {
-	before, err := r.process.usage()
-	if err != nil {
-		return err
-	}
-	writes, err := r.statusWrites(ctx)
-	if err != nil {
-		return err
-	}
-	served, err := serversCPU()
+	before, err := r.snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,25 +139,36 @@ func (r *round) burst(ctx context.Context) error {
 	if err := r.quiet(ctx); err != nil {
 		return err
 	}
-	after, err := r.process.usage()
-	if err != nil {
-		return err
-	}
-	writesSince, err := r.statusWrites(ctx)
-	if err != nil {
-		return err
-	}
-	servedSince, err := serversCPU()
+	after, err := r.snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	each := 1 / float64(r.n)
 	r.figures[cpuPerInstall] = (after.cpu - before.cpu).Seconds() * 1000 * each
-	r.figures[serverCPU] = (servedSince - served).Seconds() * 1000 * each
+	r.figures[serverCPU] = (after.served - before.served).Seconds() * 1000 * each
 	r.figures[requestsInstall] = (after.requests - before.requests) * each
 	r.figures[reconciles] = (after.reconciles - before.reconciles) * each
-	r.figures[statusWrites] = (writesSince - writes) * each
+	r.figures[statusWrites] = (after.statusWrites - before.statusWrites) * each
 	return nil
+}
+
+// snapshot is what the subject and the servers have used.
+type snapshot struct {
+	usage
+
+	statusWrites float64
+	served       time.Duration
+}
+
+func (r *round) snapshot(ctx context.Context) (s snapshot, err error) {
+	if s.usage, err = r.process.usage(); err != nil {
+		return s, err
+	}
+	if s.statusWrites, err = r.statusWrites(ctx); err != nil {
+		return s, err
+	}
+	s.served, err = serversCPU()
+	return s, err
 }
 
 // untilReported waits until all Darkrooms are reported on. A watch tells, rather than
@@ -281,17 +284,13 @@ func (s *settings) resyncPeriod() time.Duration {
 // restart measures how long a restarted subject is busy with Darkrooms that are all up to
 // date.
 func (r *round) restart(ctx context.Context) error {
-	start := time.Now()
-	if err := r.replace(r.subject); err != nil {
-		return err
-	}
 	// Listing many Darkrooms takes a while before the first one is reconciled.
-	used, end, err := r.allReconciled(ctx, time.Minute+time.Duration(r.n)*10*time.Millisecond)
+	used, took, err := r.replace(ctx, r.subject, time.Minute+time.Duration(r.n)*10*time.Millisecond)
 	if err != nil {
 		return err
 	}
 	all := float64(r.n + r.trials)
-	r.figures[restart] = end.Sub(start).Seconds()
+	r.figures[restart] = took.Seconds()
 	r.figures[restartRequests] = used.requests / all
 	r.figures[restartWrites] = used.writes / all
 	r.figures[restartCPU] = used.cpu.Seconds() * 1000 / all
@@ -305,16 +304,12 @@ func (r *round) defaults(ctx context.Context) error {
 		return nil // it has no such default
 	}
 	const class = "changed"
-	start := time.Now()
-	if err := r.replace(r.operatorSubject("--ingress-class=" + class)); err != nil {
-		return err
-	}
-	used, end, err := r.allReconciled(ctx, time.Minute+time.Duration(r.n)*time.Second)
+	used, took, err := r.replace(ctx, r.operatorSubject("--ingress-class="+class), time.Minute+time.Duration(r.n)*time.Second)
 	if err != nil {
 		return err
 	}
 	all := float64(r.n + r.trials)
-	r.figures[defaultsTime] = end.Sub(start).Seconds()
+	r.figures[defaultsTime] = took.Seconds()
 	r.figures[defaultsRequests] = used.requests / all
 	r.figures[defaultsCPU] = used.cpu.Seconds() * 1000 / all
 	r.figures[defaultsRSS] = used.peak
@@ -330,11 +325,16 @@ func (r *round) defaults(ctx context.Context) error {
 	return nil
 }
 
-// replace stops what runs and starts a subject.
-func (r *round) replace(subject subject) (err error) {
+// replace stops what runs, starts a subject, and returns what it uses until it has reconciled
+// everything, and how long that takes.
+func (r *round) replace(ctx context.Context, subject subject, limit time.Duration) (used usage, took time.Duration, err error) {
+	start := time.Now()
 	r.process.stop()
-	r.process, err = r.startAtRest(subject)
-	return err
+	if r.process, err = r.startAtRest(subject); err != nil {
+		return used, 0, err
+	}
+	used, end, err := r.allReconciled(ctx, limit)
+	return used, end.Sub(start), err
 }
 
 // allReconciled waits until the subject has reconciled every Darkroom and rests, for as long
