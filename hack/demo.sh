@@ -117,7 +117,7 @@ choose_node() {
 # this_up starts a node on this machine, after installing what Debian lacks.
 this_up() {
   local answer
-  if ((EUID == 0)) && have apt-get; then hack/install-packages.sh; fi
+  if ((EUID == 0)) && have apt-get; then hack/install-packages.sh || true; fi
   "$cluster" doctor || die "a node is not possible on this machine. Install kind and start Docker or Podman, or run as root on Linux."
   # up finishes an interrupted start, and leaves a running cluster as it is.
   answer=$("$cluster" up --dir "$dir" --node real) || die "the node did not start"
