@@ -2,7 +2,9 @@ package charts
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -132,12 +134,17 @@ func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 	}
 }
 
-// The gate refuses to connect to the networks of the NetworkPolicy, and to more.
-func TestTheGateKnowsTheNetworksThatTheNetworkPolicyBlocks(t *testing.T) {
+// The networks of metadata services are one list. The gate has others, which belong to no host.
+func TestTheGateAndTheNetworkPolicyBlockTheSameMetadataServices(t *testing.T) {
 	guard, err := os.ReadFile("../gate/source/guard.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	refused := map[string]bool{}
+	for _, line := range regexp.MustCompile(`\t"(\S+)", +// .*(?:metadata|Azure)`).FindAllStringSubmatch(string(guard), -1) {
+		refused[line[1]] = true
+	}
+	blocked := map[string]bool{}
 	policy := only[*networkingv1.NetworkPolicy](t, objectsOf(t, `{networkPolicy: {enabled: true}}`)).Spec
 	for _, rule := range policy.Egress {
 		for _, peer := range rule.To {
@@ -145,12 +152,11 @@ func TestTheGateKnowsTheNetworksThatTheNetworkPolicyBlocks(t *testing.T) {
 				continue
 			}
 			for _, network := range peer.IPBlock.Except {
-				// The gate blocks all of the range in which AWS has its services.
-				network = strings.Replace(network, "fd00:ec2::254/128", "fd00:ec2::/32", 1)
-				if !strings.Contains(string(guard), fmt.Sprintf("%q", network)) {
-					t.Errorf("gate/source/guard.go does not have %s", network)
-				}
+				blocked[network] = true
 			}
 		}
+	}
+	if len(refused) == 0 || !maps.Equal(refused, blocked) {
+		t.Errorf("the gate refuses %v, the NetworkPolicy blocks %v", refused, blocked)
 	}
 }

@@ -113,8 +113,8 @@ func TestNetworkPolicyKeepsPodsFromTheNodesIdentity(t *testing.T) {
 		}
 	}
 	want := []networkingv1.IPBlock{
-		{CIDR: "0.0.0.0/0", Except: []string{"169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32"}},
-		{CIDR: "::/0", Except: []string{"fd00:ec2::254/128", "fd20:ce::254/128"}},
+		{CIDR: "0.0.0.0/0", Except: []string{"169.254.0.0/16", "168.63.129.16/32", "100.100.100.200/32", "192.0.0.0/24"}},
+		{CIDR: "::/0", Except: []string{"fd00:ec2::/32", "fd20:ce::254/128", "fd00:c1::/32", "fd00:42::/32"}},
 	}
 	if diff := cmp.Diff(want, blocks); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
