@@ -85,7 +85,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 // context.
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
-	known := p.cache.Get(key)
+	known := p.cache.Get(key) //nolint:contextcheck // reads of the disk do not take long
 	if known != nil && time.Since(known.Validated) < p.Revalidate {
 		return known, Hit, nil
 	}
