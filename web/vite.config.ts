@@ -28,6 +28,26 @@ function onlyNeededStyles(): Plugin {
   };
 }
 
+/** Removes the variables of PatternFly that neither styles nor code read, and what is left of themes and directions that the page does not have. */
+function onlyUsedVariables(): Plugin {
+  return {
+    name: "only-used-variables",
+    apply: "build",
+    generateBundle(_, bundle) {
+      const styles = Object.values(bundle).filter((file) => file.type === "asset" && file.fileName.endsWith(".css"));
+      const code = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? (file.code.match(/--[\w-]+/g) ?? []) : []));
+      let texts = styles.map((file) => String(file.type === "asset" && file.source).replace(/(?<=[{};])[^{};]*(?:theme-(?:high-contrast|glass|felt)|dir-rtl)[^{};]*{[^{}]*}/g, ""));
+      // Without one variable, those that it reads may be unused too.
+      for (let size = Infinity; size > texts.join("").length; ) {
+        size = texts.join("").length;
+        const used = new Set([...code, ...(texts.join("").match(/(?<=var\(\s*)--[\w-]+/g) ?? [])]);
+        texts = texts.map((text) => text.replace(/(?<=[{;])(--pf-[\w-]+):[^;{}]*(?:;|(?=}))/g, (all, name: string) => (used.has(name) ? all : "")));
+      }
+      styles.forEach((file, i) => Object.assign(file, { source: texts[i] }));
+    },
+  };
+}
+
 /** Provides the schema of spec in the CRD as a module. */
 function darkroomSpec(): Plugin {
   const id = "virtual:darkroom-spec";
@@ -87,7 +107,7 @@ function budget(kilobytes: number): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), onlyNeededStyles(), darkroomSpec(), budget(250)],
+  plugins: [react(), onlyNeededStyles(), darkroomSpec(), onlyUsedVariables(), budget(250)],
   build: {
     target: "es2022",
     // The policy of the page allows no inline script, so there are no data: modules.

@@ -25,6 +25,10 @@ let isAway: boolean;
 /** The Darkroom on the server; a write needs its version. */
 let stored: Darkroom;
 let rolledBackTo: number[];
+/** Reads that the server answers with this status, by the end of their path. */
+let broken: Record<string, number>;
+/** The paths that were read. */
+let read: string[];
 
 const reply = (status: number, body: unknown) => Promise.resolve(new Response(typeof body === "string" ? body : JSON.stringify(body), { status }));
 
@@ -50,6 +54,8 @@ beforeEach(() => {
   mayCreateIn = undefined;
   stored = darkroom();
   rolledBackTo = [];
+  broken = {};
+  read = [];
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
@@ -59,6 +65,11 @@ beforeEach(() => {
     }
     if (!good) {
       return reply(401, { title: "Unauthorized", status: 401, detail: "the token is invalid or has expired" });
+    }
+    read.push(path);
+    const [fault] = Object.entries(broken).filter(([end]) => path.endsWith(end));
+    if (fault) {
+      return fault[1] === 0 ? Promise.reject(new TypeError("Failed to fetch")) : reply(fault[1], { title: "Broken", status: fault[1], detail: "the server is broken" });
     }
     switch (path.replace(/\?.*/, "")) {
       case "/session":
@@ -330,6 +341,36 @@ test("the way back from a problem is the last revision with other settings, afte
   await user.click(dialog.getByRole("button", { name: "Roll back" }));
   await screen.findByText("Rolled back to the settings of revision 1");
   expect(rolledBackTo).toEqual([1]);
+});
+
+test("tabs share what they have read, and show it before it is read again", async () => {
+  const conditions = [{ type: "Ready", status: "False", reason: "SourceTimeout" }];
+  stored = darkroom({ replicas: 3, status: { ...darkroom().status, phase: "Degraded", conditions } });
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  const user = userEvent.setup();
+  await screen.findByRole("button", { name: "Roll back to revision 1" });
+  const revisionsRead = () => read.filter((path) => path.endsWith("/revisions")).length;
+  expect(revisionsRead()).toBe(1);
+  broken = { "/revisions": 500 };
+  await user.click(screen.getByRole("tab", { name: "History" }));
+  expect(await screen.findByRole("grid", { name: "Revisions" })).toBeTruthy();
+  await waitFor(() => expect(revisionsRead()).toBe(2));
+  expect(screen.getByRole("grid", { name: "Revisions" })).toBeTruthy();
+  // Whether the user may create and update is asked once for all that depends on it.
+  expect(read.filter((path) => path === "/access?namespace=default").length).toBeLessThanOrEqual(1);
+});
+
+test("a read without an answer is repeated, and a refusal is shown at once", async () => {
+  broken = { "/revisions": 0 };
+  history.replaceState(null, "", "/ui/photos/cats?tab=history");
+  render(<App />);
+  await screen.findByText("The server cannot be reached", { exact: false });
+  expect(read.filter((path) => path.endsWith("/revisions"))).toHaveLength(3);
+  broken = { "/events": 403 };
+  await userEvent.setup().click(screen.getByRole("tab", { name: "Events" }));
+  await screen.findByText("No permission to list events");
+  expect(read.filter((path) => path.endsWith("/events"))).toHaveLength(1);
 });
 
 test("the history names who changed what", async () => {

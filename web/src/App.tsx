@@ -3,6 +3,7 @@ import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { api, onSignedOut } from "./api/client";
 import { asProblem, type Problem } from "./api/problem";
+import { reads } from "./api/reads";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
 import { clearDrafts } from "./form/drafts";
 import { lazyView } from "./lazyView";
@@ -49,6 +50,7 @@ export function App() {
   const leave = useCallback(
     (expired: boolean) => {
       signedIn.current = false;
+      reads.clear();
       setSession({ state: "signedOut", expired });
       settle(false);
     },
@@ -56,7 +58,11 @@ export function App() {
   );
   const enter = useCallback(async () => {
     try {
-      const [who, settings] = await Promise.all([api.whoAmI(), api.settings()]);
+      const [who, settings] = await Promise.all([
+        reads.query({ queryKey: ["session"], queryFn: api.whoAmI }),
+        reads.query({ queryKey: ["settings"], queryFn: api.settings }),
+      ]);
+      reads.removeQueries({ type: "inactive" });
       signedIn.current = true;
       setSession((before) => ({ state: "signedIn", who, settings, expired: false, round: before.state === "signedIn" ? before.round + 1 : 0 }));
       settle(true);

@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useRef, useState } from "react";
-import { asProblem, isAborted, type Problem } from "./api/problem";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { asProblem, type Problem } from "./api/problem";
+import { reads } from "./api/reads";
 
 export interface Loaded<T> {
   value: T | undefined;
@@ -7,45 +8,32 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/**
- * Loads something, again when `what` changes, and every so often while the page is seen.
- * What was loaded stays until the next answer comes; a failure does not take it away.
- */
-export function useLoaded<T>(what: string, load: (signal: AbortSignal) => Promise<T>, every?: number): Loaded<T> {
-  const [state, setState] = useState<{ what: string; value?: T; problem?: Problem }>({ what });
-  const [round, setRound] = useState(0);
-  const loader = useRef(load);
-  useEffect(() => {
-    loader.current = load;
-  });
-  useEffect(() => {
-    const controller = new AbortController();
-    const run = async () => {
-      try {
-        const value = await loader.current(controller.signal);
-        setState({ what, value });
-      } catch (thrown) {
-        if (!isAborted(thrown) && !controller.signal.aborted) {
-          setState((before) => ({ ...(before.what === what ? before : { what }), problem: asProblem(thrown) }));
-        }
-      }
-    };
-    void run();
-    const timer =
-      every &&
-      setInterval(() => {
-        if (document.visibilityState === "visible") {
-          void run();
-        }
-      }, every);
-    return () => {
-      controller.abort();
-      if (timer) {
-        clearInterval(timer);
-      }
-    };
-  }, [what, every, round]);
-  const reload = useCallback(() => setRound((n) => n + 1), []);
-  const mine = state.what === what;
-  return { value: mine ? state.value : undefined, problem: mine ? state.problem : undefined, reload };
+interface Options {
+  /** How often it is read again while the page is visible, in milliseconds. */
+  every?: number;
+  /** For how long an answer is not asked for again, in milliseconds. */
+  fresh?: number;
+  /** Whether it is read at all. */
+  enabled?: boolean;
+  /** Whether an answer is forgotten once no view shows it. */
+  once?: boolean;
+  /** Whether the value of the key before is shown until the new one has come. */
+  keep?: boolean;
+}
+
+/** Reads something by a key, which names the answer in all views. A failure does not take the last answer away. */
+export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>, { every, fresh = 0, enabled = true, once, keep }: Options = {}): Loaded<T> {
+  const { data, error, refetch } = useQuery(
+    {
+      queryKey: [key],
+      queryFn: ({ signal }) => load(signal),
+      refetchInterval: every ?? false,
+      staleTime: fresh,
+      enabled,
+      ...(once ? { gcTime: 0 } : {}),
+      ...(keep ? { placeholderData: keepPreviousData } : {}),
+    },
+    reads,
+  );
+  return { value: data, problem: error ? asProblem(error) : undefined, reload: () => void refetch() };
 }

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
-import { api } from "./api/client";
 import { useSnapshot } from "./live/useLive";
 import { useSettings } from "./settings";
+import { readAccess } from "./useAccess";
 import { useLoaded } from "./useLoaded";
 
 /** In how many namespaces permissions are checked. */
@@ -25,8 +25,8 @@ export interface Rights {
 export function useRights(): Rights | undefined {
   const known = useNamespaces();
   const checked = [...known.slice(0, maxChecked), ...(known.includes("default") ? [] : ["default"])];
-  const { value, problem } = useLoaded(`rights ${checked.join(" ")}`, async (signal) => {
-    const rights = await Promise.all(checked.map((namespace) => api.access({ namespace }, signal)));
+  const { value, problem } = useLoaded(`rights ${checked.join(" ")}`, async () => {
+    const rights = await Promise.all(checked.map(readAccess));
     const which = (right: "create" | "update") => checked.filter((_, at) => rights[at]?.[right]);
     return { create: which("create"), update: which("update") };
   });

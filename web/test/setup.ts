@@ -1,5 +1,6 @@
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach } from "vitest";
+import { reads } from "../src/api/reads";
 
 // Against tests that hang, not slow machines.
 configure({ asyncUtilTimeout: 30_000 });
@@ -21,6 +22,7 @@ if (typeof Range !== "undefined") {
 }
 
 afterEach(() => {
+  reads.clear();
   if (typeof window !== "undefined") {
     cleanup();
     localStorage.clear();

@@ -1,4 +1,3 @@
-import { retry } from "../retry";
 import { isAborted, problemOf, unreachable } from "./problem";
 import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, NewSecret, Pod, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
 
@@ -37,8 +36,7 @@ async function call(path: string, { method = "GET", body, ifMatch, signal }: Cal
   };
   let response: Response;
   try {
-    // A write that got no answer may have been carried out: only people repeat it.
-    response = await (method === "GET" ? retry(() => fetch(path, request), isAborted) : fetch(path, request));
+    response = await fetch(path, request);
   } catch (thrown) {
     throw isAborted(thrown) ? thrown : unreachable();
   }

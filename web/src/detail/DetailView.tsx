@@ -10,6 +10,7 @@ import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
 import { Link, linkTo, navigate, paths, usePathname, useSearch } from "../router";
+import { useAccess } from "../useAccess";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
 import { useWaiting } from "../words/waiting";
@@ -32,9 +33,9 @@ export default function DetailView({ of }: { of: Key }) {
   const live = useDarkroom(of);
   // Users who can get this Darkroom but not watch it are served by a single read.
   const missing = synced && !live;
-  const read = useLoaded<Darkroom | undefined>(`${keyOf(of)} ${missing}`, async (signal) => (missing ? api.get(of, signal) : undefined));
+  const read = useLoaded(`darkroom ${keyOf(of)} ${missing}`, (signal) => api.get(of, signal), { enabled: missing, once: true });
   const darkroom = live ?? read.value;
-  const { value: access } = useLoaded(`access ${keyOf(of)}`, (signal) => api.access(of, signal));
+  const access = useAccess(of.namespace, of.name);
   return (
     <>
       <PageSection type="breadcrumb">

@@ -13,7 +13,7 @@ import { StatusText } from "../words/StatusText";
 /** The events of a Darkroom, or of one of its pods, the latest first. */
 export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) {
   const load = (signal: AbortSignal) => (pod ? api.podEvents(darkroom, pod, signal) : api.events(darkroom, signal));
-  const { value: events, problem, reload } = useLoaded(`${keyOf(darkroom)} ${pod ?? ""}`, load, 5_000);
+  const { value: events, problem, reload } = useLoaded(`events ${keyOf(darkroom)} ${pod ?? ""}`, load, { every: 5_000 });
   if (!events) {
     return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Skeleton height="6rem" screenreaderText="Loading events" />;
   }

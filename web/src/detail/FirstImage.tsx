@@ -1,6 +1,4 @@
 import { Button, Card, CardBody } from "@patternfly/react-core";
-import { useState } from "react";
-import type { FetchedImage } from "../api/client";
 import type { Access, Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { linkTo, paths } from "../router";
@@ -11,13 +9,17 @@ import { phaseOf, phases } from "../words/phases";
 import { troubleOf } from "../words/remedies";
 import { useWaiting } from "../words/waiting";
 import { ImageLink } from "./ImageLink";
-import { ImageView } from "./ImageView";
+import { ImageView, useImage } from "./ImageView";
 
 /** The image of spec.probe, large, as the Darkroom serves it now; its URL; and the status on one line. */
 export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; access: Access | undefined; round: number }) {
   const { probe, status } = darkroom;
-  const [served, setServed] = useState<FetchedImage>();
   const check = sourceReadyOf(darkroom);
+  const isDown = check?.status === "False" && !oldPodsServe(check) && round === 0;
+  const enabled = probe !== undefined && access?.image !== false && status.readyReplicas > 0 && !isDown;
+  // Requested again when the result of the check changes.
+  const image = useImage(darkroom, probe?.path ?? "", "w=960", { round: round + (Date.parse(check?.lastTransitionTime ?? "") || 0), enabled });
+  const served = enabled && !image.problem ? image.value : undefined;
   const waiting = useWaiting(darkroom);
   return (
     <Card id="card-image">
@@ -33,21 +35,12 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
           <MissingRight to="image" namespace={darkroom.namespace} />
         ) : status.readyReplicas === 0 ? (
           <p className="dr-quiet">No pod is ready, so no image is served.</p>
-        ) : check?.status === "False" && !oldPodsServe(check) && round === 0 ? (
+        ) : isDown ? (
           <p className="dr-quiet">
             <Age since={check.lastTransitionTime} text={(age) => `Not served for ${age}.`} />
           </p>
         ) : (
-          // Requested again when the result of the check changes.
-          <ImageView
-            of={darkroom}
-            path={probe.path}
-            query="w=960"
-            round={round + (Date.parse(check?.lastTransitionTime ?? "") || 0)}
-            alt={probe.path}
-            isQuiet={troubleOf(darkroom) !== undefined}
-            onServed={setServed}
-          />
+          <ImageView image={image} namespace={darkroom.namespace} alt={probe.path} isQuiet={troubleOf(darkroom) !== undefined} />
         )}
         {probe && <ImageLink darkroom={darkroom} path={probe.path} query="" />}
         <p className="dr-quiet">

@@ -22,7 +22,7 @@ interface Props {
 
 /** The revisions of a Darkroom, each of which it can be rolled back to. */
 export default function History({ darkroom, access }: Props) {
-  const { value: revisions, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.revisions(darkroom, signal), 10_000);
+  const { value: revisions, problem, reload } = useLoaded(`revisions ${keyOf(darkroom)} ${darkroom.generation ?? 0}`, (signal) => api.revisions(darkroom, signal), { every: 10_000, keep: true });
   const [chosen, setChosen] = useState<Revision>();
   if (!revisions) {
     return problem ? (

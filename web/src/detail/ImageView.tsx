@@ -4,38 +4,35 @@ import { api, type FetchedImage } from "../api/client";
 import { keyOf, type Key } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { useImageUrl } from "../useImageUrl";
-import { useLoaded } from "../useLoaded";
+import { useLoaded, type Loaded } from "../useLoaded";
 import { bytes } from "../words/age";
 
+/**
+ * An image as the Darkroom serves it now. Until it has come the one before stays, so that the page does not jump. A new
+ * round asks for the same image again.
+ */
+export const useImage = (of: Key, path: string, query: string, { round = 0, enabled = true } = {}): Loaded<FetchedImage> =>
+  useLoaded(
+    `image ${keyOf(of)} ${path} ${query} ${round}`,
+    (signal) => {
+      const params = new URLSearchParams(query);
+      params.set("path", path);
+      return api.image(of, params, signal);
+    },
+    { enabled, keep: true },
+  );
+
 interface Props {
-  of: Key;
-  path: string;
-  query: string;
-  /** Counts requests, so that the same image can be requested again. */
-  round?: number;
+  image: Loaded<FetchedImage>;
+  namespace: string;
   title?: string;
   alt: string;
   /** The view already says what is wrong. */
   isQuiet?: boolean;
-  /** Called with each image that was served. */
-  onServed?: (image: FetchedImage) => void;
 }
 
-/** One image as the Darkroom serves it now, with its size. */
-export function ImageView({ of, path, query, round = 0, title, alt, isQuiet = false, onServed }: Props) {
-  const { value, problem, reload } = useLoaded<FetchedImage>(`${keyOf(of)} ${path} ${query} ${round}`, async (signal) => {
-    const params = new URLSearchParams(query);
-    params.set("path", path);
-    const image = await api.image(of, params, signal);
-    onServed?.(image);
-    return image;
-  });
-  // While the next image is loading, the one before stays: the page does not jump.
-  const [last, setLast] = useState<FetchedImage>();
-  if (value && value !== last) {
-    setLast(value);
-  }
-  const shown = value ?? last;
+/** One image with its size, or why there is none. */
+export function ImageView({ image: { value, problem, reload }, namespace, title, alt, isQuiet = false }: Props) {
   return (
     <figure className="dr-image">
       {title && (
@@ -44,15 +41,15 @@ export function ImageView({ of, path, query, round = 0, title, alt, isQuiet = fa
         </figcaption>
       )}
       {problem?.status === 403 ? (
-        <MissingRight to="image" namespace={of.namespace} />
+        <MissingRight to="image" namespace={namespace} />
       ) : problem && isQuiet ? (
         <p className="dr-quiet">No image: {problem.message}</p>
       ) : problem ? (
         <Alert component="p" isInline variant="warning" title="No image" role="alert" className="dr-break" actionLinks={<AlertActionLink onClick={reload}>Try again</AlertActionLink>}>
           {problem.message}
         </Alert>
-      ) : shown ? (
-        <Shown image={shown} alt={alt} />
+      ) : value ? (
+        <Shown image={value} alt={alt} />
       ) : (
         <Skeleton shape="square" width="100%" screenreaderText={`Loading ${alt}`} />
       )}

@@ -7,7 +7,7 @@ import { Code } from "./Code";
 
 /** The manifest that the operator installs. It is loaded again when the specification changes. */
 export function Manifest({ darkroom }: { darkroom: Darkroom }) {
-  const what = `${keyOf(darkroom)} ${darkroom.generation ?? 0}`;
+  const what = `manifest ${keyOf(darkroom)} ${darkroom.generation ?? 0}`;
   const { value, problem, reload } = useLoaded(what, (signal) => api.manifest(darkroom, signal));
   if (value === undefined) {
     return problem ? <ProblemState problem={problem} onRetry={reload} isSmall /> : <Skeleton height="20rem" screenreaderText="Loading the manifest" />;

@@ -2,8 +2,9 @@ import { Alert, Button, Card, CardBody, CardTitle, Checkbox, Form, FormGroup, Fo
 import { useEffect, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
+import { useSettled } from "../useSettled";
 import { ImageLink } from "./ImageLink";
-import { ImageView } from "./ImageView";
+import { ImageView, useImage } from "./ImageView";
 import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params } from "./params";
 
 /** For how long the fields must rest before the image is requested, in milliseconds. */
@@ -11,22 +12,12 @@ const rest = 300;
 
 const remembered = (darkroom: Darkroom) => `darkroom-path ${keyOf(darkroom)}`;
 
-/** A value once it has not changed for a while. */
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), rest);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
-
 /** An image of the running Darkroom before and after, with every change of the parameters. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {
   const [path, setPath] = useState(() => sessionStorage.getItem(remembered(darkroom)) ?? darkroom.probe?.path ?? "");
   const [params, setParams] = useState<Params>(presets.Card);
-  const asked = useSettled(path);
-  const query = useSettled(queryOf(params).toString());
+  const asked = useSettled(path, rest);
+  const query = useSettled(queryOf(params).toString(), rest);
   const wrong = wrongWith(path, params);
   useEffect(() => sessionStorage.setItem(remembered(darkroom), asked), [darkroom, asked]);
   return (
@@ -87,17 +78,17 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
 }
 
 function BeforeAndAfter({ darkroom, path, query }: { darkroom: Darkroom; path: string; query: string }) {
-  const [before, setBefore] = useState<number>();
-  const [after, setAfter] = useState<number>();
+  const before = useImage(darkroom, path, "");
+  const after = useImage(darkroom, path, query);
   return (
     <>
-      {before !== undefined && after !== undefined && <Alert component="p" isInline isPlain variant="info" title={savedBy(before, after)} />}
+      {before.value && after.value && <Alert component="p" isInline isPlain variant="info" title={savedBy(before.value.blob.size, after.value.blob.size)} />}
       <Grid hasGutter>
         <GridItem md={6}>
-          <ImageView of={darkroom} path={path} query="" title="Before" alt={`${path}, original`} onServed={({ blob }) => setBefore(blob.size)} />
+          <ImageView image={before} namespace={darkroom.namespace} title="Before" alt={`${path}, original`} />
         </GridItem>
         <GridItem md={6}>
-          <ImageView of={darkroom} path={path} query={query} title="After" alt={`${path}, result`} onServed={({ blob }) => setAfter(blob.size)} />
+          <ImageView image={after} namespace={darkroom.namespace} title="After" alt={`${path}, result`} />
         </GridItem>
       </Grid>
     </>
@@ -164,7 +155,7 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
             <FormSelectOption value="vh" label="both" />
           </FormSelect>
         </FormGroup>
-        {slider("rot", "Rotate (degrees)", 359)}
+        {slider("rot", "Rotation", 359)}
         {slider("blur", "Blur", 20, 0.5)}
       </div>
       <FormGroup role="group" label="Options" fieldId="image-also" isInline>

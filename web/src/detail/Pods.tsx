@@ -20,7 +20,7 @@ const every = 2_000;
 /** The pods, as they come and go. */
 export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLogs: boolean }) {
   const [opened, setOpened] = useState<Pod>();
-  const { value: pods, problem, reload } = useLoaded(keyOf(darkroom), (signal) => api.pods(darkroom, signal), every);
+  const { value: pods, problem, reload } = useLoaded(`pods ${keyOf(darkroom)}`, (signal) => api.pods(darkroom, signal), { every });
   return (
     <>
         {!pods ? (

@@ -8,7 +8,7 @@ import { RollBackDialog } from "./RollBackDialog";
 
 /** The way back to the settings that were installed before; nothing if there are none that the user may read. */
 export default function RollBack({ darkroom }: { darkroom: Darkroom }) {
-  const { value: revisions = [] } = useLoaded(`${keyOf(darkroom)} ${darkroom.generation ?? 0}`, (signal) => api.revisions(darkroom, signal));
+  const { value: revisions = [] } = useLoaded(`revisions ${keyOf(darkroom)} ${darkroom.generation ?? 0}`, (signal) => api.revisions(darkroom, signal));
   const [chosen, setChosen] = useState<Revision>();
   const last = lastOther(darkroom, revisions);
   return (

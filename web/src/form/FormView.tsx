@@ -2,7 +2,7 @@ import { Breadcrumb, BreadcrumbItem, Button, PageSection, Title } from "@pattern
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Problem } from "../api/problem";
-import { keyOf, type Darkroom, type Key } from "../api/types";
+import { keyOf, type Key } from "../api/types";
 import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, useSearch } from "../router";
@@ -11,6 +11,9 @@ import { useRights } from "../useNamespaces";
 import { readDraft, type Draft } from "./drafts";
 import { Editor } from "./Editor";
 import { copyOf, emptyInput, toInput } from "../model/model";
+
+/** A form keeps the version that it was opened with, and each opens with the latest. */
+const asOpened = { fresh: Infinity, once: true };
 
 /** The form for a new Darkroom, or for an existing one. */
 export default function FormView({ edited }: { edited?: Key }) {
@@ -43,10 +46,10 @@ function Create() {
 }
 
 function Copy({ from }: { from: Key }) {
-  const { value, problem, reload } = useLoaded(keyOf(from), async (signal) => {
+  const { value, problem, reload } = useLoaded(`copy ${keyOf(from)}`, async (signal) => {
     const { input, withheld } = copyOf(await api.get(from, signal));
     return { input, copied: { from, withheld } };
-  });
+  }, asOpened);
   const [draft] = useState(() => readDraft({ copyOf: from }));
   if (!value) {
     return <NotLoaded problem={problem} onRetry={reload} />;
@@ -73,7 +76,7 @@ function Edit({ edited }: { edited: Key }) {
   // Not taken from live events: one version is edited, with its ETag.
   /** Counts reloads. Each begins without a value: a form keeps the version that it was opened with. */
   const [round, setRound] = useState(0);
-  const { value, problem, reload } = useLoaded<Darkroom>(`${keyOf(edited)} ${round}`, (signal) => api.get(edited, signal));
+  const { value, problem, reload } = useLoaded(`edit ${keyOf(edited)} ${round}`, (signal) => api.get(edited, signal), asOpened);
   const [draft, setDraft] = useState(() => readDraft(edited));
   if (!value || problem) {
     return <NotLoaded problem={problem} onRetry={reload} />;

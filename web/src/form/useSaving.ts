@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
-import type { Darkroom, DarkroomInput, Outcome } from "../api/types";
+import { reads } from "../api/reads";
+import { keyOf, type Darkroom, type DarkroomInput, type Outcome } from "../api/types";
 import { Changed, writeSeen } from "./versions";
 import { objectChanges, type ObjectChange } from "../diff/objects";
 import { useStore } from "../live/useLive";
@@ -106,7 +107,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
         if (!stored) {
           return;
         }
-        const [before, { manifest, outcome }] = await Promise.all([base ? api.manifest(base) : "", api.review(stored, input)]);
+        const [before, { manifest, outcome }] = await Promise.all([base ? reads.query({ queryKey: [`manifest ${keyOf(base)} ${base.generation ?? 0}`], queryFn: () => api.manifest(base) }) : "", api.review(stored, input)]);
         update({ reviewed: { outcome, manifests: objectChanges(before, manifest) } });
       }),
     save: (input: DarkroomInput) =>

@@ -2,7 +2,8 @@ import { asksTheSame } from "../model/merge";
 import { toInput } from "../model/model";
 import { api, etagOf } from "../api/client";
 import { Problem } from "../api/problem";
-import type { Darkroom } from "../api/types";
+import { reads } from "../api/reads";
+import { keyOf, type Darkroom } from "../api/types";
 
 /** How often a write is tried again because of versions that differ in the status alone. */
 const maxAttempts = 10;
@@ -10,7 +11,7 @@ const maxAttempts = 10;
 /** Reads until there is another version than that: reads may be a moment behind. */
 async function newer(than: Darkroom): Promise<Darkroom> {
   for (let attempt = 0; ; attempt++) {
-    const found = await api.get(than);
+    const found = await reads.query({ queryKey: [`latest ${keyOf(than)}`], queryFn: () => api.get(than), gcTime: 0 });
     if (found.resourceVersion !== than.resourceVersion || attempt === 20) {
       return found;
     }

@@ -3,7 +3,7 @@ import { render, screen } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { Events } from "../detail/Events";
-import { ImageView } from "../detail/ImageView";
+import { FirstImage } from "../detail/FirstImage";
 import { Playground } from "../detail/Playground";
 import { PodLog } from "../detail/PodLog";
 import { Pods } from "../detail/Pods";
@@ -14,7 +14,7 @@ test.each([
   ["pods", <Pods key="" darkroom={darkroom()} mayReadLogs />, "list pods", "view"],
   ["events", <Events key="" darkroom={darkroom()} />, "list events", "view"],
   ["log", <PodLog key="" of={darkroom()} hasRestarted={false} pod="cats-1" />, "get pods/log", "darkroom-page-viewer"],
-  ["image", <ImageView key="" of={darkroom()} path="/cat.jpg" query="" round={1} alt="cat" />, "get services/proxy", "darkroom-page-viewer"],
+  ["image", <FirstImage key="" darkroom={darkroom({ probe: { path: "/cat.jpg" } })} access={undefined} round={0} />, "get services/proxy", "darkroom-page-viewer"],
   ["playground", <Playground key="" darkroom={darkroom()} mayFetch={false} />, "get services/proxy", "darkroom-page-viewer"],
 ])("without the right to it, %s names the right and a role that grants it", async (_, view, right, role) => {
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(forbidden), { status: 403 })));

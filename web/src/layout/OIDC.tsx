@@ -1,7 +1,7 @@
 import { Alert, Button, Divider } from "@patternfly/react-core";
-import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { WaysToSignIn } from "../api/types";
+import { useLoaded } from "../useLoaded";
 
 /** Reasons of the server for a failed sign-in at the issuer, in the parameter signIn of the URL. */
 const reasons = {
@@ -14,13 +14,7 @@ const reasons = {
 const reasonOf = (name: string): string => (Object.hasOwn(reasons, name) ? reasons[name as keyof typeof reasons] : reasons.unavailable);
 
 /** The ways to sign in; none until the server has answered, and if it does not. */
-export function useWaysToSignIn(): WaysToSignIn | undefined {
-  const [ways, setWays] = useState<WaysToSignIn>();
-  useEffect(() => {
-    api.waysToSignIn().then(setWays, () => undefined);
-  }, []);
-  return ways;
-}
+export const useWaysToSignIn = (): WaysToSignIn | undefined => useLoaded("ways to sign in", api.waysToSignIn).value;
 
 /** Signs in at the issuer, and returns to this view. Tokens never reach the page. */
 export function IssuerSignIn({ ways }: { ways: WaysToSignIn | undefined }) {

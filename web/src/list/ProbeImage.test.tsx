@@ -1,26 +1,31 @@
 // @vitest-environment jsdom
-import { act, render, screen } from "@testing-library/react";
+import { act, render, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
+import { reads } from "../api/reads";
 import type { Darkroom } from "../api/types";
-import { Store } from "../live/store";
-import { LiveContext } from "../live/useLive";
 import { ProbeImage } from "./ProbeImage";
 
 const since = new Date(Date.now() - 300_000).toISOString();
 const probed = (name: string, status = "True", lastTransitionTime = since): Darkroom =>
   darkroom({ name, probe: { path: "/cat.jpg" }, status: { ...darkroom().status, conditions: [{ type: "SourceReady", status, reason: "x", lastTransitionTime }] } });
 
+/** Whether the user may fetch images. */
+let may: boolean;
 let asked: string[];
 let answers: ((status: number) => void)[];
 /** Shows the row that an observer watches. */
 let see: (() => void)[];
 
 beforeEach(() => {
-  [asked, answers, see] = [[], [], []];
-  vi.stubGlobal("fetch", (path: string) => {
+  [may, asked, answers, see] = [true, [], [], []];
+  vi.stubGlobal("fetch", (path: string, { signal }: RequestInit) => {
+    if (path.startsWith("/access")) {
+      return Promise.resolve(new Response(JSON.stringify({ image: may })));
+    }
     asked.push(path);
-    return new Promise<Response>((resolve) => {
+    return new Promise<Response>((resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(new DOMException("over", "AbortError")));
       answers.push((status) => resolve(new Response(status === 200 ? "image" : JSON.stringify({ status, title: "No", detail: "none" }), { status, headers: { "Content-Type": "image/png" } })));
     });
   });
@@ -37,57 +42,59 @@ beforeEach(() => {
   Object.assign(URL, { createObjectURL: () => "blob:image", revokeObjectURL: () => undefined });
 });
 
-const store = () => new Store();
-const list = (darkrooms: Darkroom[], live = store()) => (
-  <LiveContext value={live}>
-    {darkrooms.map((one) => (
-      <ProbeImage key={one.name} darkroom={one} />
-    ))}
-  </LiveContext>
-);
-const settle = (work: () => void) =>
-  act(async () => {
-    work();
-    await new Promise((resolve) => setTimeout(resolve));
-  });
+const list = (darkrooms: Darkroom[]) => darkrooms.map((one) => <ProbeImage key={one.name} darkroom={one} />);
+/** Shows all rows. */
+const scroll = () => act(() => see.forEach((one) => one()));
+/** Waits until so many images were requested, and answers the last one. */
+const answer = async (requests: number, status: number) => {
+  await waitFor(() => expect(asked).toHaveLength(requests));
+  answers[requests - 1]?.(status);
+};
 
 test("images are requested once their row is seen, one at a time, and kept", async () => {
-  const live = store();
-  const { unmount } = render(list([probed("cats"), probed("dogs")], live));
+  const { unmount } = render(list([probed("cats"), probed("dogs")]));
   expect(asked).toEqual([]);
-  await settle(() => see.forEach((one) => one()));
+  scroll();
+  await answer(1, 200);
   expect(asked).toEqual(["/darkrooms/photos/cats/image?path=%2Fcat.jpg&w=64"]);
-  await settle(() => answers[0]?.(200));
-  expect(screen.getAllByRole("img", { name: "/cat.jpg" })).toHaveLength(1);
-  expect(screen.getByRole("img", { name: "/cat.jpg" }).title).toMatch(/^Served at .* in \d+ ms$/);
-  await settle(() => answers[1]?.(200));
-  expect(screen.getAllByRole("img", { name: "/cat.jpg" })).toHaveLength(2);
+  expect((await screen.findByRole("img", { name: "/cat.jpg" })).title).toMatch(/^Served at .* in \d+ ms$/);
+  await answer(2, 200);
+  await waitFor(() => expect(screen.getAllByRole("img", { name: "/cat.jpg" })).toHaveLength(2));
   unmount();
 
   see = [];
-  const again = render(list([probed("cats")], live));
-  await settle(() => see.forEach((one) => one()));
-  expect(screen.getByRole("img", { name: "/cat.jpg" })).toBeTruthy();
+  const again = render(list([probed("cats")]));
+  scroll();
+  expect(await screen.findByRole("img", { name: "/cat.jpg" })).toBeTruthy();
   expect(asked).toHaveLength(2);
   // The result of the probe changed in between.
-  again.rerender(list([probed("cats", "True", new Date().toISOString())], live));
-  await settle(() => undefined);
-  expect(asked).toHaveLength(3);
+  again.rerender(list([probed("cats", "True", new Date().toISOString())]));
+  await answer(3, 200);
 });
 
-test("without the right to fetch images, one request shows it for the whole namespace", async () => {
+test("without the right to fetch images none is requested", async () => {
+  may = false;
   render(list([probed("cats"), probed("dogs")]));
-  await settle(() => see.forEach((one) => one()));
-  await settle(() => answers[0]?.(403));
-  expect(asked).toHaveLength(1);
+  scroll();
+  await waitFor(() => expect(reads.isFetching()).toBe(0));
+  expect(asked).toEqual([]);
   expect(screen.getAllByTitle("Image served")).toHaveLength(2);
+});
+
+test("while only new pods do not serve, the image of the old ones is shown", async () => {
+  const one = probed("cats", "False");
+  one.status.conditions?.forEach((condition) => (condition.message = "New pods do not serve the image"));
+  render(list([one]));
+  scroll();
+  await answer(1, 200);
+  expect(await screen.findByRole("img", { name: "/cat.jpg" })).toBeTruthy();
 });
 
 test("an image that is not served says so, without a request if the probe found it", async () => {
   render(list([probed("cats", "False"), darkroom({ name: "none" }), probed("dogs")]));
   expect(screen.getByTitle("Image not served")).toBeTruthy();
-  await settle(() => see.forEach((one) => one()));
-  await settle(() => answers[0]?.(502));
-  expect(screen.getByTitle("none")).toBeTruthy();
+  scroll();
+  await answer(1, 502);
+  expect(await screen.findByTitle("none")).toBeTruthy();
   expect(asked).toHaveLength(1);
 });

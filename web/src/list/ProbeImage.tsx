@@ -1,20 +1,21 @@
 import { useEffect, useRef, useState } from "react";
-import type { Darkroom } from "../api/types";
-import { useStore } from "../live/useLive";
+import { api } from "../api/client";
+import { keyOf, type Darkroom } from "../api/types";
+import { useAccess } from "../useAccess";
 import { useImageUrl } from "../useImageUrl";
 import { useLoaded } from "../useLoaded";
 import { atTime } from "../words/age";
-import { servingOf, sourceReadyOf } from "../words/conditions";
+import { oldPodsServe, servingOf, sourceReadyOf } from "../words/conditions";
 import { milliseconds } from "../words/format";
-import { thumbnailsOf, whatOf } from "./thumbnails";
+
+/** For how long an image is shown before it is requested again, in milliseconds. */
+const fresh = 60_000;
 
 /** The image of spec.probe in the list, as the Darkroom serves it; an empty frame if none is served. */
 export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   const check = sourceReadyOf(darkroom);
-  if (darkroom.probe && check?.status === "True" && darkroom.status.readyReplicas > 0) {
-    return <Visible darkroom={darkroom} />;
-  }
-  return <div className="dr-thumbnail" title={servingOf(darkroom)} />;
+  const serves = check && (check.status === "True" || oldPodsServe(check)) && darkroom.status.readyReplicas > 0;
+  return darkroom.probe && serves ? <Visible darkroom={darkroom} /> : <div className="dr-thumbnail" title={servingOf(darkroom)} />;
 }
 
 /** The image, which is requested once its row is seen. */
@@ -40,11 +41,27 @@ function Visible({ darkroom }: { darkroom: Darkroom }) {
   );
 }
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs one after the other: the server grants each caller two images at a time, and the other one is for what the user opens. */
+function inTurn<T>(run: () => Promise<T>): Promise<T> {
+  const next = last.then(run);
+  last = next.catch(() => undefined);
+  return next;
+}
+
 function Requested({ darkroom }: { darkroom: Darkroom }) {
-  const store = useStore();
-  const { value: image, problem } = useLoaded(whatOf(darkroom), async (signal) => (await thumbnailsOf(store).get(darkroom, signal)) ?? "refused");
-  const url = useImageUrl(image === "refused" ? undefined : image?.blob);
-  const shown = image === "refused" ? undefined : image;
-  const words = problem ? problem.message : shown ? `Served at ${atTime(shown.at)} in ${milliseconds(shown.milliseconds)}` : servingOf(darkroom);
-  return url ? <img src={url} alt={darkroom.probe?.path ?? ""} title={words} /> : <span title={words} />;
+  const enabled = useAccess(darkroom.namespace)?.image === true;
+  const path = darkroom.probe?.path ?? "";
+  // Requested again when the result of the probe changes.
+  const what = `thumbnail ${keyOf(darkroom)} ${darkroom.uid ?? ""} ${path} ${sourceReadyOf(darkroom)?.lastTransitionTime ?? ""}`;
+  const request = (signal: AbortSignal) =>
+    inTurn(() => {
+      signal.throwIfAborted();
+      return api.image(darkroom, new URLSearchParams({ path, w: "64" }), signal);
+    });
+  const { value: image, problem } = useLoaded(what, request, { fresh, enabled });
+  const url = useImageUrl(image?.blob);
+  const words = problem ? problem.message : image ? `Served at ${atTime(image.at)} in ${milliseconds(image.milliseconds)}` : servingOf(darkroom);
+  return url ? <img src={url} alt={path} title={words} /> : <span title={words} />;
 }

@@ -1,0 +1,21 @@
+import { QueryClient } from "@tanstack/react-query";
+import { asProblem } from "./problem";
+
+/** How often a read is repeated that got no answer, or that the server had no time for. */
+const maxRetries = 2;
+
+/**
+ * The reads that are not streamed. Views that ask for the same share one request and its answer, which is shown until
+ * the next one arrives. App clears them when the user changes.
+ */
+export const reads = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: (failures, thrown) => failures < maxRetries && [0, 429].includes(asProblem(thrown).status),
+      retryDelay: (failures) => 300 * 5 ** failures,
+      // A server on this machine needs no network.
+      networkMode: "always",
+      refetchOnWindowFocus: false,
+    },
+  },
+});
