@@ -504,6 +504,11 @@ const steps = [
       await editor.getByRole("tab", { name: "History" }).click();
       await editor.getByRole("button", { name: "Roll back to revision 1" }).waitFor();
       await inspect(editor, "history");
+      await editor.getByRole("button", { name: /compare revision 1 with now$/ }).click();
+      await editor.getByRole("dialog", { name: "Revision 1 and now" }).waitFor();
+      await inspect(editor, "compare");
+      await editor.keyboard.press("Escape");
+      await editor.getByRole("dialog").waitFor({ state: "detached" });
       await editor.setViewportSize({ width: 360, height: 800 });
       await editor.reload();
       const tab = editor.getByRole("tab", { name: "History", selected: true });

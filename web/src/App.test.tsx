@@ -24,6 +24,7 @@ let cut: () => void;
 let isAway: boolean;
 /** The Darkroom on the server; a write needs its version. */
 let stored: Darkroom;
+let mayUpdate: boolean;
 let rolledBackTo: number[];
 /** Reads that the server answers with this status, by the end of their path. */
 let broken: Record<string, number>;
@@ -53,6 +54,7 @@ beforeEach(() => {
   username = "alice";
   mayCreateIn = undefined;
   stored = darkroom();
+  mayUpdate = true;
   rolledBackTo = [];
   broken = {};
   read = [];
@@ -77,7 +79,7 @@ beforeEach(() => {
       case "/settings":
         return reply(200, { cluster: "production", baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
       case "/access":
-        return reply(200, { create: !mayCreateIn || path.includes(`namespace=${mayCreateIn}`), update: true, delete: true, image: true, log: true, createSecret: true });
+        return reply(200, { create: !mayCreateIn || path.includes(`namespace=${mayCreateIn}`), update: mayUpdate, delete: true, image: true, log: true, createSecret: true });
       case "/events/stream":
         if (isAway) {
           return Promise.reject(new Error("no connection"));
@@ -373,10 +375,13 @@ test("a read without an answer is repeated, and a refusal is shown at once", asy
   expect(read.filter((path) => path.endsWith("/events"))).toHaveLength(1);
 });
 
-test("the history names who changed what", async () => {
+test("the history names who changed what, and shows what differs from now", async () => {
+  mayUpdate = false;
   history.replaceState(null, "", "/ui/photos/cats?tab=history");
   render(<App />);
   const [, second, first] = await screen.findAllByRole("row");
   expect(second?.textContent).toContain("replicas 1 → 3alice · page");
   expect(first?.textContent).toContain("Installedkubectl-create");
+  await userEvent.setup().click(screen.getByRole("button", { name: "2 lines differ: compare revision 2 with now" }));
+  expect(within(await screen.findByRole("dialog", { name: "Revision 2 and now" })).getByText("replicas: 3")).toBeTruthy();
 });

@@ -1,4 +1,4 @@
-import { Button, EmptyState, EmptyStateBody, Skeleton } from "@patternfly/react-core";
+import { Button, EmptyState, EmptyStateBody, ModalBody, ModalFooter, ModalHeader, Skeleton } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-circle-icon";
 import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
@@ -6,6 +6,8 @@ import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { useState } from "react";
 import { api } from "../api/client";
 import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
+import { DiffView } from "../diff/DiffView";
+import { Dialog } from "../layout/Dialog";
 import { ProblemState } from "../layout/ProblemState";
 import { shortName } from "../layout/UserMenu";
 import { useLoaded } from "../useLoaded";
@@ -24,6 +26,7 @@ interface Props {
 export default function History({ darkroom, access }: Props) {
   const { value: revisions, problem, reload } = useLoaded(`revisions ${keyOf(darkroom)} ${darkroom.generation ?? 0}`, (signal) => api.revisions(darkroom, signal), { every: 10_000, keep: true });
   const [chosen, setChosen] = useState<Revision>();
+  const [compared, setCompared] = useState<Revision>();
   if (!revisions) {
     return problem ? (
       <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "revisions", namespace: darkroom.namespace }} />
@@ -55,13 +58,12 @@ export default function History({ darkroom, access }: Props) {
         </Thead>
         <Tbody>
           {revisions.map((revision, at) => (
-            <Row key={revision.revision} darkroom={darkroom} revision={revision} before={revisions[at + 1]} refusal={refusal} onChoose={() => setChosen(revision)} />
+            <Row key={revision.revision} darkroom={darkroom} revision={revision} before={revisions[at + 1]} refusal={refusal} onChoose={() => setChosen(revision)} onCompare={() => setCompared(revision)} />
           ))}
         </Tbody>
       </Table>
-      {chosen && (
-        <RollBackDialog darkroom={darkroom} revision={chosen} onClose={() => setChosen(undefined)} />
-      )}
+      {chosen && <RollBackDialog darkroom={darkroom} revision={chosen} onClose={() => setChosen(undefined)} />}
+      {compared && <Comparison darkroom={darkroom} revision={compared} onClose={() => setCompared(undefined)} />}
     </>
   );
 }
@@ -71,11 +73,37 @@ const icons: Record<string, { icon: typeof CheckCircleIcon; status: "success" | 
   failed: { icon: ExclamationCircleIcon, status: "danger" },
 };
 
+/** What a roll-back to a revision would change, for those who only read. */
+function Comparison({ darkroom, revision, onClose }: { darkroom: Darkroom; revision: Revision; onClose: () => void }) {
+  return (
+    <Dialog variant="medium" onClose={onClose} aria-labelledby="comparison-title">
+      <ModalHeader title={`Revision ${revision.revision} and now`} labelId="comparison-title" />
+      <ModalBody>
+        <DiffView lines={changesTo(darkroom, revision)} label="From now to the revision" />
+      </ModalBody>
+      <ModalFooter>
+        <Button variant="secondary" onClick={onClose}>
+          Close
+        </Button>
+      </ModalFooter>
+    </Dialog>
+  );
+}
+
 /** Who changed a Darkroom, and how: field managers of the page and the API have the user; those of other clients have none. */
 const authorOf = (manager = "–"): string =>
   manager.replace(/^darkroom-(page|apiserver)(?::(.*))?$/, (_, way: string, user?: string) => (user ? `${shortName(user)} · ` : "") + (way === "page" ? "page" : "API"));
 
-function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Darkroom; revision: Revision; before: Revision | undefined; refusal: string | undefined; onChoose: () => void }) {
+interface RowProps {
+  darkroom: Darkroom;
+  revision: Revision;
+  before: Revision | undefined;
+  refusal: string | undefined;
+  onChoose: () => void;
+  onCompare: () => void;
+}
+
+function Row({ darkroom, revision, before, refusal, onChoose, onCompare }: RowProps) {
   const { settings, status, secretsDiffer, changedBy } = revision;
   const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
   const isSame = changed === 0 && !secretsDiffer;
@@ -101,8 +129,16 @@ function Row({ darkroom, revision, before, refusal, onChoose }: { darkroom: Dark
       <Td dataLabel="Created">
         <Age since={revision.createdAt} text={ago} />
       </Td>
-      <Td dataLabel="Compared with now">{comparison}</Td>
-      <Td dataLabel="Roll back">
+      <Td dataLabel="Compared with now">
+        {changed > 0 ? (
+          <Button variant="link" isInline aria-label={`${comparison}: compare revision ${revision.revision} with now`} onClick={onCompare}>
+            {comparison}
+          </Button>
+        ) : (
+          comparison
+        )}
+      </Td>
+      <Td>
         {settings && !isSame && (
           <Button variant="secondary" size="sm" aria-label={`Roll back to revision ${revision.revision}`} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
             Roll back
