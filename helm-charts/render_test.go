@@ -187,8 +187,3 @@ func containerOf(t *testing.T, values string) corev1.Container {
 	t.Helper()
 	return deploymentOf(t, values).Spec.Template.Spec.Containers[0]
 }
-
-func environmentOf(t *testing.T, values string) map[string]string {
-	t.Helper()
-	return only[*corev1.ConfigMap](t, objectsOf(t, values)).Data
-}

@@ -16,17 +16,14 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 	bare.Reason, bare.Message = "NoMatchingParent", ""
 	service := says("public", accepted, resolved)
 	service.ParentRef.Kind = ptr.To[gatewayv1.Kind]("Service")
-	port := says("public", accepted, resolved)
-	port.ParentRef.Port = ptr.To[gatewayv1.PortNumber](8443)
 	for name, test := range map[string]struct {
 		refs    []v1alpha1.ParentRef // the Gateway public unless set
 		parents []gatewayv1.RouteParentStatus
 		want    attachment
 	}{
-		"nothing is said":    {want: attachment{gateway.Awaiting, awaitedWords}},
-		"still being judged": {parents: []gatewayv1.RouteParentStatus{says("public", notKnownYet, resolved)}, want: attachment{gateway.Awaiting, awaitedWords}},
-		"accepted":           {parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)}},
-		"refused":            {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{gateway.Refused, refusedWords}},
+		"nothing is said": {want: attachment{gateway.Awaiting, awaitedWords}},
+		"accepted":        {parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)}},
+		"refused":         {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{gateway.Refused, refusedWords}},
 		"refused without a message": {
 			parents: []gatewayv1.RouteParentStatus{says("public", bare)},
 			want:    attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
@@ -38,9 +35,6 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		"one listener accepts it, where all were asked": {
 			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "", "http")},
 			want:    attachment{gateway.Awaiting, awaitedWords},
-		},
-		"one port accepts it, where all were asked": {
-			parents: []gatewayv1.RouteParentStatus{port}, want: attachment{gateway.Awaiting, awaitedWords},
 		},
 		"a Service of that name accepts it": {
 			parents: []gatewayv1.RouteParentStatus{service}, want: attachment{gateway.Awaiting, awaitedWords},

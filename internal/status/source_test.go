@@ -76,7 +76,6 @@ func TestSourceReady(t *testing.T) {
 		denied   = found(no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
 		pending  = &probe.Result{Status: unknown}
 		starting = probe.Pod{Name: "photos-2", IP: "10.0.0.7", Port: "3000"}
-		failing  = deploymentSays(appsv1.DeploymentProgressing, "True", "NewReplicaSetAvailable", "")
 	)
 	const waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
 	allReady := verdict{v1alpha1.PhaseReady, yes, v1alpha1.ReasonAllReplicasReady, "2 of 2 pods are ready."}
@@ -85,7 +84,6 @@ func TestSourceReady(t *testing.T) {
 		deployment *appsv1.Deployment
 		probe      *probe.Result
 		starting   probe.Pod
-		lost       bool // fewer pods are ready than the last report said
 		unseen     bool
 		noService  bool
 		before     *v1alpha1.Condition
@@ -103,11 +101,6 @@ func TestSourceReady(t *testing.T) {
 		"so it does where probes are turned off": {
 			darkroom: withProbe(photos()), deployment: deployment(2),
 			status: unknown, reason: v1alpha1.ReasonProbeOff, message: "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.",
-			ready: allReady,
-		},
-		"an image is served": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: served,
-			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
 			ready: allReady,
 		},
 		"no image is served": {
@@ -130,11 +123,6 @@ func TestSourceReady(t *testing.T) {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served,
 			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
 			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
-		},
-		"one pod of two is ready, and serves": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 1, 1), failing), probe: served, lost: true,
-			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
-			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready."},
 		},
 		"new pods do not serve the image": {
 			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: denied, starting: starting,
@@ -171,9 +159,6 @@ func TestSourceReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			darkroom := test.darkroom.Obj()
-			if test.lost {
-				darkroom.Status.ReadyReplicas = 2
-			}
 			if test.before != nil {
 				darkroom.Status.Conditions = append(darkroom.Status.Conditions, *test.before)
 			}

@@ -152,9 +152,11 @@ func TestEachFieldIsTranslated(t *testing.T) {
 		"autoscaling from one":              {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 5} }), "autoscaling", table{"enabled": true, "minReplicas": int64(1), "maxReplicas": int64(5)}},
 		"an empty template of pods":         {Options{}, ClusterState{}, photos().PodTemplate(v1alpha1.PodTemplate{}).Obj(), "serviceAccount", nil},
 		"a version of credentials": {
-			Options{}, ClusterState{CredentialsVersion: "2"},
+			Options{},
+			ClusterState{CredentialsVersion: "2"},
 			photos().S3("pictures", "r").CredentialsSecret("keys").PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{annotationCredentials: "forged"}}).Obj(),
-			"podAnnotations", table{annotationCredentials: "2"},
+			"podAnnotations",
+			table{annotationCredentials: "2"},
 		},
 		"a version without credentials": {Options{}, ClusterState{CredentialsVersion: "2"}, photos().S3("pictures", "r").InlineKeys("a", "s").Obj(), "podAnnotations", nil},
 	} {
