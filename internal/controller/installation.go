@@ -15,7 +15,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
@@ -35,8 +34,16 @@ type installation struct {
 	name     string
 	client   client.Client
 	recorder release.Recorder
-	// seen are the owners of the Darkrooms of other installations, which are reported once.
+	// seen are the Darkrooms of other installations, by name: a foreign of each.
 	seen sync.Map
+}
+
+// foreign is a generation of a Darkroom that another installation handles, since a time.
+type foreign struct {
+	uid        types.UID
+	owner      string
+	generation int64
+	since      time.Time
 }
 
 // unhandledPeriod is how long the installation of a Darkroom may take to report on a change
@@ -100,19 +107,21 @@ type operation struct {
 }
 
 // refuse records that another installation handles a Darkroom, and reports the Darkroom as stalled
-// if that installation has not reported on the last change of its spec for a while. It returns the
-// time until the next check; 0 if none is needed.
+// if that installation has not reported on its generation for a while. It returns the time until the
+// next check; 0 if none is needed.
 func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, now time.Time) (time.Duration, error) {
 	owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]
-	changed := darkroom.CreationTimestamp.Time
-	for _, writer := range storage.LastWriter(darkroom.ManagedFields) {
-		changed = writer.Time.Time
-	}
-	if known, _ := i.seen.Swap(keyOf(darkroom), owner); known != owner {
+	value, _ := i.seen.Load(keyOf(darkroom))
+	known, _ := value.(foreign)
+	if known.uid != darkroom.UID || known.owner != owner {
 		i.recorder.Event(darkroom, false, EventOtherInstallation, i.message(darkroom, owner, ""))
 	}
+	if known.uid != darkroom.UID || known.owner != owner || known.generation != darkroom.Generation {
+		known = foreign{darkroom.UID, owner, darkroom.Generation, now}
+		i.seen.Store(keyOf(darkroom), known)
+	}
 	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
-	left := unhandledPeriod - now.Sub(changed)
+	left := unhandledPeriod - now.Sub(known.since)
 	switch {
 	case darkroom.Status.ObservedGeneration == darkroom.Generation:
 		return 0, nil
