@@ -3,7 +3,6 @@ package controller_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"helm.sh/helm/v3/pkg/action"
@@ -145,12 +144,7 @@ func TestAForgedRevisionAdoptsNothing(t *testing.T) {
 			startOperator(t, namespace)
 			darkroom := adopting(namespace, "photos")
 			create(t, darkroom)
-			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-				if !strings.Contains(status.Message, "adopt release") {
-					return fmt.Errorf("message is %q", status.Message)
-				}
-				return nil
-			})
+			eventuallyStatus(t, darkroom, "refused", says("adopt release", ""))
 			sameObjects(t, before, everything(t, namespace))
 			remove(t, darkroom)
 			eventually(t, "its end", gone(darkroom))

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -33,11 +32,6 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 		if err := kube.Status().Update(t.Context(), deployment); err != nil {
 			t.Fatal(err)
 		}
-		eventuallyStatus(t, darkroom, "the reference is named", func(status v1alpha1.DarkroomStatus) error {
-			if !strings.Contains(status.Message, message) {
-				return fmt.Errorf("message is %q", status.Message)
-			}
-			return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonPodsFailing)
-		})
+		eventuallyStatus(t, darkroom, "the reference is named", says(message, v1alpha1.ReasonPodsFailing))
 	}
 }

@@ -15,9 +15,6 @@ const EventRefused = "Refused"
 // release that does not belong to it.
 const EventForeignRelease = "ForeignRelease"
 
-// actionReconcile is the action of all events.
-const actionReconcile = "Reconcile"
-
 // maxNoteLength is the API's limit for the note of an event, in bytes.
 const maxNoteLength = 1024
 
@@ -37,5 +34,5 @@ func (r *recorder) Event(darkroom client.Object, warning bool, reason, message s
 	}
 	ctrl.Log.WithName("helm").Info(message, "reason", reason,
 		"namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
-	r.events.Eventf(darkroom, nil, kind, reason, actionReconcile, "%s", message)
+	r.events.Eventf(darkroom, nil, kind, reason, "Reconcile", "%s", message)
 }

@@ -40,12 +40,7 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	create(t, foreign)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "ServiceAccount photos: the object exists and does not belong to this Darkroom") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-	})
+	eventuallyStatus(t, darkroom, "refused", says("ServiceAccount photos: the object exists and does not belong to this Darkroom", v1alpha1.ReasonReleaseFailed))
 	eventuallyEvent(t, namespace, "ReleaseFailed")
 	// A second and third try must not trust what the first one named.
 	time.Sleep(time.Second)
@@ -97,12 +92,7 @@ func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 	create(t, deployment)
 
 	startOperator(t, namespace)
-	eventuallyStatus(t, darkroom, "the cause", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "field is immutable") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-	})
+	eventuallyStatus(t, darkroom, "the cause", says("field is immutable", v1alpha1.ReasonReleaseFailed))
 	remove(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"))
 	becomeReady(t, namespace, "photos")
 	eventuallyCondition(t, darkroom, "Ready", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)

@@ -125,12 +125,7 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	startOperator(t, namespace)
-	busy := func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "another Helm client is changing the release") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return nil
-	}
+	busy := says("another Helm client is changing the release", "")
 	eventuallyStatus(t, darkroom, "that it is busy", busy)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventuallyStatus(t, darkroom, "that it still is busy", busy)

@@ -2,14 +2,12 @@ package controller_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -33,12 +31,7 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	// The API server refuses this toleration, and quotes its value.
 	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}}}
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "[redacted]") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-	})
+	eventuallyStatus(t, darkroom, "failed", says("[redacted]", v1alpha1.ReasonReleaseFailed))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the release", installed(namespace, "photos"))

@@ -203,12 +203,7 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	create(t, theirs)
 	startOperator(t, namespace)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "Service photos: the object exists and does not belong to this Darkroom") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return nil
-	})
+	eventuallyStatus(t, darkroom, "refused", says("Service photos: the object exists and does not belong to this Darkroom", ""))
 	if now := mustGet(t, &corev1.Service{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("it was changed: %+v", now)
 	}

@@ -264,11 +264,14 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	claims, versions := parts.helm.claims, parts.helm.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
-		Client:    mgr.GetClient(),
-		Handles:   parts.helm.installation.handles,
-		Pods:      mgr.GetAPIReader(),
-		Refusals:  claims.Refusals,
-		HasSecret: versions.Exists,
+		Client:   mgr.GetClient(),
+		Handles:  parts.helm.installation.handles,
+		Pods:     mgr.GetAPIReader(),
+		Refusals: claims.Refusals,
+		HasSecret: func(ctx context.Context, key types.NamespacedName) (bool, error) {
+			secret, err := versions.Find(ctx, key)
+			return secret != nil, err
+		},
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
 			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)

@@ -356,6 +356,20 @@ func eventuallyCondition(t testing.TB, darkroom *v1alpha1.Darkroom, what, condit
 	})
 }
 
+// says returns an error unless the message of a status has a text, and Ready is False for a reason;
+// empty for any.
+func says(text, reason string) func(v1alpha1.DarkroomStatus) error {
+	return func(status v1alpha1.DarkroomStatus) error {
+		if !strings.Contains(status.Message, text) {
+			return fmt.Errorf("message is %q", status.Message)
+		}
+		if reason == "" {
+			return nil
+		}
+		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, reason)
+	}
+}
+
 // absent returns an error while an object is there.
 func absent(object client.Object, namespace, name string) func(context.Context) error {
 	return func(ctx context.Context) error {

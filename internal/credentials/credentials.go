@@ -127,12 +127,6 @@ func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (s
 	return values.CredentialsVersion(deployment.Spec.Template.Annotations), nil
 }
 
-// Exists reports whether the caches have a Secret.
-func (v *Versions) Exists(ctx context.Context, key types.NamespacedName) (bool, error) {
-	secret, err := v.Find(ctx, key)
-	return secret != nil, err
-}
-
 // Index adds the index that Referrers reads.
 func Index(ctx context.Context, in client.FieldIndexer) error {
 	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, index, func(object client.Object) []string {
