@@ -72,13 +72,14 @@ func Supervise(ctx context.Context, c *Cluster) (err error) {
 }
 
 // start starts the programs in the order in which they need each other.
-func (s *supervisor) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
+func (s *supervisor) start(running context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(running, startLimit,
 		fmt.Errorf("not ready after %s; the logs are in %s", startLimit, s.file("logs")))
 	defer cancel()
 	if s.Node == Real {
 		s.step("preparing this machine")
-		if err := s.prepareMachine(ctx); err != nil {
+		// What pods reach the API server by outlives the start.
+		if err := s.prepareMachine(running); err != nil {
 			return err
 		}
 		// containerd needs no API server; its start is free while that starts.
