@@ -92,7 +92,7 @@ func CheckStatic(program string) error {
 	if err != nil {
 		return fmt.Errorf("%s is not a Linux program: %w", program, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // only read
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
 			return fmt.Errorf("%s is not static; build it with CGO_ENABLED=0", program)
@@ -110,7 +110,7 @@ type layer struct {
 
 // tree adds a file, or a folder with all that is in it.
 func (l *layer) tree(file File) error {
-	return filepath.WalkDir(file.Source, func(source string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(file.Source, func(source string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -89,8 +89,8 @@ func launch(t *testing.T, env map[string]string) *proxy {
 	go func() { p.exited <- p.cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
-		if p.wait(); t.Failed() {
-			t.Logf("log of the process:\n%s", log.String())
+		if err := p.wait(); t.Failed() {
+			t.Logf("%v; log of the process:\n%s", err, log.String())
 		}
 	})
 	return p

@@ -68,8 +68,12 @@ func runCommand(ctx context.Context, args, env []string) error {
 	if err := cluster.StartTied(cmd); err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	var ended error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ended = cmd.Wait()
+	}()
 	target := cmd.Process.Pid
 	if alone {
 		target = -target
@@ -77,8 +81,8 @@ func runCommand(ctx context.Context, args, env []string) error {
 		defer func() { _ = syscall.Kill(target, syscall.SIGKILL) }()
 	}
 	select {
-	case err := <-done:
-		return exitCode(err)
+	case <-done:
+		return exitCode(ended)
 	case <-ctx.Done():
 	}
 	_ = syscall.Kill(target, syscall.SIGTERM)

@@ -20,7 +20,7 @@ func TestRunCommandPassesOnTheExitCode(t *testing.T) {
 	}{{"exit 0", 0}, {"exit 7", 7}, {"kill -TERM $$", 128 + 15}}
 	for _, test := range tests {
 		err := runCommand(context.Background(), []string{"sh", "-c", test.script}, os.Environ())
-		if want := (exitError{test.want}); err != want && (err != nil || test.want != 0) {
+		if want := (exitError{test.want}); !errors.Is(err, want) && (err != nil || test.want != 0) {
 			t.Errorf("%s: got %v, want %v", test.script, err, want)
 		}
 	}

@@ -34,7 +34,7 @@ func runOnLinux(ctx context.Context, flags *flag.FlagSet, args []string) error {
 		}
 		return err
 	case cluster.SuperviseCommand, cluster.InitCommand:
-		return supervise(args)
+		return supervise(ctx, args)
 	default:
 		return flag.ErrHelp
 	}
@@ -140,12 +140,12 @@ func runLoad(ctx context.Context, flags *flag.FlagSet, args []string) error {
 }
 
 // supervise runs the hidden commands that Up starts.
-func supervise(args []string) error {
+func supervise(ctx context.Context, args []string) error {
 	if len(args) != 4 {
 		return flag.ErrHelp
 	}
 	c := &cluster.Cluster{Dir: args[1], BinDir: args[2], Node: cluster.NodeKind(args[3])}
-	// Closing terminals are none of its business.
+	// Closing terminals are none of its business, and the reader of its events may have ended.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	if args[0] == cluster.InitCommand {
 		exit, err := cluster.Init(c)
@@ -154,7 +154,5 @@ func supervise(args []string) error {
 		}
 		return exitError{exit}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return cluster.Supervise(ctx, c)
 }
