@@ -85,6 +85,17 @@ test("other entries of the Secret can be named", async () => {
   screen.getByText("Name of a Secret in the same namespace with id and secretKey");
 });
 
+test("the identity of the pods replaces the Secret, and the other way round", async () => {
+  input.source.credentialsSecretRef = { name: "keys" };
+  const user = show();
+  await user.click(screen.getByRole("radio", { name: /Workload identity/ }));
+  expect(input.source.auth).toBe("WorkloadIdentity");
+  expect(input.source.credentialsSecretRef).toBeUndefined();
+  await user.click(screen.getByRole("radio", { name: /Existing Secret/ }));
+  expect(input.source.auth).toBeUndefined();
+  expect(input.source.credentialsSecretRef).toEqual({ name: "" });
+});
+
 test("inline keys become a Secret, and leave the form", async () => {
   const { credentialsSecretRef: _, ...inline } = input.source;
   input.source = { ...inline, accessKey: "x" };
