@@ -98,6 +98,9 @@ beforeEach(() => {
         if (path.endsWith("/pods")) {
           return reply(403, { title: "Forbidden", status: 403, detail: "pods is forbidden" });
         }
+        if (path.endsWith("/events")) {
+          return reply(200, { items: [] });
+        }
         if (path.endsWith("/revisions")) {
           return reply(200, { items: revisions });
         }
@@ -213,6 +216,8 @@ test("a new view has the focus on its heading; Back restores where the list was 
   const link = await screen.findByRole("link", { name: "cats" });
   const main = screen.getByRole("main");
   main.scrollTop = 700;
+  act(() => navigate("/?sort=age", { replace: true }));
+  expect([main.scrollTop, document.activeElement]).toEqual([700, document.body]);
   await user.click(link);
   expect(document.activeElement).toBe(await screen.findByRole("heading", { name: "cats", level: 1 }));
   expect(main.scrollTop).toBe(0);

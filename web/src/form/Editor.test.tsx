@@ -236,33 +236,6 @@ test.each<[string, string[], object | undefined]>([
   expect(writes().at(-1)?.body?.probe).toEqual(want);
 });
 
-test("a missing right is reported", async () => {
-  const user = edit();
-  refusal = { title: "Forbidden", status: 403, detail: 'user "viewer" may not update darkrooms' };
-  await user.click(button("Number of pods: increase"));
-  await user.click(button("Review changes"));
-  await screen.findByText(/may not update darkrooms/);
-});
-
-test("a new Darkroom is not sent before its fields are filled in", async () => {
-  render(
-    <LiveContext value={new Store()}>
-      <Editor initial={emptyInput("photos")} />
-    </LiveContext>,
-  );
-  const user = userEvent.setup();
-  await user.click(button("Review changes"));
-  expect((await screen.findAllByText(/Enter a name/)).length).toBeGreaterThan(0);
-  expect(document.activeElement).toBe(field("field-name"));
-  expect(writes()).toEqual([]);
-  fill("field-name", "dogs");
-  fill("field-source-baseUrl", "https://example.com/dogs");
-  await user.type(screen.getByLabelText("Sub-domain"), "dogs,puppies{Enter}");
-  await user.click(button("Review changes"));
-  await screen.findByRole("heading", { name: "Review the new Darkroom" });
-  expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", namespace: "photos", subDomains: ["dogs", "puppies"] });
-});
-
 /** Opens the YAML tab. */
 async function openYaml(user: UserEvent): Promise<EditorView> {
   await user.click(screen.getByRole("tab", { name: "YAML" }));
@@ -485,12 +458,6 @@ test("an error in a folded setting unfolds it", async () => {
   await userEvent.click(button("Review changes"));
   expect(button("More settings").getAttribute("aria-expanded")).toBe("true");
   await waitFor(() => expect(document.activeElement).toBe(field("field-version")));
-});
-
-test("no two elements of the form have the same id", () => {
-  edit();
-  const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
-  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
 });
 
 test("a clone is a filled form without hosts and secrets, and has a draft of its own", async () => {

@@ -33,7 +33,3 @@ test("a view whose code cannot be loaded reloads the page once, then offers to d
   expect(reload).toHaveBeenCalledTimes(2);
 });
 
-test("a view that was loaded is shown", async () => {
-  renderView(() => Promise.resolve({ default: () => "a view" }));
-  expect(await screen.findByText("a view")).toBeDefined();
-});
