@@ -10,17 +10,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// What the install of one Darkroom may cost on average, without nodes: 3 reconciles, 1 write
-// of the status and 11 requests, and more for some whose objects reach the caches late.
-const (
-	installReconciles   = 3.5
-	installStatusWrites = 1.3
-	installRequests     = 11.5
-)
-
-// fleet is the number of Darkrooms that the costs are averaged over.
-const fleet = 10
-
 func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

@@ -85,11 +85,6 @@ type Options struct {
 	Darkrooms *metrics.Darkrooms
 }
 
-// installation is the name of the installation, with its default.
-func (o Options) installation() string {
-	return cmp.Or(o.Installation, DefaultInstallation)
-}
-
 // NewScheme returns a scheme with all types that the controllers read.
 func NewScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
@@ -129,9 +124,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := render.CheckChart(options.Chart); err != nil {
 		return nil, err
 	}
-	if options.Values.BaseDomain == "" {
-		options.Values.BaseDomain = values.DefaultBaseDomain
-	}
+	options.Values.BaseDomain = cmp.Or(options.Values.BaseDomain, values.DefaultBaseDomain)
+	options.Installation = cmp.Or(options.Installation, DefaultInstallation)
 	pure, err := values.New(options.Values)
 	if err != nil {
 		return nil, err
@@ -141,22 +135,13 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
 	cluster := options.Cluster
-	watch := &clusterWatch{known: cluster, api: clientset.DiscoveryClient, period: cmp.Or(options.DiscoveryPeriod, discoveryPeriod)}
-	if err := mgr.Add(watch); err != nil {
+	if err := mgr.Add(&clusterWatch{known: cluster, api: clientset.DiscoveryClient, period: cmp.Or(options.DiscoveryPeriod, discoveryPeriod)}); err != nil {
 		return nil, err
 	}
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
 		return nil, err
 	}
-	ledger := &claims.Ledger{Cache: claims.Cache{
-		Reader:     mgr.GetClient(),
-		Live:       mgr.GetAPIReader(),
-		BaseDomain: options.Values.BaseDomain,
-		Handles: func(darkroom *v1alpha1.Darkroom) bool {
-			return cmp.Or(darkroom.Annotations[v1alpha1.AnnotationInstallation], options.installation()) == options.installation()
-		},
-		Routes: cluster.has(httpRoute),
-	}}
+	ledger := newLedger(mgr, *options)
 	if err := ledger.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
@@ -176,25 +161,11 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
-	renderer, err := render.NewRenderer(options.Chart, cluster.capabilities())
+	releases, err := newReleases(mgr, *options, others, clientset, recorder, counters)
 	if err != nil {
 		return nil, err
 	}
-	releases := release.New(release.Config{
-		Chart:      options.Chart,
-		Client:     mgr.GetClient(),
-		Reader:     mgr.GetAPIReader(),
-		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
-		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
-		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others),
-		Renderer:   renderer,
-		Kinds:      cluster.managed(),
-		Recorder:   recorder,
-		Metrics:    counters,
-		Clock:      clock.RealClock{},
-		MaxHistory: options.MaxHistory,
-	})
-	installation := &installation{name: options.installation(), client: mgr.GetClient(), recorder: recorder}
+	installation := &installation{name: options.Installation, client: mgr.GetClient(), recorder: recorder}
 	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	return &parts{
 		helm: &helmReconciler{
@@ -215,6 +186,42 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}, nil
 }
 
+// newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will.
+func newLedger(mgr manager.Manager, options Options) *claims.Ledger {
+	return &claims.Ledger{Cache: claims.Cache{
+		Reader:     mgr.GetClient(),
+		Live:       mgr.GetAPIReader(),
+		BaseDomain: options.Values.BaseDomain,
+		Handles: func(darkroom *v1alpha1.Darkroom) bool {
+			return cmp.Or(darkroom.Annotations[v1alpha1.AnnotationInstallation], options.Installation) == options.Installation
+		},
+		Routes: options.Cluster.has(httpRoute),
+	}}
+}
+
+// newReleases returns the releases of all Darkrooms.
+func newReleases(mgr manager.Manager, options Options, others cache.Cache, clientset *kubernetes.Clientset, recorder release.Recorder, counters *metrics.Metrics) (*release.Releases, error) {
+	cluster := options.Cluster
+	renderer, err := render.NewRenderer(options.Chart, cluster.capabilities())
+	if err != nil {
+		return nil, err
+	}
+	return release.New(release.Config{
+		Chart:      options.Chart,
+		Client:     mgr.GetClient(),
+		Reader:     mgr.GetAPIReader(),
+		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
+		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
+		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others),
+		Renderer:   renderer,
+		Kinds:      cluster.managed(),
+		Recorder:   recorder,
+		Metrics:    counters,
+		Clock:      clock.RealClock{},
+		MaxHistory: options.MaxHistory,
+	}), nil
+}
+
 // newMetrics creates the operator's metrics and registers them if there is a registry. It
 // sets the fields of the metrics of Darkrooms, except those of probes.
 func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) {
@@ -227,7 +234,7 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 		}
 	}
 	if darkrooms := options.Darkrooms; darkrooms != nil {
-		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.installation()
+		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.Installation
 	}
 	counters := metrics.New(options.Version, options.Chart.Metadata.Version)
 	if options.Metrics == nil {

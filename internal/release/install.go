@@ -130,10 +130,7 @@ func (c *actionClient) put(next *helmrelease.Release, objects []*unstructured.Un
 	c.memory.objects.MarkInSync(manifest.Identity(next.Manifest), desired)
 	// Objects that have to wait for the rollout are removed by a later reconcile, once the
 	// caches show the apply.
-	if err := c.removeSurplus(desired); err != nil {
-		return err
-	}
-	return nil
+	return c.removeSurplus(desired)
 }
 
 // fail stores a revision as failed, unless it is stored so already, and returns the cause,
