@@ -1,0 +1,199 @@
+//go:build chaos
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/action"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+// newNamespace makes a namespace that is deleted when the test ends, with its Darkrooms, which no
+// operator handles any more.
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "flags-"}}
+	if err := kube.Create(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		left := &v1alpha1.DarkroomList{}
+		err := kube.List(ctx, left, client.InNamespace(made.Name))
+		for i := range left.Items {
+			err = errors.Join(err, kube.Patch(ctx, &left.Items[i], mergePatch(`{"metadata":{"finalizers":null}}`)),
+				client.IgnoreNotFound(kube.Delete(ctx, &left.Items[i])))
+		}
+		if err = errors.Join(err, kube.Delete(ctx, made)); err != nil {
+			t.Error(err)
+		}
+	})
+	return made.Name
+}
+
+// limited starts an operator of one namespace, which is also its installation.
+func limited(t *testing.T, namespace, name string, flags ...string) (kill func()) {
+	t.Helper()
+	o := start(t, name, append(flags, "--watch-namespaces", namespace, "--installation", namespace)...)
+	return func() { end(t, o, syscall.SIGKILL) }
+}
+
+// is waits until a Darkroom passes a check.
+func is(t *testing.T, what string, darkroom *v1alpha1.Darkroom, check func(*v1alpha1.Darkroom) error) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("Darkroom %s is %s", client.ObjectKeyFromObject(darkroom), what), func(ctx context.Context) error {
+		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
+			return err
+		}
+		return check(darkroom)
+	})
+}
+
+// blocked reports that the operator does not handle the current generation of a Darkroom, because
+// of a reason that a message has.
+func blocked(message string) func(*v1alpha1.Darkroom) error {
+	return func(darkroom *v1alpha1.Darkroom) error {
+		ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+		if ready == nil || ready.Status == metav1.ConditionTrue || !strings.Contains(darkroom.Status.Message, message) {
+			return fmt.Errorf("not refused because of %s: %q, %+v", message, darkroom.Status.Message, ready)
+		}
+		return nil
+	}
+}
+
+func TestARestartWithStricterFlagsTouchesNothingThatServes(t *testing.T) {
+	namespace := newNamespace(t)
+	darkroom := darkrooms.New("photos", namespace).SubDomains("photos").
+		Ingress(v1alpha1.Ingress{Annotations: map[string]string{"nginx.ingress.kubernetes.io/ssl-redirect": "true"}}).Obj()
+	kill := limited(t, namespace, "lenient")
+	create(t, darkroom)
+	is(t, "ready", darkroom, notReady)
+	served := &networkingv1.Ingress{}
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), served); err != nil {
+		t.Fatal(err)
+	}
+	kill()
+	for flag, field := range map[string]string{
+		"--ingress-annotations=example.com/*":                                         "spec.ingress.annotations",
+		"--base-domain=" + strings.Repeat(strings.Repeat("d", 60)+".", 4) + "example": "spec.subDomains",
+	} {
+		kill := limited(t, namespace, "strict", flag)
+		is(t, "refused", darkroom, blocked(field))
+		ingress, deployments := &networkingv1.Ingress{}, &appsv1.DeploymentList{}
+		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), ingress); err != nil {
+			t.Fatal(err)
+		}
+		if ingress.UID != served.UID || ingress.Generation != served.Generation {
+			t.Errorf("%s: the Ingress was changed: %+v", flag, ingress.Spec)
+		}
+		if err := kube.List(t.Context(), deployments, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		if len(deployments.Items) != 1 || deployments.Items[0].Name != "photos" || deployments.Items[0].Generation != 1 {
+			t.Errorf("%s: the Deployments are %+v", flag, deployments.Items)
+		}
+		kill()
+	}
+}
+
+func TestInstallationsWithOtherBaseDomainsDoNotShareSubDomains(t *testing.T) {
+	for _, name := range []string{"one", "two"} {
+		namespace := newNamespace(t)
+		defer limited(t, namespace, name, "--base-domain", name+".example.com")()
+		darkroom := darkrooms.New("photos", namespace).SubDomains("shared").Obj()
+		create(t, darkroom)
+		is(t, "ready", darkroom, notReady)
+		if domains := darkroom.Status.Domains; len(domains) != 1 || domains[0] != "shared."+name+".example.com" {
+			t.Errorf("the domains are %v", domains)
+		}
+	}
+}
+
+func TestAnnotationsOfRoutesHaveAnAllowList(t *testing.T) {
+	namespace := newNamespace(t)
+	defer limited(t, namespace, "annotations")()
+	darkroom := darkrooms.New("photos", namespace).Gateway("public").SubDomains("photos").
+		Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Gateway.Annotations = map[string]string{"external-dns.alpha.kubernetes.io/hostname": "bank.example.com"}
+		}).Obj()
+	create(t, darkroom)
+	is(t, "refused", darkroom, blocked("spec.gateway.annotations"))
+}
+
+// A Darkroom that cannot adopt a release is deleted again: once because of a mistake in it, once
+// because the release is of another chart, whatever a forged revision says.
+func TestADeletedDarkroomLeavesTheReleaseThatItCouldNotAdopt(t *testing.T) {
+	for name, test := range map[string]struct {
+		chart, annotation, message string
+	}{
+		"mistake": {"darkroom", "example.com/note", "spec.ingress.annotations"},
+		"forgery": {"wordpress", "nginx.ingress.kubernetes.io/ssl-redirect", "adopt release"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			namespace := newNamespace(t)
+			flags := genericclioptions.NewConfigFlags(false)
+			flags.Namespace = &namespace
+			helm := &action.Configuration{}
+			if err := helm.Init(flags, namespace, "secret", func(string, ...any) {}); err != nil {
+				t.Fatal(err)
+			}
+			chart, err := charts.Darkroom()
+			if err != nil {
+				t.Fatal(err)
+			}
+			chart.Metadata.Name = test.chart
+			install := action.NewInstall(helm)
+			install.ReleaseName, install.Namespace = "photos", namespace
+			last, err := install.Run(chart, map[string]any{
+				"fullnameOverride": "served", "source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.chart != "darkroom" {
+				chart.Metadata.Name = "darkroom"
+				last.Version = 2
+				if err := helm.Releases.Create(last); err != nil {
+					t.Fatal(err)
+				}
+			}
+			defer limited(t, namespace, name)()
+			darkroom := darkrooms.New("photos", namespace).Annotation(v1alpha1.AnnotationAdoptRelease, "photos").
+				Ingress(v1alpha1.Ingress{Annotations: map[string]string{test.annotation: "true"}}).Obj()
+			create(t, darkroom)
+			is(t, "refused", darkroom, blocked(test.message))
+			if err := kube.Delete(t.Context(), darkroom); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is gone", func(ctx context.Context) error {
+				err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom)
+				if err == nil {
+					return fmt.Errorf("its finalizers are %v", darkroom.Finalizers)
+				}
+				return client.IgnoreNotFound(err)
+			})
+			if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "served"}, &appsv1.Deployment{}); err != nil {
+				t.Errorf("the Deployment of the release: %v", err)
+			}
+			if found, err := action.NewGet(helm).Run("photos"); err != nil || found.Version != last.Version || found.Info.Status != helmrelease.StatusDeployed {
+				t.Errorf("the release is %+v (%v)", found, err)
+			}
+		})
+	}
+}
