@@ -5,7 +5,7 @@ import { darkroom } from "../../test/darkrooms";
 import type { Access, Condition, Darkroom } from "../api/types";
 import { Overview } from "./Overview";
 import { stepsOf } from "./progress";
-import { htmlOf, imageUrl, markdownOf } from "./snippets";
+import { htmlOf, imageUrl, markdownOf, srcsetOf } from "./snippets";
 
 let asked: string[];
 
@@ -158,6 +158,10 @@ test.each([
   expect(imageUrl("http://x", path, query)).toBe(url);
   expect(htmlOf(url, path)).toBe(html);
   expect(markdownOf(url, path)).toBe(markdown);
+});
+
+test("srcset has the same image in the widths of screens", () => {
+  expect(srcsetOf("http://x/a.jpg?w=1&mono=000000", "/a.jpg")).toContain('srcset="http://x/a.jpg?w=320&amp;mono=000000 320w, http://x/a.jpg?w=640&amp;mono=000000 640w, ');
 });
 
 test("the pods unfold while they change, and only the person folds them again", () => {
