@@ -83,10 +83,10 @@ func deploying(message string) verdict {
 // Determine returns the part of the status that this package owns. Transition
 // times are left out; see withTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
-	domains := determineDomains(o)
+	hosts, domains := determineDomains(o)
 	credentials := determineCredentials(o)
 	source := determineSource(o)
-	verdict := determineVerdict(o, domains.condition, credentials)
+	verdict := determineVerdict(o, domains, credentials)
 	if verdict.ready == metav1.ConditionTrue {
 		verdict = requireSource(verdict, source)
 	}
@@ -94,9 +94,9 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		ObservedGeneration: o.Darkroom.Generation,
 		Phase:              verdict.phase,
 		Message:            verdict.message,
-		Domains:            domains.hosts,
-		URL:                domains.url,
-		Conditions:         []v1alpha1.Condition{domains.condition},
+		Domains:            hosts,
+		URL:                urlOf(hosts, o),
+		Conditions:         []v1alpha1.Condition{domains},
 	}
 	if credentials != nil {
 		report.Conditions = append(report.Conditions, *credentials)
@@ -154,14 +154,9 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 		return deploying("The last change is being applied.")
 	}
 	pods := determineRollout(o)
-	if pods.ready == metav1.ConditionTrue && domains.Status != metav1.ConditionTrue {
-		return notRouted(domains)
+	if pods.ready != metav1.ConditionTrue || domains.Status == metav1.ConditionTrue {
+		return pods
 	}
-	return pods
-}
-
-// notRouted is the verdict on a Darkroom whose pods are ready and whose hosts are not routed.
-func notRouted(domains v1alpha1.Condition) verdict {
 	phase := v1alpha1.PhaseDeploying
 	if domains.Reason == v1alpha1.ReasonDomainConflict || domains.Reason == v1alpha1.ReasonRouteRefused {
 		phase = v1alpha1.PhaseDegraded
@@ -207,7 +202,8 @@ func determineRollout(o Observation) verdict {
 	wanted := desiredReplicas(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
-	switch progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing); {
+	progressing, failing := DeploymentCondition(deployment, appsv1.DeploymentProgressing), DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)
+	switch {
 	case status.ObservedGeneration < deployment.Generation:
 		return deploying("Rolling out: " + count + ".")
 	case wanted == 0:
@@ -216,8 +212,8 @@ func determineRollout(o Observation) verdict {
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
 		return degraded(problem.Reason, sentence(problem.Message))
-	case isTrue(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)):
-		return degraded(v1alpha1.ReasonPodsRefused, sentence(DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure).Message))
+	case failing != nil && failing.Status == corev1.ConditionTrue:
+		return degraded(v1alpha1.ReasonPodsRefused, sentence(failing.Message))
 	case isRefusedByProbe(o):
 		return degraded(o.Probe.Outcome.Reason, refusedMessage(o))
 	case isOverdue(deployment):
@@ -278,10 +274,6 @@ func DeploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.Dep
 func isOverdue(deployment *appsv1.Deployment) bool {
 	progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing)
 	return progressing != nil && progressing.Status == corev1.ConditionFalse
-}
-
-func isTrue(condition *appsv1.DeploymentCondition) bool {
-	return condition != nil && condition.Status == corev1.ConditionTrue
 }
 
 // versionOf returns the tag, or else the digest, of the container image.

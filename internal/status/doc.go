@@ -5,6 +5,6 @@
 //
 // It does not read Helm's storage. A report is derived from the live Deployment, Ingress
 // and HTTPRoute, the conditions of the Helm reconciler, and the resource. The decisions are
-// pure functions (determine.go, pods.go, domains.go, gateway.go, progress.go);
+// pure functions (determine.go, pods.go, domains.go, progress.go);
 // reconciler.go collects their input and writes the report.
 package status

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -17,28 +18,22 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// domains are the hosts at which images are served, with the condition DomainsReady.
-type domains struct {
-	hosts     []string
-	url       string
-	condition v1alpha1.Condition
-}
-
-// determineDomains compares the hosts of the live Ingress and of the accepted HTTPRoute
+// determineDomains returns the sorted hosts at which images are served, and the condition
+// DomainsReady. It compares the hosts of the live Ingress and of the accepted HTTPRoute
 // with those that the resource claims. An Ingress has no acceptance status, so its rules
 // count. The current generation of an HTTPRoute must be accepted by every Gateway that the
 // resource names.
-func determineDomains(o Observation) domains {
+func determineDomains(o Observation) (hosts []string, condition v1alpha1.Condition) {
 	spec := &o.Darkroom.Spec
 	inIngress, inRoute := ingressHosts(o.Ingress), routeHosts(o.Route)
-	hosts := slices.Clone(inIngress)
+	hosts = slices.Clone(inIngress)
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
 		hosts = append(hosts, inRoute...)
 	}
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
 
-	condition := v1alpha1.Condition{
+	condition = v1alpha1.Condition{
 		Type:   v1alpha1.ConditionDomainsReady,
 		Status: metav1.ConditionFalse,
 		Reason: v1alpha1.ReasonNotRouted,
@@ -47,27 +42,27 @@ func determineDomains(o Observation) domains {
 		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host }) ||
 			(!wantsIngress(spec) || slices.Contains(inIngress, host)) && (spec.Gateway == nil || slices.Contains(inRoute, host))
 	})
-	attachment := attachmentOf(o.Darkroom, o.Route)
+	attachment, finding := attachmentOf(o.Darkroom, o.Route)
 	switch {
 	case len(o.Hosts) == 0:
 		condition.Message = "The Darkroom names no sub-domain."
-	case attachment.verdict == gateway.Refused:
-		condition.Reason, condition.Message = v1alpha1.ReasonRouteRefused, attachment.message
+	case attachment == gateway.Refused:
+		condition.Reason, condition.Message = v1alpha1.ReasonRouteRefused, finding
 	case len(o.Refused) > 0:
 		condition.Reason, condition.Message = v1alpha1.ReasonDomainConflict, conflictMessage(o.Darkroom.Namespace, o.Refused)
 	case len(missing) > 0:
 		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
-	case attachment.verdict == gateway.Unresolved:
-		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, attachment.message
-	case attachment.verdict == gateway.Awaiting:
+	case attachment == gateway.Unresolved:
+		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, finding
+	case attachment == gateway.Awaiting:
 		condition.Status = metav1.ConditionUnknown
-		condition.Reason, condition.Message = v1alpha1.ReasonAwaitingGateway, attachment.message
+		condition.Reason, condition.Message = v1alpha1.ReasonAwaitingGateway, finding
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason = v1alpha1.ReasonRouted
 		condition.Message = "Routed: " + strings.Join(hosts, ", ") + "."
 	}
-	return domains{hosts: hosts, url: urlOf(hosts, o), condition: condition}
+	return hosts, condition
 }
 
 // wantsIngress reports whether a Darkroom with this spec has an Ingress.
@@ -146,4 +141,78 @@ func hasCertificate(ingress *networkingv1.Ingress, host string) bool {
 		slices.ContainsFunc(ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
 			return len(tls.Hosts) == 0 || slices.Contains(tls.Hosts, host)
 		})
+}
+
+// attachmentOf returns the worst verdict of the Gateways that the Darkroom names on the route,
+// with a message. The cached route may still have earlier Gateways, which do not count.
+func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (worst gateway.Verdict, message string) {
+	if darkroom.Spec.Gateway == nil {
+		return worst, ""
+	}
+	for _, ref := range darkroom.Spec.Gateway.ParentRefs {
+		parent := gateway.Parent{Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName}
+		verdict, said := gateway.Judge(route, parent)
+		if verdict <= worst {
+			continue
+		}
+		worst = verdict
+		switch verdict {
+		case gateway.Awaiting:
+			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the Gateway exists, that its controller runs, "+
+				"and that its listeners allow routes from namespace %s.", parent, darkroom.Namespace)
+		case gateway.Unresolved:
+			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent, cause(said)))
+		case gateway.Refused:
+			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, cause(said)))
+		}
+	}
+	return worst, message
+}
+
+func cause(said *metav1.Condition) string {
+	return strings.TrimSuffix(said.Reason+": "+said.Message, ": ")
+}
+
+// attachedSecurely reports whether a route is attached to a listener that is known to serve
+// HTTPS. The operator reads no Gateways, so what it knows of a listener is its name: https,
+// or one that starts with "https-" or ends in "-https".
+func attachedSecurely(route *gatewayv1.HTTPRoute) bool {
+	const secure = "https"
+	accepted, _ := gateway.AcceptedBy(route)
+	return slices.ContainsFunc(accepted, func(by gateway.Parent) bool {
+		return by.Section == secure || strings.HasPrefix(by.Section, secure+"-") || strings.HasSuffix(by.Section, "-"+secure)
+	})
+}
+
+// EventDomainConflict (warning): a host that the Darkroom claims belongs to an older claimant.
+const EventDomainConflict = "DomainConflict"
+
+// conflictMessage names the owner of each refused host. Darkrooms of other namespaces are
+// not named, because their names could disclose something about another tenant.
+func conflictMessage(namespace string, refused []claims.Refusal) string {
+	sentences := make([]string, len(refused))
+	for i, refusal := range refused {
+		owner := "a Darkroom of another namespace"
+		if refusal.Owner.Namespace == namespace {
+			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
+		}
+		switch {
+		case refusal.Paused:
+			sentences[i] = fmt.Sprintf("Host %s is still in use by %s, which is paused: resume it, so that it releases the host.", refusal.Host, owner)
+		case refusal.Leaving:
+			sentences[i] = fmt.Sprintf("Host %s is still in use by %s: waiting for it to be released.", refusal.Host, owner)
+		default:
+			sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.", refusal.Host, owner)
+		}
+	}
+	return strings.Join(sentences, " ")
+}
+
+// conflictOf returns the message of a domain conflict; empty if there is none.
+func conflictOf(status v1alpha1.DarkroomStatus) string {
+	condition := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
+	if condition == nil || condition.Reason != v1alpha1.ReasonDomainConflict {
+		return ""
+	}
+	return condition.Message
 }

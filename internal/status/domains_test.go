@@ -1,14 +1,20 @@
 package status
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // route is an HTTPRoute of generation 3 in the namespace team-a that names the Gateways
@@ -184,12 +190,12 @@ func TestDomains(t *testing.T) {
 			if test.both {
 				darkroom.Ingress(v1alpha1.Ingress{})
 			}
-			got := determineDomains(Observation{Darkroom: darkroom.Obj(), Hosts: test.wanted, Ingress: test.ingress, Route: test.route})
-			if diff := cmp.Diff(test.hosts, got.hosts); diff != "" && len(test.hosts)+len(got.hosts) > 0 {
+			hosts, condition := determineDomains(Observation{Darkroom: darkroom.Obj(), Hosts: test.wanted, Ingress: test.ingress, Route: test.route})
+			if diff := cmp.Diff(test.hosts, hosts); diff != "" && len(test.hosts)+len(hosts) > 0 {
 				t.Errorf("hosts (-want +got):\n%s", diff)
 			}
 			test.condition.Type = v1alpha1.ConditionDomainsReady
-			if diff := cmp.Diff(test.condition, got.condition); diff != "" {
+			if diff := cmp.Diff(test.condition, condition); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 		})
@@ -223,9 +229,9 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := determineDomains(Observation{Darkroom: photos().Obj(), Hosts: []string{"a.example.com"}, Ingress: test.ingress, Route: test.route})
-			if got.url != test.want {
-				t.Errorf("got %q, want %q", got.url, test.want)
+			got := Determine(Observation{Darkroom: photos().Obj(), Hosts: []string{"a.example.com"}, Ingress: test.ingress, Route: test.route})
+			if got.URL != test.want {
+				t.Errorf("got %q, want %q", got.URL, test.want)
 			}
 		})
 	}
@@ -251,6 +257,107 @@ func TestURLsAtAnotherSchemeAndPort(t *testing.T) {
 		got := urlOf([]string{"a.example.com"}, Observation{Published: test.published, Ingress: test.ingress})
 		if got != test.want {
 			t.Errorf("%s: the URL is %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
+	type attachment struct {
+		verdict gateway.Verdict
+		message string
+	}
+	bare := notAccepted
+	bare.Reason, bare.Message = "NoMatchingParent", ""
+	service := says("public", accepted, resolved)
+	service.ParentRef.Kind = ptr.To[gatewayv1.Kind]("Service")
+	for name, test := range map[string]struct {
+		refs    []v1alpha1.ParentRef // the Gateway public unless set
+		parents []gatewayv1.RouteParentStatus
+		want    attachment
+	}{
+		"nothing is said": {want: attachment{gateway.Awaiting, awaitedWords}},
+		"accepted":        {parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)}},
+		"refused":         {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{gateway.Refused, refusedWords}},
+		"refused without a message": {
+			parents: []gatewayv1.RouteParentStatus{says("public", bare)},
+			want:    attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
+		},
+		"a Gateway of that name in another namespace accepts it": {
+			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "gateways", "")},
+			want:    attachment{gateway.Awaiting, awaitedWords},
+		},
+		"one listener accepts it, where all were asked": {
+			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "", "http")},
+			want:    attachment{gateway.Awaiting, awaitedWords},
+		},
+		"a Service of that name accepts it": {
+			parents: []gatewayv1.RouteParentStatus{service}, want: attachment{gateway.Awaiting, awaitedWords},
+		},
+		"a listener of a Gateway elsewhere is awaited": {
+			refs: []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
+			want: attachment{gateway.Awaiting, "Listener https of Gateway gateways/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
+				"that its controller runs, and that its listeners allow routes from namespace team-a."},
+		},
+		"of two, the one that refuses is named": {
+			refs:    []v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
+			parents: []gatewayv1.RouteParentStatus{says("internal", accepted, unresolved), says("public", notAccepted)},
+			want:    attachment{gateway.Refused, refusedWords},
+		},
+		"a controller of the past refuses it, that of today accepts it": {
+			parents: []gatewayv1.RouteParentStatus{says("public", notAccepted), says("public", accepted, resolved)},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			refs := test.refs
+			if refs == nil {
+				refs = []v1alpha1.ParentRef{{Name: "public"}}
+			}
+			darkroom := photos().Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gateway = &v1alpha1.Gateway{ParentRefs: refs} }).Obj()
+			verdict, message := attachmentOf(darkroom, route([]string{host}, test.parents...))
+			if got := (attachment{verdict, message}); got != test.want {
+				t.Errorf("got %+v\nwant %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestARouteOfAnEarlierGenerationIsAwaited(t *testing.T) {
+	darkroom := photos().Gateway("public").Obj()
+	for generation, want := range map[int64]gateway.Verdict{2: gateway.Awaiting, 3: gateway.Accepted} {
+		for _, stale := range []func(metav1.Condition, metav1.Condition) []metav1.Condition{
+			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{of(generation, a), r} },
+			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{a, of(generation, r)} },
+		} {
+			if got, _ := attachmentOf(darkroom, route([]string{host}, says("public", stale(accepted, resolved)...))); got != want {
+				t.Errorf("a condition of generation %d of a route of generation 3: got %v, want %v", generation, got, want)
+			}
+		}
+	}
+}
+
+func refusedBy(host, namespace, name string) claims.Refusal {
+	return claims.Refusal{Host: host, Owner: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T) {
+	darkroom := darkrooms.New("photos", "team-a").SubDomains("a", "b").Obj()
+	report := Determine(Observation{
+		Darkroom: darkroom,
+		Hosts:    []string{"a.example.com", "b.example.com"},
+		Refused:  []claims.Refusal{refusedBy("a.example.com", "team-a", "mine"), refusedBy("b.example.com", "team-b", "theirs")},
+	})
+	condition := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionDomainsReady)
+	if condition.Status != metav1.ConditionFalse || condition.Reason != v1alpha1.ReasonDomainConflict {
+		t.Fatalf("the condition is %+v", condition)
+	}
+	for _, want := range []string{"a.example.com", "b.example.com", "team-a/mine"} {
+		if !strings.Contains(condition.Message, want) {
+			t.Errorf("%q does not name %s", condition.Message, want)
+		}
+	}
+	for _, leak := range []string{"team-b", "theirs"} {
+		if strings.Contains(condition.Message, leak) {
+			t.Errorf("%q tells of another tenant", condition.Message)
 		}
 	}
 }

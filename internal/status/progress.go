@@ -41,12 +41,8 @@ func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 	switch v.phase {
 	case v1alpha1.PhaseReady, v1alpha1.PhaseIdle, v1alpha1.PhasePaused, v1alpha1.PhaseTerminating:
 		return nil
-	case v1alpha1.PhaseFailed:
-		if v.reason != v1alpha1.ReasonReleaseFailed || retriedFor(o) <= 0 {
-			conditionType = v1alpha1.ConditionStalled
-		}
-	case v1alpha1.PhaseDegraded:
-		if isStalled(o, v.reason) {
+	case v1alpha1.PhaseFailed, v1alpha1.PhaseDegraded:
+		if isStalled(o, v) {
 			conditionType = v1alpha1.ConditionStalled
 		}
 	case v1alpha1.PhasePending, v1alpha1.PhaseDeploying:
@@ -54,14 +50,16 @@ func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 	return &v1alpha1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message}
 }
 
-// isStalled reports whether a degraded Darkroom requires action by a user. Failures that
+// isStalled reports whether a failed or degraded Darkroom requires action by a user. Failures that
 // may resolve themselves (another controller creates the Secret, a node is added, a pod is
 // replaced) count as stalled once the rollout has exceeded its deadline.
-func isStalled(o Observation, reason string) bool {
-	if slices.Contains(hopeless, reason) {
+func isStalled(o Observation, v verdict) bool {
+	switch {
+	case v.phase == v1alpha1.PhaseFailed:
+		return v.reason != v1alpha1.ReasonReleaseFailed || retriedFor(o) <= 0
+	case slices.Contains(hopeless, v.reason):
 		return true
-	}
-	if reason == v1alpha1.ReasonDomainConflict {
+	case v.reason == v1alpha1.ReasonDomainConflict:
 		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return !refusal.Leaving })
 	}
 	return isOverdue(o.Deployment)

@@ -142,7 +142,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	report = withHelmPart(report, HelmPart(darkroom.Status))
 	if !changed(report, stored) {
 		r.Reports.done(darkroom, part)
-		return again, nil
+		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	resourceVersion, err := r.apply(ctx, darkroom, report)
 	if err == nil {
@@ -158,15 +158,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if before := darkroom.Status.Phase; before != report.Phase {
 		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)
 	}
-	return again, nil
+	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// sooner returns a result with the earlier of two requeue times; 0 or less means none.
-func sooner(result reconcile.Result, after time.Duration) reconcile.Result {
-	if after > 0 && (result.RequeueAfter <= 0 || after < result.RequeueAfter) {
-		result.RequeueAfter = after
+// sooner returns the earlier of two requeue times; 0 or less means none.
+func sooner(again, after time.Duration) time.Duration {
+	if after > 0 && (again <= 0 || after < again) {
+		return after
 	}
-	return result
+	return again
 }
 
 // forget drops the wait of a Darkroom that is gone or not handled by this installation, and
@@ -279,54 +279,46 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 
 // diagnose finds the cause of pods that are not ready, or the pod to ask for it, and returns
 // when to look for them again.
-func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (reconcile.Result, error) {
+func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.Duration, err error) {
 	deployment := o.Deployment
 	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
 		determineRollout(*o).ready == metav1.ConditionTrue {
 		// Nothing is wrong, or there is no pod yet; the Deployment's next event follows.
-		return reconcile.Result{}, nil
+		return 0, nil
 	}
 	age := r.Clock.Since(lastProgress(deployment))
 	if age < podPatience && !isOverdue(deployment) {
-		return reconcile.Result{RequeueAfter: podPatience - age}, nil
+		return podPatience - age, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
 	if err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
 	selected := []client.ListOption{client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector}}
-	pods, err := r.problem(ctx, o, selected)
-	if err != nil {
-		return reconcile.Result{}, err
+	pods := &corev1.PodList{}
+	if err := r.Pods.List(ctx, pods, selected...); err != nil {
+		return 0, err
 	}
-	again := reconcile.Result{RequeueAfter: min(max(age/4, podPeriodLeast), podPeriodMost)}
+	if o.Problem = DetermineProblem(pods.Items); o.Problem == nil {
+		if o.Problem, err = r.missingCABundle(ctx, o.Darkroom); err != nil {
+			return 0, err
+		}
+	}
+	again = min(max(age/4, podPeriodLeast), podPeriodMost)
 	if o.Problem != nil {
 		return again, nil
 	}
-	waiting := notReady(pods)
+	waiting := notReady(pods.Items)
 	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || deployment.Status.ObservedGeneration < deployment.Generation {
 		return again, nil
 	}
 	replicaSets := &appsv1.ReplicaSetList{}
 	if err := r.Pods.List(ctx, replicaSets, selected...); err != nil {
-		return reconcile.Result{}, err
+		return 0, err
 	}
 	var wait time.Duration
 	o.Starting, wait = startingPod(waiting, currentReplicaSet(deployment, replicaSets.Items), r.Clock.Now())
 	return sooner(again, wait), nil
-}
-
-// problem lists the pods of a Darkroom, and finds the cause of those that are not ready.
-func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []client.ListOption) ([]corev1.Pod, error) {
-	pods := &corev1.PodList{}
-	err := r.Pods.List(ctx, pods, selected...)
-	if err != nil {
-		return nil, err
-	}
-	if o.Problem = DetermineProblem(pods.Items); o.Problem == nil {
-		o.Problem, err = r.missingCABundle(ctx, o.Darkroom)
-	}
-	return pods.Items, err
 }
 
 // lastProgress returns the time of the Deployment's last progress.
