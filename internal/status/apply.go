@@ -29,15 +29,15 @@ const foreignManager = "darkroom-other-installation"
 // ReportStalled adds the condition Stalled to a Darkroom of another installation, which does
 // not report on it. The first report of that installation removes it.
 func ReportStalled(ctx context.Context, writer client.Client, darkroom *v1alpha1.Darkroom, reason, message string, now time.Time) error {
-	configuration, err := applyConfiguration(darkroom, v1alpha1.DarkroomStatus{Conditions: []v1alpha1.Condition{{
+	stalled := v1alpha1.Condition{
 		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, ObservedGeneration: darkroom.Generation,
 		Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
-	}}})
-	if err != nil {
-		return err
 	}
-	all, _ := configuration.Object["status"].(map[string]any)
-	configuration.Object["status"] = map[string]any{"conditions": all["conditions"]}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&stalled)
+	if err != nil {
+		return fmt.Errorf("encode condition: %w", err)
+	}
+	configuration := applyConfiguration(darkroom, map[string]any{"status": map[string]any{"conditions": []any{fields}}})
 	return client.IgnoreNotFound(applyAs(ctx, writer, foreignManager, configuration))
 }
 
@@ -66,10 +66,7 @@ func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time
 
 // written returns the fields of a status that the status controller writes.
 func written(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	order := slices.Concat(helmConditions, ownConditions)
-	index := func(condition v1alpha1.Condition) int { return slices.Index(order, condition.Type) }
-	status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(c v1alpha1.Condition) bool { return index(c) < 0 })
-	slices.SortFunc(status.Conditions, func(a, b v1alpha1.Condition) int { return index(a) - index(b) })
+	status.Conditions = conditionsOf(status, slices.Concat(helmConditions, ownConditions))
 	return status
 }
 
@@ -78,21 +75,10 @@ func changed(report, current v1alpha1.DarkroomStatus) bool {
 	return !equality.Semantic.DeepEqual(written(report), written(current))
 }
 
-// applyConfiguration returns the apply configuration of a report.
-func applyConfiguration(darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus) (*unstructured.Unstructured, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
-	if err != nil {
-		return nil, fmt.Errorf("encode status: %w", err)
-	}
-	out := identify(darkroom)
-	out.Object["status"] = fields
-	return out, nil
-}
-
-// identify returns an apply configuration without fields. With the UID, it cannot be
-// applied to a recreated Darkroom of the same name.
-func identify(darkroom *v1alpha1.Darkroom) *unstructured.Unstructured {
-	out := &unstructured.Unstructured{Object: map[string]any{}}
+// applyConfiguration returns the apply configuration of some fields. With the UID, it cannot
+// be applied to a recreated Darkroom of the same name.
+func applyConfiguration(darkroom *v1alpha1.Darkroom, fields map[string]any) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: fields}
 	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
 	out.SetNamespace(darkroom.Namespace)
 	out.SetName(darkroom.Name)
@@ -103,16 +89,17 @@ func identify(darkroom *v1alpha1.Darkroom) *unstructured.Unstructured {
 // apply writes a report. It returns the new resourceVersion of the resource; empty if the
 // resource is gone.
 func (r *Reconciler) apply(ctx context.Context, darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus) (string, error) {
-	configuration, err := applyConfiguration(darkroom, report)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("encode status: %w", err)
 	}
+	configuration := applyConfiguration(darkroom, map[string]any{"status": fields})
 	if err := applyAs(ctx, r.Client, FieldManager, configuration); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
 	isForeign := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == foreignManager }
 	if slices.ContainsFunc(configuration.GetManagedFields(), isForeign) {
-		configuration = identify(darkroom)
+		configuration = applyConfiguration(darkroom, map[string]any{})
 		if err := applyAs(ctx, r.Client, foreignManager, configuration); err != nil {
 			return "", client.IgnoreNotFound(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -87,10 +88,11 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").Generation(2).UID("0c5f").Label("team", "a").Obj()
 	report := Determine(Observation{Darkroom: darkroom, Hosts: []string{host}})
-	got, err := applyConfiguration(darkroom, report)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := applyConfiguration(darkroom, map[string]any{"status": fields})
 	want := map[string]any{
 		"apiVersion": "deployments.example.com/v1alpha1",
 		"kind":       "Darkroom",

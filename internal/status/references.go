@@ -41,11 +41,8 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 
 // missingKey returns the key that the kubelet reports as missing in the Secret.
 func missingKey(o Observation, keys []string) string {
-	if o.Problem == nil {
-		return ""
-	}
 	for _, key := range keys {
-		if strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
+		if o.Problem != nil && strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
 			return key
 		}
 	}

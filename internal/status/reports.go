@@ -22,22 +22,24 @@ var helmConditions = []string{
 
 // HelmPart returns the part of a status that the Helm controller reports.
 func HelmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	part := v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease, Conditions: make([]v1alpha1.Condition, 0, len(helmConditions))}
-	for _, conditionType := range helmConditions {
+	return v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease, Conditions: conditionsOf(status, helmConditions)}
+}
+
+// conditionsOf returns the conditions of some types, in their order.
+func conditionsOf(status v1alpha1.DarkroomStatus, types []string) []v1alpha1.Condition {
+	found := make([]v1alpha1.Condition, 0, len(types))
+	for _, conditionType := range types {
 		if condition := v1alpha1.FindCondition(status.Conditions, conditionType); condition != nil {
-			part.Conditions = append(part.Conditions, *condition)
+			found = append(found, *condition)
 		}
 	}
-	return part
+	return found
 }
 
 // withHelmPart returns a status with another report of the Helm controller.
 func withHelmPart(status, part v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
 	status.DeployedRelease = part.DeployedRelease
-	others := slices.DeleteFunc(slices.Clone(status.Conditions), func(condition v1alpha1.Condition) bool {
-		return slices.Contains(helmConditions, condition.Type)
-	})
-	status.Conditions = slices.Concat(part.Conditions, others)
+	status.Conditions = slices.Concat(part.Conditions, conditionsOf(status, ownConditions))
 	return status
 }
 
