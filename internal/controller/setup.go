@@ -155,10 +155,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := credentials.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
-	counters, err := newMetrics(mgr, *options)
-	if err != nil {
-		return nil, err
-	}
+	counters := newMetrics(mgr, *options)
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
 	releases, err := newReleases(mgr, *options, others, clientset, recorder, counters)
@@ -224,7 +221,7 @@ func newReleases(mgr manager.Manager, options Options, others cache.Cache, clien
 
 // newMetrics creates the operator's metrics and registers them if there is a registry. It
 // sets the fields of the metrics of Darkrooms, except those of probes.
-func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) {
+func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 	leads := func() bool {
 		select {
 		case <-mgr.Elected():
@@ -236,14 +233,7 @@ func newMetrics(mgr manager.Manager, options Options) (*metrics.Metrics, error) 
 	if darkrooms := options.Darkrooms; darkrooms != nil {
 		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.Installation
 	}
-	counters := metrics.New(options.Version, options.Chart.Metadata.Version)
-	if options.Metrics == nil {
-		return counters, nil
-	}
-	if err := counters.Register(options.Metrics); err != nil {
-		return nil, fmt.Errorf("register metrics: %w", err)
-	}
-	return counters, nil
+	return metrics.New(options.Metrics, options.Version, options.Chart.Metadata.Version)
 }
 
 func addHelm(mgr manager.Manager, parts *parts, options Options) error {

@@ -249,7 +249,7 @@ func TestMetricsOfDarkroomsFollowThoseOfTheProcess(t *testing.T) {
 }
 
 func TestOperationsAreCounted(t *testing.T) {
-	m := New("1", "2")
+	m := New(nil, "1", "2")
 	m.Operated(Install, time.Now(), nil)
 	m.Operated(Upgrade, time.Now(), errors.New("failed"))
 	m.Repaired()

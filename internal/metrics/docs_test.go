@@ -50,9 +50,7 @@ func recorded(t *testing.T) []byte {
 		return probe.Sample{Served: key.Name == "photos", Duration: 20 * time.Millisecond}, true
 	}
 	registry := prometheus.NewPedanticRegistry()
-	if err := New("1", "2").Register(registry); err != nil {
-		t.Fatal(err)
-	}
+	New(registry, "1", "2")
 	response := httptest.NewRecorder()
 	each.Handler(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})).ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return response.Body.Bytes()

@@ -4,10 +4,13 @@
 package metrics
 
 import (
-	"errors"
+	"compress/gzip"
+	"net/http"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // namespace starts the name of every metric.
@@ -21,7 +24,7 @@ const (
 	Uninstall = "uninstall"
 )
 
-// Metrics are updated in place as things happen. Register adds them to a registry.
+// Metrics are updated in place as things happen.
 type Metrics struct {
 	operations  *prometheus.CounterVec
 	seconds     *prometheus.HistogramVec
@@ -31,32 +34,33 @@ type Metrics struct {
 	build       *prometheus.GaugeVec
 }
 
-// New returns metrics of an operator of some version, which installs some version
-// of the chart.
-func New(version, chartVersion string) *Metrics {
+// New adds metrics to a registry, unless it is nil: those of an operator of some version, which
+// installs some version of the chart. It panics if the registry has them already.
+func New(registry prometheus.Registerer, version, chartVersion string) *Metrics {
+	register := promauto.With(registry)
 	m := &Metrics{
-		operations: prometheus.NewCounterVec(prometheus.CounterOpts{
+		operations: register.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "release_operations_total",
 			Help: "Number of operations on Helm releases, by operation and result.",
 		}, []string{"operation", "result"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: register.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "release_operation_duration_seconds",
 			Help:    "Duration of installs, upgrades and uninstalls in seconds, until their objects were written.",
 			Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 		}, []string{"operation"}),
-		repairs: prometheus.NewCounter(prometheus.CounterOpts{
+		repairs: register.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "drift_repairs_total",
 			Help: "Number of drift repairs.",
 		}),
-		recoveries: prometheus.NewCounter(prometheus.CounterOpts{
+		recoveries: register.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Name: "release_recoveries_total",
 			Help: "Number of recoveries of pending releases, left by an interrupted operator or another Helm client.",
 		}),
-		lastSuccess: prometheus.NewGauge(prometheus.GaugeOpts{
+		lastSuccess: register.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "last_successful_reconcile_timestamp_seconds",
 			Help: "Unix time of the last successful reconcile of a Darkroom; 0 before the first.",
 		}),
-		build: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		build: register.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "build_info",
 			Help: "Always 1, with the versions of the operator and of its chart as labels.",
 		}, []string{"version", "chart_version"}),
@@ -72,17 +76,6 @@ func New(version, chartVersion string) *Metrics {
 		}
 	}
 	return m
-}
-
-// Register adds the metrics to a registry.
-func (m *Metrics) Register(registry prometheus.Registerer) error {
-	var errs []error
-	for _, collector := range []prometheus.Collector{
-		m.operations, m.seconds, m.repairs, m.recoveries, m.lastSuccess, m.build,
-	} {
-		errs = append(errs, registry.Register(collector))
-	}
-	return errors.Join(errs...)
 }
 
 const (
@@ -114,3 +107,45 @@ func (m *Metrics) Recovered() { m.recoveries.Inc() }
 
 // Reconciled records the time of a successful reconcile.
 func (m *Metrics) Reconciled(now time.Time) { m.lastSuccess.Set(float64(now.UnixMilli()) / 1000) }
+
+// Handler serves the metrics of another handler, followed by those of each Darkroom. The
+// response is always in the text format; the Accept header is ignored.
+func (d *Darkrooms) Handler(process http.Handler) http.Handler {
+	compressed, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
+	if err != nil {
+		panic(err) // an option is invalid
+	}
+	return compressed(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		inner := request.Clone(request.Context())
+		inner.Header.Set("Accept", "text/plain;version=0.0.4")
+		inner.Header.Set("Accept-Encoding", "identity")
+		body := &body{ResponseWriter: response}
+		process.ServeHTTP(body, inner)
+		if body.code == http.StatusOK && request.Method != http.MethodHead {
+			_ = d.Write(request.Context(), body) // the error is that of a connection that was closed
+		}
+	}))
+}
+
+// body is the body of a response that may become longer than its handler knows.
+type body struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (b *body) WriteHeader(code int) {
+	if b.code == 0 {
+		b.code = code
+		b.Header().Del("Content-Length") // that of the metrics of the process
+	}
+	b.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (b *body) Write(bytes []byte) (int, error) {
+	if b.code == 0 {
+		b.WriteHeader(http.StatusOK)
+	}
+	return b.ResponseWriter.Write(bytes)
+}
