@@ -3,26 +3,22 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 	"github.com/darkroom-operator/darkroom-operator/web"
 )
 
@@ -99,9 +95,12 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if err != nil {
 		log.Error(err, "Failed to discover API versions; previews are those of a cluster that is not OpenShift")
 	}
-	if o.server.Preview, err = o.preview(served); err != nil {
+	preview, err := o.translation.preview(served)
+	if err != nil {
 		return err
 	}
+	o.server.Preview = preview.manifest
+	o.server.BaseDomain, o.server.DarkroomVersion = o.translation.options.BaseDomain, preview.chart.AppVersion()
 	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
 	if err != nil {
 		return err
@@ -163,42 +162,34 @@ func servedVersions(cluster *rest.Config) ([]string, error) {
 	return metav1.ExtractGroupVersions(groups), nil
 }
 
-// preview returns the function that renders a Darkroom as the operator does in a cluster
-// that serves some API versions.
-func (o *apiServerOptions) preview(served []string) (func(context.Context, *v1alpha1.Darkroom) (string, error), error) {
-	o.translation.resolve()
-	translator, err := values.New(o.translation.options)
-	if err != nil {
-		return nil, err
+// apiServerEnabled reports whether the environment leaves the API server on.
+func apiServerEnabled() (bool, error) {
+	value := os.Getenv(envAPIServer)
+	if value == "" {
+		return true, nil
 	}
-	chrt, err := charts.Darkroom()
+	enabled, err := strconv.ParseBool(value)
 	if err != nil {
-		return nil, err
+		return false, fmt.Errorf("%s=%s: must be true or false", envAPIServer, value)
 	}
-	o.server.BaseDomain, o.server.DarkroomVersion = o.translation.options.BaseDomain, chrt.AppVersion()
-	capabilities, err := capabilitiesOf(served)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
-		return manifestOf(ctx, translator, chrt, capabilities, darkroom)
-	}, nil
+	return enabled, nil
 }
 
-// manifestOf returns the manifests of a Darkroom. It ends between two steps if the context
-// does.
-func manifestOf(ctx context.Context, translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) (string, error) {
-	vals, err := translator.Values(darkroom)
+// serveHealth responds to the probes of a pod, and to nothing else, until the context ends.
+// OLM installs an operator only if the pods of all its Deployments are ready.
+func serveHealth(ctx context.Context, address string) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return "", err
+		return fmt.Errorf("listen at %s: %w", address, err)
 	}
-	if ctx.Err() != nil {
-		return "", ctx.Err()
+	server := &http.Server{Handler: healthOnly(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	return (&manager.Server{Name: "health", Server: server, Listener: listener}).Start(ctx)
+}
+
+func healthOnly() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"GET /healthz", "GET /readyz"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	}
-	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
-	rendered, err := render.Render(chrt, key, vals, capabilities)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(rendered.Manifest) + "\n", nil
+	return mux
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -45,6 +46,13 @@ const (
 // probeConcurrency is the maximum number of concurrent probes: a thousand probes a minute
 // need less than one at a time.
 const probeConcurrency = 16
+
+// Values of --probe-via.
+const (
+	viaService   = "service"
+	viaAPIServer = "apiserver"
+	viaOff       = "off"
+)
 
 // managerOptions are the flags of the manager.
 type managerOptions struct {
@@ -105,7 +113,7 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.published.Scheme, "url-scheme", "",
 		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load balancers that terminate TLS")
 	flags.IntVar(&o.published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
-	flags.StringVar(&o.probeVia, "probe-via", string(probe.ViaService),
+	flags.StringVar(&o.probeVia, "probe-via", viaService,
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "enable leader election")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
@@ -145,12 +153,15 @@ func (o *managerOptions) run(ctx context.Context) error {
 	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(crlog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	rest.AddUserAgent(kubeconfig, "darkroom-operator/"+version())
 
-	if via := probe.Via(o.probeVia); via != probe.ViaOff {
-		prober, err := probe.NewClientVia(via, kubeconfig)
+	switch o.probeVia {
+	case viaService:
+		settings.Probe = probe.NewClient().ProbeDarkroom
+	case viaAPIServer:
+		client, err := probe.NewProxyClient(kubeconfig)
 		if err != nil {
 			return err
 		}
-		settings.Probe = prober.ProbeDarkroom
+		settings.Probe = client.ProbeDarkroom
 	}
 
 	mgr, err := o.newManager(ctx, kubeconfig, darkrooms, &settings)
@@ -183,12 +194,11 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.reconcilePeriod)
 	case o.maxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
+	case !slices.Contains([]string{viaService, viaAPIServer, viaOff}, o.probeVia):
+		return fmt.Errorf("--probe-via=%s: must be %s, %s or %s", o.probeVia, viaService, viaAPIServer, viaOff)
 	}
 	if err := o.published.Validate(); err != nil {
 		return fmt.Errorf("--url-scheme and --url-port: %w", err)
-	}
-	if err := probe.Via(o.probeVia).Validate(); err != nil {
-		return fmt.Errorf("--probe-via=%s: %w", o.probeVia, err)
 	}
 	return o.translation.options.Validate()
 }

@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -21,6 +23,7 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -76,16 +79,7 @@ func (o *templateOptions) run(ctx context.Context, stdin io.Reader, out io.Write
 	if len(o.files) == 0 {
 		return errors.New("no file given: use -f FILE, or -f - for standard input")
 	}
-	o.translation.resolve()
-	translator, err := values.New(o.translation.options)
-	if err != nil {
-		return err
-	}
-	chrt, err := charts.Darkroom()
-	if err != nil {
-		return err
-	}
-	capabilities, err := capabilitiesOf(o.apiVersions)
+	preview, err := o.translation.preview(o.apiVersions)
 	if err != nil {
 		return err
 	}
@@ -105,23 +99,23 @@ func (o *templateOptions) run(ctx context.Context, stdin io.Reader, out io.Write
 		}
 		err := rules.Check(ctx, darkroom)
 		if err == nil {
-			err = o.print(ctx, out, translator, chrt, capabilities, darkroom)
+			err = o.print(ctx, out, preview, darkroom)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-func (o *templateOptions) print(ctx context.Context, out io.Writer, translator *values.Translator, chrt *chart.Chart, capabilities *chartutil.Capabilities, darkroom *v1alpha1.Darkroom) error {
+func (o *templateOptions) print(ctx context.Context, out io.Writer, preview *preview, darkroom *v1alpha1.Darkroom) error {
 	if !o.valuesOnly {
-		manifest, err := manifestOf(ctx, translator, chrt, capabilities, darkroom)
+		manifest, err := preview.manifest(ctx, darkroom)
 		if err != nil {
 			return err
 		}
 		_, err = io.WriteString(out, manifest)
 		return err
 	}
-	vals, err := translator.Values(darkroom)
+	vals, err := preview.translator.Values(darkroom)
 	if err != nil {
 		return err
 	}
@@ -133,8 +127,24 @@ func (o *templateOptions) print(ctx context.Context, out io.Writer, translator *
 	return err
 }
 
-// capabilitiesOf returns the capabilities of a cluster that serves some API versions.
-func capabilitiesOf(apiVersions []string) (*chartutil.Capabilities, error) {
+// preview renders Darkrooms as the operator does.
+type preview struct {
+	translator   *values.Translator
+	chart        *chart.Chart
+	capabilities *chartutil.Capabilities
+}
+
+// preview returns the preview for a cluster that serves some API versions.
+func (t *translation) preview(apiVersions []string) (*preview, error) {
+	t.resolve()
+	translator, err := values.New(t.options)
+	if err != nil {
+		return nil, err
+	}
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		return nil, err
+	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = append(capabilities.APIVersions, apiVersions...)
 	parsed, err := chartutil.ParseKubeVersion(kubeVersion)
@@ -142,7 +152,23 @@ func capabilitiesOf(apiVersions []string) (*chartutil.Capabilities, error) {
 		return nil, fmt.Errorf("parse version %s: %w", kubeVersion, err)
 	}
 	capabilities.KubeVersion = *parsed
-	return capabilities, nil
+	return &preview{translator, chrt, capabilities}, nil
+}
+
+// manifest returns the manifests of a Darkroom. It ends between two steps if the context does.
+func (p *preview) manifest(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
+	vals, err := p.translator.Values(darkroom)
+	if err != nil {
+		return "", err
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	rendered, err := render.Render(p.chart, client.ObjectKeyFromObject(darkroom), vals, p.capabilities)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(rendered.Manifest) + "\n", nil
 }
 
 // readDarkrooms reads the Darkrooms in some files. It skips other kinds and expands Lists.
@@ -192,4 +218,37 @@ func mismatch(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: must be %s", of.Field, wire.TypeWanted(of.Type))
+}
+
+// translation holds the flags that affect the translation of a Darkroom. Manager, API
+// server and template share them, so that a preview equals the installed release.
+type translation struct {
+	options   values.Options
+	passProxy bool
+}
+
+func (t *translation) addFlags(flags *pflag.FlagSet) {
+	t.options.Image = os.Getenv(envImage)
+	t.options.GateImage = os.Getenv(envGateImage)
+	flags.StringVar(&t.options.BaseDomain, "base-domain", values.DefaultBaseDomain,
+		"domain that is appended to each sub-domain")
+	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",
+		"default IngressClass of Darkrooms; empty means the default of the cluster")
+	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},
+		"annotations that Darkrooms may set on their Ingress, HTTPRoute, Services and ServiceAccount, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
+			" for the list in docs/security.md; an empty flag allows none")
+	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
+		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom")
+	flags.BoolVar(&t.passProxy, "pass-proxy", false,
+		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except URLs with credentials; "+
+			"a Darkroom overrides them by extraEnv or extraEnvFrom")
+}
+
+// resolve completes the options when the flags have been parsed. It returns the names of
+// proxy variables that are not passed on, because they have credentials.
+func (t *translation) resolve() (leftOut []string) {
+	if t.passProxy {
+		t.options.Proxy, leftOut = values.ProxyOf(os.Getenv)
+	}
+	return leftOut
 }

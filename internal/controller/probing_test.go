@@ -279,7 +279,7 @@ func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 		{"no pods", "empty", cluster, v1alpha1.ReasonUnreachable, "of the Kubernetes API server"},
 		{"no rights", "empty", stranger, v1alpha1.ReasonProbeForbidden, "of the Kubernetes API server"},
 	} {
-		client, err := probe.NewClientVia(probe.ViaAPIServer, test.config)
+		client, err := probe.NewProxyClient(test.config)
 		if err != nil {
 			t.Fatal(err)
 		}

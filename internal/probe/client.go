@@ -21,6 +21,7 @@ import (
 
 	_ "golang.org/x/image/webp" // decodes images
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -64,6 +65,21 @@ func newHTTPClient(transport http.RoundTripper) *http.Client {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// NewProxyClient returns a client that uses the proxy of the Kubernetes API server, for an
+// operator that cannot reach Services and pods. It needs the verb get on services/proxy and
+// pods/proxy.
+func NewProxyClient(config *rest.Config) (*Client, error) {
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("create client of probes: %w", err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("create client of probes: %w", err)
+	}
+	return &Client{http: newHTTPClient(transport), base: base}, nil
 }
 
 // Probe requests the image of a target from an address such as http://10.0.0.7:3000.
@@ -185,4 +201,39 @@ func networkCause(err error) string {
 		return "no route to the Service"
 	}
 	return "network error"
+}
+
+const (
+	// portName is the name of the port, of Services and of pods, that serves images.
+	portName = "http"
+	// defaultPort is the number of that port in pods that do not name it.
+	defaultPort = "3000"
+)
+
+// podAddress returns the address of a pod of a Darkroom.
+func (c *Client) podAddress(namespace string, pod Pod) string {
+	if c.base == nil {
+		return "http://" + net.JoinHostPort(pod.IP, pod.Port)
+	}
+	return c.proxied(namespace, "pods", pod.Name, pod.Port)
+}
+
+// proxied returns the address of a Service or pod behind the proxy of the API server.
+func (c *Client) proxied(namespace, resource, name, port string) string {
+	address := url.URL{
+		Scheme: c.base.Scheme, Host: c.base.Host,
+		Path: fmt.Sprintf("%s/api/v1/namespaces/%s/%s/http:%s:%s/proxy", strings.TrimRight(c.base.Path, "/"), namespace, resource, name, port),
+	}
+	return address.String()
+}
+
+// fromAPIServer returns the outcome of an answer that the API server gave in place of
+// the Darkroom. The content type tells them apart: Darkroom answers failures without a
+// body, the API server with a Status object.
+func fromAPIServer(target Target, status int) Outcome {
+	finding := fmt.Sprintf("HTTP %d of the Kubernetes API server", status)
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return target.failed(v1alpha1.ReasonProbeForbidden, finding)
+	}
+	return target.failed(v1alpha1.ReasonUnreachable, finding)
 }

@@ -6,8 +6,8 @@
 // 200; with one it must fetch, decode, resize and encode.
 //
 // A [Client] sends one probe to an address and returns an [Outcome]: the image was
-// served, or why not and what to do about it (remedy.go). It can be a Service, the
-// Service proxy of the Kubernetes API server ([Via]), or a single pod. A [Prober]
+// served, or why not and what to do about it (outcome.go). It can be a Service, the
+// Service proxy of the Kubernetes API server ([NewProxyClient]), or a single pod. A [Prober]
 // probes many Darkrooms at intervals and reports only changes, so that a Darkroom
 // whose state stays the same costs no request to the Kubernetes API.
 package probe
