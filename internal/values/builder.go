@@ -3,7 +3,9 @@ package values
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -71,6 +73,13 @@ func (b *builder) setTrue(on bool, path ...string) {
 	}
 }
 
+// setGiven is set for a number or switch that is left out when nil.
+func setGiven[T int32 | int64 | bool](b *builder, value *T, path ...string) {
+	if value != nil {
+		b.set(*value, path...)
+	}
+}
+
 // setPlain is set for the Kubernetes type of a field, and left out when that is nil or an
 // empty list or map: it is put in the plain types of JSON, as templates and schema expect. The
 // chart writes such values as YAML, and writes nothing at all where YAML cannot carry one; so
@@ -79,7 +88,11 @@ func (b *builder) setPlain(value any, from *field.Path, path ...string) {
 	if of := reflect.ValueOf(value); of.Kind() == reflect.Pointer && of.IsNil() || (of.Kind() == reflect.Slice || of.Kind() == reflect.Map) && of.Len() == 0 {
 		return
 	}
-	plain, err := plain(value)
+	var plain any
+	raw, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(raw, &plain)
+	}
 	if err != nil {
 		b.errs = append(b.errs, field.InternalError(from, err))
 		return
@@ -102,18 +115,6 @@ func survivesYAML(plain any) bool {
 	return yaml.Unmarshal(raw, &back) == nil && reflect.DeepEqual(plain, back)
 }
 
-func plain(value any) (any, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
-	}
-	var out any
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (b *builder) required(path *field.Path, detail string) {
 	b.errs = append(b.errs, field.Required(path, detail))
 }
@@ -124,4 +125,22 @@ func (b *builder) invalid(path *field.Path, value any, detail string) {
 
 func (b *builder) forbidden(path *field.Path, detail string) {
 	b.errs = append(b.errs, field.Forbidden(path, detail))
+}
+
+// InvalidError is returned for a Darkroom that cannot be translated until it is changed. It
+// lists all invalid fields.
+type InvalidError struct {
+	// Name is the Darkroom's name.
+	Name string
+	// Fields are the errors of the invalid fields, each with a remedy.
+	Fields field.ErrorList
+}
+
+// Error joins the messages of all invalid fields.
+func (e *InvalidError) Error() string {
+	messages := make([]string, len(e.Fields))
+	for i, fieldErr := range e.Fields {
+		messages[i] = fieldErr.Error()
+	}
+	return fmt.Sprintf("Darkroom %q is invalid: %s", e.Name, strings.Join(messages, "; "))
 }

@@ -8,11 +8,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// gate writes the proxy beside Darkroom. Without it, no value is set, so that the pods are the
+// gate writes the proxy beside Darkroom, which reads the source and needs the certificates of its
+// private authorities. Without it, no value is set, so that the pods are the
 // same as with a chart that has no gate.
 func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	gate := spec.Gate
-	b.caBundle(spec)
+	if spec.Source.CABundleRef != nil {
+		kind, name, key := CABundle(&spec.Source)
+		b.set(string(kind), "source", "caBundle", "kind")
+		b.set(name, "source", "caBundle", "name")
+		b.set(key, "source", "caBundle", "key")
+	}
 	if gate == nil {
 		return
 	}
@@ -38,27 +44,14 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 		if cache.Disk != nil {
 			b.set(cache.Disk.Value(), "gate", "cache", "diskBytes")
 		}
-		setNumber(b, cache.RevalidateSeconds, "gate", "cache", "revalidateSeconds")
-		setNumber(b, cache.StaleIfErrorSeconds, "gate", "cache", "staleIfErrorSeconds")
+		setGiven(b, cache.RevalidateSeconds, "gate", "cache", "revalidateSeconds")
+		setGiven(b, cache.StaleIfErrorSeconds, "gate", "cache", "staleIfErrorSeconds")
 	}
-	if gate.ShrinkFirst != nil {
-		b.set(*gate.ShrinkFirst, "gate", "shrinkFirst")
-	}
+	setGiven(b, gate.ShrinkFirst, "gate", "shrinkFirst")
 	b.setTrue(gate.AccessLog, "gate", "accessLog")
 	if gate.Resources != nil {
 		b.containerResources(path.Child("resources"), gate.Resources, gateDefaults, "gate", "resources")
 	}
-}
-
-// caBundle mounts the certificates of private authorities into the gate, which reads the source.
-func (b *builder) caBundle(spec *v1alpha1.DarkroomSpec) {
-	if spec.Source.CABundleRef == nil {
-		return
-	}
-	kind, name, key := CABundle(&spec.Source)
-	b.set(string(kind), "source", "caBundle", "kind")
-	b.set(name, "source", "caBundle", "name")
-	b.set(key, "source", "caBundle", "key")
 }
 
 // CABundle returns where the certificates of private authorities are, after defaults; an empty
@@ -72,18 +65,11 @@ func CABundle(source *v1alpha1.Source) (kind v1alpha1.CABundleKind, name, key st
 }
 
 func (b *builder) gateLimits(path *field.Path, limits *v1alpha1.GateLimits) {
-	setNumber(b, limits.MaxWidth, "gate", "limits", "maxWidth")
-	setNumber(b, limits.MaxHeight, "gate", "limits", "maxHeight")
-	setNumber(b, limits.MaxSourcePixels, "gate", "limits", "maxSourcePixels")
+	setGiven(b, limits.MaxWidth, "gate", "limits", "maxWidth")
+	setGiven(b, limits.MaxHeight, "gate", "limits", "maxHeight")
+	setGiven(b, limits.MaxSourcePixels, "gate", "limits", "maxSourcePixels")
 	if limits.MaxSourceBytes != nil {
 		b.set(limits.MaxSourceBytes.Value(), "gate", "limits", "maxSourceBytes")
 	}
 	b.setPlain(limits.Parameters, path.Child("parameters"), "gate", "limits", "parameters")
-}
-
-// setNumber sets a number if it is given.
-func setNumber[T int32 | int64](b *builder, number *T, keys ...string) {
-	if number != nil {
-		b.set(int64(*number), keys...)
-	}
 }

@@ -2,8 +2,11 @@ package values
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -11,8 +14,10 @@ import (
 // routing routes the hosts by an Ingress, by an HTTPRoute when the Darkroom names
 // Gateways, or by both when it sets both.
 func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
-	if spec.Service != nil {
-		b.service(spec.Service, allowed)
+	if service := spec.Service; service != nil {
+		b.setString(string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
+		b.setString(service.TrafficDistribution, "service", "trafficDistribution")
+		b.sharedAnnotations(specPath.Child("service", "annotations"), service.Annotations, allowed, "service", "annotations")
 	}
 	b.setTrue(spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled, "networkPolicy", "enabled")
 	if spec.Gateway != nil {
@@ -35,15 +40,12 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 	b.sharedAnnotations(path.Child("annotations"), ingress.Annotations, allowed, "ingress", "annotations")
 }
 
-func (b *builder) service(service *v1alpha1.Service, allowed allowList) {
-	b.setString(string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
-	b.setString(service.TrafficDistribution, "service", "trafficDistribution")
-	b.sharedAnnotations(specPath.Child("service", "annotations"), service.Annotations, allowed, "service", "annotations")
-}
-
 func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 	path := specPath.Child("gateway")
-	b.parents(path.Child("parentRefs"), gateway.ParentRefs)
+	for i, ref := range gateway.ParentRefs {
+		b.objectName(path.Child("parentRefs").Index(i).Child("sectionName"), ref.SectionName, "a listener")
+	}
+	b.setPlain(gateway.ParentRefs, path.Child("parentRefs"), "gateway", "parentRefs")
 	b.set(true, "gateway", "enabled")
 	b.sharedAnnotations(path.Child("annotations"), gateway.Annotations, allowed, "gateway", "annotations")
 	if gateway.Timeouts != nil {
@@ -51,9 +53,32 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 	}
 }
 
-func (b *builder) parents(path *field.Path, refs []v1alpha1.ParentRef) {
-	for i, ref := range refs {
-		b.objectName(path.Index(i).Child("sectionName"), ref.SectionName, "a listener")
+var subDomainFormat = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
+
+// Host returns the host of a sub-domain.
+func Host(subDomain, baseDomain string) string {
+	return subDomain + "." + baseDomain
+}
+
+// hosts appends the base domain to the sub-domains. The result is sorted, because their
+// order must not change the release. Refused hosts are omitted.
+func (b *builder) hosts(subDomains []string, baseDomain string, refused []string) {
+	path := specPath.Child("subDomains")
+	hosts := make([]string, 0, len(subDomains))
+	for i, subDomain := range subDomains {
+		host := Host(subDomain, baseDomain)
+		if len(host) > validation.DNS1123SubdomainMaxLength {
+			b.invalid(path.Index(i), subDomain, fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host), validation.DNS1123SubdomainMaxLength))
+		}
+		hosts = append(hosts, host)
 	}
-	b.setPlain(refs, path, "gateway", "parentRefs")
+	slices.Sort(hosts)
+	// DNS names are plain already. Converting them would cost time in each reconcile.
+	served := []any{}
+	for _, host := range hosts {
+		if !slices.Contains(refused, host) {
+			served = append(served, host)
+		}
+	}
+	b.set(served, "hosts")
 }

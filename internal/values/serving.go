@@ -17,9 +17,7 @@ var (
 
 // serving writes how Darkroom answers: caching, logging, default parameters, metrics.
 func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
-	if ttl := spec.CacheTTLSeconds; ttl != nil {
-		b.set(*ttl, "cache", "ttlSeconds")
-	}
+	setGiven(b, spec.CacheTTLSeconds, "cache", "ttlSeconds")
 	b.setString(string(spec.LogLevel), "logLevel")
 	for _, name := range slices.Sorted(maps.Keys(spec.DefaultParams)) {
 		value := spec.DefaultParams[name]
@@ -53,17 +51,15 @@ func (b *builder) probe(probe *v1alpha1.Probe) {
 		return
 	}
 	b.set(probe.Path, "probe", "path")
-	setNumber(b, probe.TimeoutSeconds, "probe", "timeoutSeconds")
+	setGiven(b, probe.TimeoutSeconds, "probe", "timeoutSeconds")
 }
 
 // proxy is that of the operator. The chart puts it where extraEnvFrom and extraEnv of the
 // Darkroom replace it.
 func (b *builder) proxy(proxy Proxy) {
-	for name, value := range map[string]string{"httpProxy": proxy.HTTP, "httpsProxy": proxy.HTTPS, "noProxy": proxy.No} {
-		if value != "" {
-			b.set(value, "proxy", name)
-		}
-	}
+	b.setString(proxy.HTTP, "proxy", "httpProxy")
+	b.setString(proxy.HTTPS, "proxy", "httpsProxy")
+	b.setString(proxy.No, "proxy", "noProxy")
 }
 
 // environment passes variables on.

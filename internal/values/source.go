@@ -74,9 +74,7 @@ func (b *builder) googleCloudStorage(source *v1alpha1.Source) {
 // cloudFront reads images from a CloudFront distribution.
 func (b *builder) cloudFront(source *v1alpha1.Source) {
 	b.set(source.Host, "source", "host")
-	if source.SecureProtocol != nil {
-		b.set(*source.SecureProtocol, "source", "secureProtocol")
-	}
+	setGiven(b, source.SecureProtocol, "source", "secureProtocol")
 	b.pathPrefix(source)
 }
 

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"cmp"
 	"slices"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -43,6 +44,28 @@ func unique(items []string) []string {
 	return out
 }
 
+// annotationCredentials is on the pods of a Darkroom that references a Secret. Its
+// value changes when the data that the pods read does, and so the pods are rolled.
+const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
+
+// ClusterState is the input of the translation that only the operator in the cluster knows.
+// The zero value is that of a preview.
+type ClusterState struct {
+	// RefusedHosts belong to other Darkrooms and are not routed to this one.
+	RefusedHosts []string
+	// CredentialsVersion changes with the data of the referenced Secret that the pods read. It
+	// must not disclose that data: more users can read pods than Secrets. Empty if no Secret is
+	// referenced or its version is not known.
+	CredentialsVersion string
+}
+
+// Values returns the chart values of a Darkroom: only what differs from the
+// chart's defaults, in the plain types of JSON. The error is an *InvalidError
+// that names every wrong field.
+func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, error) {
+	return t.ValuesIn(darkroom, ClusterState{})
+}
+
 // ValuesIn is Values with the state of the cluster.
 func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (chartutil.Values, error) {
 	b := newBuilder()
@@ -62,4 +85,50 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.environment(&darkroom.Spec)
 	b.proxy(t.options.Proxy)
 	return b.build(darkroom.Name)
+}
+
+// Keys of the Secret with credentials, unless the Darkroom names others.
+const (
+	DefaultAccessKeyKey       = "accessKey"
+	DefaultSecretKeyKey       = "secretKey"
+	DefaultCredentialsJSONKey = "credentials.json"
+)
+
+// CredentialsSecret is the name of the Secret that the pods of a Darkroom read
+// credentials from; empty where the Darkroom references none.
+func CredentialsSecret(source *v1alpha1.Source) string {
+	ref := source.CredentialsSecretRef
+	if ref == nil || source.Type != v1alpha1.S3 && source.Type != v1alpha1.GoogleCloudStorage {
+		return ""
+	}
+	return ref.Name
+}
+
+// CredentialsKeys are the keys that the pods need of that Secret.
+func CredentialsKeys(source *v1alpha1.Source) []string {
+	switch ref := source.CredentialsSecretRef; {
+	case ref == nil:
+		return nil
+	case source.Type == v1alpha1.S3:
+		return []string{cmp.Or(ref.AccessKeyKey, DefaultAccessKeyKey), cmp.Or(ref.SecretKeyKey, DefaultSecretKeyKey)}
+	case source.Type == v1alpha1.GoogleCloudStorage:
+		return []string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}
+	}
+	return nil
+}
+
+// CredentialsVersion returns the ClusterState.CredentialsVersion that pods were created
+// with, from their annotations.
+func CredentialsVersion(podAnnotations map[string]string) string {
+	return podAnnotations[annotationCredentials]
+}
+
+// CredentialsAnnotations returns the annotations of pods that CredentialsVersion reads; nil
+// if there are none.
+func CredentialsAnnotations(podAnnotations map[string]string) map[string]string {
+	version, found := podAnnotations[annotationCredentials]
+	if !found {
+		return nil
+	}
+	return map[string]string{annotationCredentials: version}
 }

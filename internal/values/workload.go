@@ -52,7 +52,7 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 	b.set(true, "autoscaling", "enabled")
 	b.set(int64(ptr.Deref(autoscaling.MinReplicas, 1)), "autoscaling", "minReplicas")
 	b.set(int64(autoscaling.MaxReplicas), "autoscaling", "maxReplicas")
-	setNumber(b, autoscaling.TargetCPUUtilizationPercentage, "autoscaling", "targetCPUUtilizationPercentage")
+	setGiven(b, autoscaling.TargetCPUUtilizationPercentage, "autoscaling", "targetCPUUtilizationPercentage")
 	b.setPlain(autoscaling.Behavior, specPath.Child("autoscaling", "behavior"), "autoscaling", "behavior")
 }
 
@@ -127,21 +127,16 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 	b.setPlain(template.Tolerations, path.Child("tolerations"), "tolerations")
 	b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
 	b.setPlain(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
-	b.serviceAccount(path, template, allowed)
-	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
-	b.setString(template.PriorityClassName, "priorityClassName")
-	setNumber(b, template.TerminationGracePeriodSeconds, "terminationGracePeriodSeconds")
-	b.volumes(path, template)
-}
-
-// serviceAccount sets the ServiceAccount. Its annotations are read by controllers that grant it
-// identities of clouds.
-func (b *builder) serviceAccount(path *field.Path, template *v1alpha1.PodTemplate, allowed allowList) {
+	// Its annotations are read by controllers that grant it identities of clouds.
 	b.sharedAnnotations(path.Child("serviceAccountAnnotations"), template.ServiceAccountAnnotations, allowed, "serviceAccount", "annotations")
 	if template.ServiceAccountName != "" {
 		b.set(false, "serviceAccount", "create")
 		b.set(template.ServiceAccountName, "serviceAccount", "name")
 	}
+	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
+	b.setString(template.PriorityClassName, "priorityClassName")
+	setGiven(b, template.TerminationGracePeriodSeconds, "terminationGracePeriodSeconds")
+	b.volumes(path, template)
 }
 
 // volumes mounts ConfigMaps and Secrets, read-only.
