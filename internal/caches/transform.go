@@ -111,8 +111,12 @@ func withoutPodSpec(object any) (any, error) {
 		for i, container := range pods.Spec.Containers {
 			images[i] = corev1.Container{Name: container.Name, Image: container.Image}
 		}
+		var annotations map[string]string
+		if version, found := pods.Annotations[values.AnnotationCredentials]; found {
+			annotations = map[string]string{values.AnnotationCredentials: version}
+		}
 		deployment.Spec.Template = corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Annotations: values.CredentialsAnnotations(pods.Annotations)},
+			ObjectMeta: metav1.ObjectMeta{Annotations: annotations},
 			Spec:       corev1.PodSpec{Containers: images, ServiceAccountName: pods.Spec.ServiceAccountName},
 		}
 	}

@@ -17,21 +17,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// Exit codes of the command.
-const (
-	exitOK    = 0
-	exitError = 1
-)
-
 // Main runs the command that the arguments name until it ends or a signal asks
 // it to, and returns its exit code.
 func Main() int {
 	ctx := ctrl.SetupSignalHandler()
 	if err := newRoot().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
-		return exitError
+		return 1
 	}
-	return exitOK
+	return 0
 }
 
 func newRoot() *cobra.Command {

@@ -124,7 +124,7 @@ func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (s
 	if err != nil {
 		return "", fmt.Errorf("look for the pods of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
-	return values.CredentialsVersion(deployment.Spec.Template.Annotations), nil
+	return deployment.Spec.Template.Annotations[values.AnnotationCredentials], nil
 }
 
 // Index adds the index that Referrers reads.

@@ -28,9 +28,6 @@ type Outcome struct {
 // Served reports whether the image was served as it should be.
 func (o Outcome) Served() bool { return o.Reason == v1alpha1.ReasonImageServed }
 
-// answered reports whether there was a response at all.
-func (o Outcome) answered() bool { return o.StatusCode != 0 }
-
 // failed returns the outcome of a probe that failed: what was found, and the remedy.
 func (t Target) failed(reason, finding string) Outcome {
 	return Outcome{

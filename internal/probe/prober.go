@@ -195,7 +195,7 @@ func (p *Prober) probe(ctx context.Context, e *entry) {
 	}
 	p.underway.Add(1)
 	defer p.underway.Done()
-	target, isAnswered := e.target, e.last == nil || e.last.answered()
+	target, isAnswered := e.target, e.last == nil || e.last.StatusCode != 0
 	p.mu.Unlock()
 
 	if !isAnswered {

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -65,26 +66,19 @@ func PodOf(pod *corev1.Pod) Pod {
 	return out
 }
 
-// TargetOf returns what is to be probed of a Darkroom; found is false if it sets no
-// probe. Address and Revision are left empty.
-func TargetOf(darkroom *v1alpha1.Darkroom) (target Target, found bool) {
+// TargetOf returns what is to be probed of a Darkroom that sets a probe. Address, Pod and
+// Revision are left empty.
+func TargetOf(darkroom *v1alpha1.Darkroom) Target {
 	probe := darkroom.Spec.Probe
-	if probe == nil {
-		return Target{}, false
-	}
 	seconds := func(value *int32, otherwise int32) time.Duration {
 		return time.Duration(ptr.Deref(value, otherwise)) * time.Second
 	}
-	target = Target{
+	return Target{
 		Path:             probe.Path,
-		Source:           darkroom.Spec.Source.Type,
+		Source:           cmp.Or(darkroom.Spec.Source.Type, v1alpha1.WebFolder),
 		Gate:             darkroom.Spec.Gate != nil,
 		Period:           seconds(probe.PeriodSeconds, defaultPeriod),
 		Timeout:          seconds(probe.TimeoutSeconds, defaultTimeout),
 		FailureThreshold: int(ptr.Deref(probe.FailureThreshold, defaultFailureThreshold)),
 	}
-	if target.Source == "" {
-		target.Source = v1alpha1.WebFolder
-	}
-	return target, true
 }

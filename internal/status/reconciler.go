@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -228,20 +229,15 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 			return o, err
 		}
 	}
-	if o.Deployment, err = get(ctx, r.Client, darkroom, &appsv1.Deployment{}); err != nil {
-		return o, err
-	}
+	var errs [4]error
+	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})
 	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
-	if o.Service, err = get(ctx, r.Client, darkroom, &corev1.Service{}); err != nil {
-		return o, err
-	}
-	if o.Ingress, err = get(ctx, r.Client, darkroom, &networkingv1.Ingress{}); err != nil {
-		return o, err
-	}
+	o.Service, errs[1] = get(ctx, r.Client, darkroom, &corev1.Service{})
+	o.Ingress, errs[2] = get(ctx, r.Client, darkroom, &networkingv1.Ingress{})
 	if r.Routes {
-		o.Route, err = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
+		o.Route, errs[3] = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
 	}
-	return o, err
+	return o, errors.Join(errs[:]...)
 }
 
 // probe starts or stops the probes of a Darkroom, and returns the last result. A stale

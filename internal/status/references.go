@@ -27,7 +27,7 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 	case !o.Secret.Found:
 		condition.Reason = v1alpha1.ReasonSecretMissing
 		condition.Message = fmt.Sprintf("Secret %s does not exist in namespace %s: create it with %s.",
-			o.Secret.Name, o.Darkroom.Namespace, quoted(keys))
+			o.Secret.Name, o.Darkroom.Namespace, `the key "`+strings.Join(keys, `" and the key "`)+`"`)
 	case key != "":
 		condition.Reason = v1alpha1.ReasonSecretKeyMissing
 		condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.", o.Secret.Name, key)
@@ -47,18 +47,6 @@ func missingKey(o Observation, keys []string) string {
 		}
 	}
 	return ""
-}
-
-// quoted returns "the key "a"", or "the keys "a" and "b"".
-func quoted(keys []string) string {
-	if len(keys) == 1 {
-		return fmt.Sprintf("the key %q", keys[0])
-	}
-	out := make([]string, len(keys))
-	for i, key := range keys {
-		out[i] = fmt.Sprintf("%q", key)
-	}
-	return "the keys " + strings.Join(out, " and ")
 }
 
 // missingCABundle returns the problem that the certificates of private authorities do not

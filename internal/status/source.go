@@ -108,7 +108,7 @@ func addressOf(o Observation) string {
 // targetOf returns the target of the probes of a Darkroom that isProbed. Its revision is
 // that of the pods, because results of other pods do not apply to these.
 func targetOf(o Observation) probe.Target {
-	target, _ := probe.TargetOf(o.Darkroom)
+	target := probe.TargetOf(o.Darkroom)
 	target.Address = addressOf(o)
 	target.Revision = string(o.Deployment.UID) + "/" + o.Deployment.Annotations[revisionAnnotation]
 	return target

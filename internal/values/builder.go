@@ -115,10 +115,6 @@ func survivesYAML(plain any) bool {
 	return yaml.Unmarshal(raw, &back) == nil && reflect.DeepEqual(plain, back)
 }
 
-func (b *builder) required(path *field.Path, detail string) {
-	b.errs = append(b.errs, field.Required(path, detail))
-}
-
 func (b *builder) invalid(path *field.Path, value any, detail string) {
 	b.errs = append(b.errs, field.Invalid(path, value, detail))
 }

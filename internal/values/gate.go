@@ -3,8 +3,6 @@ package values
 import (
 	"cmp"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
@@ -33,8 +31,14 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 		b.setString(string(spec.Image.PullPolicy), "gate", "image", "pullPolicy")
 	}
 	path := specPath.Child("gate")
-	if gate.Limits != nil {
-		b.gateLimits(path.Child("limits"), gate.Limits)
+	if limits := gate.Limits; limits != nil {
+		setGiven(b, limits.MaxWidth, "gate", "limits", "maxWidth")
+		setGiven(b, limits.MaxHeight, "gate", "limits", "maxHeight")
+		setGiven(b, limits.MaxSourcePixels, "gate", "limits", "maxSourcePixels")
+		if limits.MaxSourceBytes != nil {
+			b.set(limits.MaxSourceBytes.Value(), "gate", "limits", "maxSourceBytes")
+		}
+		b.setPlain(limits.Parameters, path.Child("limits", "parameters"), "gate", "limits", "parameters")
 	}
 	for name, parameters := range gate.Presets {
 		b.set(string(parameters), "gate", "presets", name)
@@ -50,7 +54,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	setGiven(b, gate.ShrinkFirst, "gate", "shrinkFirst")
 	b.setTrue(gate.AccessLog, "gate", "accessLog")
 	if gate.Resources != nil {
-		b.containerResources(path.Child("resources"), gate.Resources, gateDefaults, "gate", "resources")
+		b.containerResources(path.Child("resources"), gate.Resources, gateMemoryLimit, "gate", "resources")
 	}
 }
 
@@ -62,14 +66,4 @@ func CABundle(source *v1alpha1.Source) (kind v1alpha1.CABundleKind, name, key st
 		return "", "", ""
 	}
 	return cmp.Or(ref.Kind, v1alpha1.CABundleConfigMap), ref.Name, cmp.Or(ref.Key, "ca.crt")
-}
-
-func (b *builder) gateLimits(path *field.Path, limits *v1alpha1.GateLimits) {
-	setGiven(b, limits.MaxWidth, "gate", "limits", "maxWidth")
-	setGiven(b, limits.MaxHeight, "gate", "limits", "maxHeight")
-	setGiven(b, limits.MaxSourcePixels, "gate", "limits", "maxSourcePixels")
-	if limits.MaxSourceBytes != nil {
-		b.set(limits.MaxSourceBytes.Value(), "gate", "limits", "maxSourceBytes")
-	}
-	b.setPlain(limits.Parameters, path.Child("parameters"), "gate", "limits", "parameters")
 }

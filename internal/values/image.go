@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -45,7 +46,7 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	}
 	for i, secret := range image.PullSecrets {
 		if secret.Name == "" {
-			b.required(path.Index(i).Child("name"), "the name of a Secret with registry credentials")
+			b.errs = append(b.errs, field.Required(path.Index(i).Child("name"), "the name of a Secret with registry credentials"))
 		}
 	}
 	b.setPlain(secrets, path, "image", "pullSecrets")

@@ -25,7 +25,7 @@ func New(options Options) (*Translator, error) {
 		options.BaseDomain = DefaultBaseDomain
 	}
 	// The API server refuses an object that names a pull secret twice.
-	options.ImagePullSecrets = unique(options.ImagePullSecrets)
+	options.ImagePullSecrets = slices.Compact(slices.Sorted(slices.Values(options.ImagePullSecrets)))
 	allowed, err := newAllowList(options.AllowedAnnotations)
 	if err != nil {
 		return nil, err
@@ -33,20 +33,9 @@ func New(options Options) (*Translator, error) {
 	return &Translator{options: options, allowed: allowed}, nil
 }
 
-// unique returns a list without repeated items, in its order.
-func unique(items []string) []string {
-	var out []string
-	for _, item := range items {
-		if !slices.Contains(out, item) {
-			out = append(out, item)
-		}
-	}
-	return out
-}
-
-// annotationCredentials is on the pods of a Darkroom that references a Secret. Its
+// AnnotationCredentials is on the pods of a Darkroom that references a Secret. Its
 // value changes when the data that the pods read does, and so the pods are rolled.
-const annotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
+const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
 // ClusterState is the input of the translation that only the operator in the cluster knows.
 // The zero value is that of a preview.
@@ -115,20 +104,4 @@ func CredentialsKeys(source *v1alpha1.Source) []string {
 		return []string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}
 	}
 	return nil
-}
-
-// CredentialsVersion returns the ClusterState.CredentialsVersion that pods were created
-// with, from their annotations.
-func CredentialsVersion(podAnnotations map[string]string) string {
-	return podAnnotations[annotationCredentials]
-}
-
-// CredentialsAnnotations returns the annotations of pods that CredentialsVersion reads; nil
-// if there are none.
-func CredentialsAnnotations(podAnnotations map[string]string) map[string]string {
-	version, found := podAnnotations[annotationCredentials]
-	if !found {
-		return nil
-	}
-	return map[string]string{annotationCredentials: version}
 }

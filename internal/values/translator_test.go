@@ -154,9 +154,9 @@ func TestEachFieldIsTranslated(t *testing.T) {
 		"a version of credentials": {
 			Options{},
 			ClusterState{CredentialsVersion: "2"},
-			photos().S3("pictures", "r").CredentialsSecret("keys").PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{annotationCredentials: "forged"}}).Obj(),
+			photos().S3("pictures", "r").CredentialsSecret("keys").PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{AnnotationCredentials: "forged"}}).Obj(),
 			"podAnnotations",
-			table{annotationCredentials: "2"},
+			table{AnnotationCredentials: "2"},
 		},
 		"a version without credentials": {Options{}, ClusterState{CredentialsVersion: "2"}, photos().S3("pictures", "r").InlineKeys("a", "s").Obj(), "podAnnotations", nil},
 	} {

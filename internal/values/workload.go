@@ -16,31 +16,18 @@ import (
 // The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured
 // with Darkroom v0.4.2), so no pod goes without a memory limit.
 var (
-	darkroomDefaults = defaultResources{
-		memoryLimit: resource.MustParse("2Gi"),
-		requests: corev1.ResourceList{
-			corev1.ResourceCPU:    resource.MustParse("100m"),
-			corev1.ResourceMemory: resource.MustParse("128Mi"),
-		},
-	}
-	gateDefaults = defaultResources{
-		memoryLimit: resource.MustParse("512Mi"),
-		requests: corev1.ResourceList{
-			corev1.ResourceCPU:    resource.MustParse("100m"),
-			corev1.ResourceMemory: resource.MustParse("128Mi"),
-		},
+	darkroomMemoryLimit = resource.MustParse("2Gi")
+	gateMemoryLimit     = resource.MustParse("512Mi")
+	// defaultRequests are those of both containers.
+	defaultRequests = corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("100m"),
+		corev1.ResourceMemory: resource.MustParse("128Mi"),
 	}
 	// With autoscaling, the CPU request decides when pods are added. Resizing an image of one
 	// megapixel takes 36 ms of CPU time, one of twelve megapixels 340 ms (measured with Darkroom
 	// v0.4.2): with the chart's request and target, two small images a second would add pods.
 	scaledCPURequest = resource.MustParse("500m")
 )
-
-// defaultResources are those of a container in the chart.
-type defaultResources struct {
-	memoryLimit resource.Quantity
-	requests    corev1.ResourceList
-}
 
 // replicas leaves the number of pods either to the resource or to an autoscaler.
 func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
@@ -71,18 +58,18 @@ func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling 
 			resources.Requests[corev1.ResourceCPU] = limit
 		}
 	}
-	b.containerResources(specPath.Child("resources"), resources, darkroomDefaults, "resources")
+	b.containerResources(specPath.Child("resources"), resources, darkroomMemoryLimit, "resources")
 }
 
 // containerResources lays resources over the chart's defaults, which Helm merges key
 // by key. Two merges would contradict themselves and are settled here: a limit
 // below the default request drops that request, and a memory request above the
 // default limit lifts the limit.
-func (b *builder) containerResources(path *field.Path, resources *corev1.ResourceRequirements, defaults defaultResources, keys ...string) {
+func (b *builder) containerResources(path *field.Path, resources *corev1.ResourceRequirements, defaultLimit resource.Quantity, keys ...string) {
 	under := func(more ...string) []string { return append(slices.Clone(keys), more...) }
 	requests, limits := maps.Clone(resources.Requests), maps.Clone(resources.Limits)
 	if _, limited := limits[corev1.ResourceMemory]; !limited {
-		if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(defaults.memoryLimit) > 0 {
+		if requested, ok := requests[corev1.ResourceMemory]; ok && requested.Cmp(defaultLimit) > 0 {
 			if limits == nil {
 				limits = corev1.ResourceList{}
 			}
@@ -98,7 +85,7 @@ func (b *builder) containerResources(path *field.Path, resources *corev1.Resourc
 
 	for name, quantity := range limits {
 		b.set(quantity.String(), under("limits", string(name))...)
-		defaultRequest, hasDefault := defaults.requests[name]
+		defaultRequest, hasDefault := defaultRequests[name]
 		if _, requested := requests[name]; !requested && hasDefault && quantity.Cmp(defaultRequest) < 0 {
 			b.set(nil, under("requests", string(name))...)
 		}
@@ -164,7 +151,7 @@ func (b *builder) podAnnotations(spec *v1alpha1.DarkroomSpec, credentialsVersion
 		b.annotations(path, spec.PodTemplate.Annotations)
 	}
 	if credentialsVersion != "" && CredentialsSecret(&spec.Source) != "" {
-		annotations[annotationCredentials] = credentialsVersion
+		annotations[AnnotationCredentials] = credentialsVersion
 	}
 	b.setPlain(annotations, path, "podAnnotations")
 }

@@ -86,7 +86,7 @@ func TestDefaultMemoryLimitIsTheCharts(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit, ok := at(chart.Values, "resources", "limits", "memory").(string)
-	if !ok || darkroomDefaults.memoryLimit.Cmp(resource.MustParse(limit)) != 0 {
-		t.Errorf("the chart limits memory to %v, this package thinks %s", limit, darkroomDefaults.memoryLimit.String())
+	if !ok || darkroomMemoryLimit.Cmp(resource.MustParse(limit)) != 0 {
+		t.Errorf("the chart limits memory to %v, this package thinks %s", limit, darkroomMemoryLimit.String())
 	}
 }
