@@ -114,7 +114,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 }
 
 // validate returns an error for an invalid flag. It does not access the cluster.
-func (o *apiServerOptions) validate() (err error) {
+func (o *apiServerOptions) validate() error {
 	if err := checkNamespaces(o.server.Namespaces); err != nil {
 		return err
 	}
@@ -125,22 +125,16 @@ func (o *apiServerOptions) validate() (err error) {
 		return err
 	}
 	o.server.Auth = auth.Method(o.auth)
-	if o.server.OIDC, err = o.oidc(); err != nil {
-		return err
+	if o.oidcConfig != "" {
+		config, err := oidc.Load(o.oidcConfig)
+		if err != nil {
+			return err
+		}
+		if o.server.OIDC, err = oidc.New(*config); err != nil {
+			return err
+		}
 	}
 	return o.server.Validate()
-}
-
-// oidc returns the issuer of --oidc-config, or nil.
-func (o *apiServerOptions) oidc() (*oidc.Provider, error) {
-	if o.oidcConfig == "" {
-		return nil, nil
-	}
-	config, err := oidc.Load(o.oidcConfig)
-	if err != nil {
-		return nil, err
-	}
-	return oidc.New(*config)
 }
 
 // discoveryTimeout bounds the request for the API versions of the cluster.

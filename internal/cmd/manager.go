@@ -292,10 +292,7 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	if err := mgr.AddReadyzCheck("caches", cachesSynced(mgr)); err != nil {
-		return nil, err
-	}
-	return mgr, nil
+	return mgr, mgr.AddReadyzCheck("caches", cachesSynced(mgr))
 }
 
 // cachesSynced reports an error until the caches are synchronized. A standby manager is

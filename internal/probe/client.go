@@ -146,15 +146,15 @@ func newRequest(ctx context.Context, address, path string) (*http.Request, error
 
 // judge returns the outcome of a complete response.
 func (c *Client) judge(target Target, status int, contentType string, body []byte) Outcome {
-	outcome := func() Outcome {
-		if c.base != nil && contentType == "application/json" {
-			return fromAPIServer(target, status)
-		}
-		if status != http.StatusOK {
-			return target.failed(classify(status), fmt.Sprintf("HTTP %d", status)+target.explanation(contentType, body))
-		}
-		return judgeImage(target, contentType, body)
-	}()
+	var outcome Outcome
+	switch {
+	case c.base != nil && contentType == "application/json":
+		outcome = fromAPIServer(target, status)
+	case status != http.StatusOK:
+		outcome = target.failed(classify(status), fmt.Sprintf("HTTP %d", status)+target.explanation(contentType, body))
+	default:
+		outcome = judgeImage(target, contentType, body)
+	}
 	outcome.StatusCode, outcome.ContentType = status, contentType
 	return outcome
 }

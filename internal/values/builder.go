@@ -20,10 +20,6 @@ type builder struct {
 	errs   field.ErrorList
 }
 
-func newBuilder() *builder {
-	return &builder{values: map[string]any{}}
-}
-
 // build returns the values, or an *InvalidError with all invalid fields.
 func (b *builder) build(name string) (chartutil.Values, error) {
 	if len(b.errs) > 0 {

@@ -21,7 +21,7 @@ func TestBuilderRefusesToOverwrite(t *testing.T) {
 		"a plain value":      {func(b *builder) { b.setString("x", "a"); b.setPlain("y", specPath, "a") }, "values.a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBuilder()
+			b := &builder{values: map[string]any{}}
 			test.set(b)
 			_, err := b.build("photos")
 			var got string

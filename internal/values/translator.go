@@ -57,7 +57,7 @@ func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, erro
 
 // ValuesIn is Values with the state of the cluster.
 func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (chartutil.Values, error) {
-	b := newBuilder()
+	b := &builder{values: map[string]any{}}
 	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
 	b.set(darkroom.Name, "fullnameOverride")
 	b.set(map[string]any{v1alpha1.LabelDarkroom: darkroom.Name}, "commonLabels")
