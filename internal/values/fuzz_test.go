@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -242,12 +242,37 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	} else if _, err := strict.Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h.annotationKey) {
 		t.Errorf("the annotation %s is translated, and not on the default list", h.annotationKey)
 	}
-	check("objects", h.wantObjects(kind, gateway), names(decoded))
-	check("configuration", h.wantConfig(kind), decoded.config(t))
+	check("name", any(h.name), values["fullnameOverride"])
+	check("common labels", any(map[string]any{v1alpha1.LabelDarkroom: h.name}), values["commonLabels"])
+	usual, got := steadyShape(t, kind, gateway), shapeOf(t, decoded)
+	check("objects", usual.kinds, got.kinds)
+	config := decoded.config(t)
+	for _, name := range got.settings {
+		if !slices.Contains(usual.settings, name) {
+			t.Errorf("the setting %s is new", name)
+		}
+	}
+	check("default parameters", h.paramName+"="+h.param, config["DEFAULTPARAMS"])
+	s3 := map[string]string{"SOURCE_BUCKET_NAME": h.bucket, "SOURCE_BUCKET_REGION": h.region}
+	for name, want := range []map[string]string{
+		webFolder: {"SOURCE_BASEURL": strings.TrimRight(h.baseURL, "/")}, s3Inline: s3, s3Secret: s3,
+		googleCloudStorage: {"SOURCE_BUCKET_NAME": h.bucket}, cloudFront: {"SOURCE_HOST": h.host},
+	}[kind] {
+		check(name, want, config[name])
+	}
 
 	deployment := decoded.deployment(t)
 	pods := deployment.Spec.Template
-	check("environment", h.wantEnvironment(kind, decoded), pods.Spec.Containers[0].Env)
+	variables := pods.Spec.Containers[0].Env
+	check("variable", corev1.EnvVar{Name: h.envName, Value: h.env}, variables[len(variables)-1])
+	for i, variable := range variables[:len(variables)-1] {
+		if !slices.Contains(usual.variables, variable.Name) {
+			t.Errorf("the variable %s is new", variable.Name)
+		}
+		if from := variables[i].ValueFrom; from != nil && kind != s3Inline {
+			check("Secret of "+variable.Name, h.secretName, from.SecretKeyRef.Name)
+		}
+	}
 	check("label", h.label, pods.Labels["team"])
 	// The last of its document, at whose end Helm trims.
 	check("node selector", strings.TrimRightFunc(h.label, unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
@@ -331,123 +356,37 @@ func TestTextsThatYAMLCannotCarryAreRefused(t *testing.T) {
 	}
 }
 
-// contentHash ends the names of ConfigMaps and Secrets, which say what they hold.
-var contentHash = regexp.MustCompile("-[0-9a-f]{10}$")
+// shape is what texts must not change of a manifest: the kinds of its objects, except the
+// ServiceAccount, and the names of settings and variables.
+type shape struct{ kinds, settings, variables []string }
 
-// nameHash ends the name of the Service that leads nowhere.
-var nameHash = regexp.MustCompile("-[0-9a-f]{38,}$")
-
-// names are the objects of a manifest, without what their names say of their content.
-func names(decoded objects) []string {
-	out := make([]string, 0, len(decoded))
+func shapeOf(t *testing.T, decoded objects) shape {
+	t.Helper()
+	out := shape{settings: slices.Sorted(maps.Keys(decoded.config(t)))}
 	for _, object := range decoded {
-		name := object.GetName()
-		switch object.(type) {
-		case *corev1.ConfigMap, *corev1.Secret:
-			name = contentHash.ReplaceAllString(name, "")
-		case *corev1.Service:
-			if len(name) == 63 {
-				name = nameHash.ReplaceAllString(name, "")
-			}
+		if _, optional := object.(*corev1.ServiceAccount); !optional {
+			out.kinds = append(out.kinds, fmt.Sprintf("%T %s", object, object.GetNamespace()))
 		}
-		out = append(out, fmt.Sprintf("%T %s/%s", object, object.GetNamespace(), name))
 	}
-	slices.Sort(out)
-	return out
-}
-
-func (h *hand) wantObjects(kind byte, gateway bool) []string {
-	out := []string{
-		"*v1.ConfigMap team-a/" + h.name,
-		"*v1.Deployment team-a/" + h.name,
-		"*v1.Service team-a/" + h.name,
-		"*v1.Service team-a/" + strings.TrimSuffix(h.name[:min(len(h.name), 16)], "-") + "-blocked",
-		"*v1.Pod team-a/" + h.name + "-test-ping",
-	}
-	if h.serviceAccount == "" {
-		out = append(out, "*v1.ServiceAccount team-a/"+h.name)
-	}
-	if kind == s3Inline {
-		out = append(out, "*v1.Secret team-a/"+h.name+"-credentials")
-	}
-	if gateway {
-		out = append(out, "*v1.HTTPRoute team-a/"+h.name)
-	} else {
-		out = append(out, "*v1.Ingress team-a/"+h.name)
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (h *hand) wantConfig(kind byte) map[string]string {
-	out := map[string]string{
-		"PORT":          "3000",
-		"LOG_LEVEL":     h.logLevel,
-		"CACHE_TIME":    "31536000",
-		"DEFAULTPARAMS": h.paramName + "=" + h.param,
-
-		"SOURCE_HYSTRIX_TIMEOUT":                "10000",
-		"SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS":  "100",
-		"SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD": "20",
-		"SOURCE_HYSTRIX_SLEEPWINDOW":            "5000",
-		"SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD":  "90",
-	}
-	if h.logLevel == "" {
-		out["LOG_LEVEL"] = "info"
-	}
-	s3 := map[string]string{
-		"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": h.bucket, "SOURCE_BUCKET_REGION": h.region, "SOURCE_HYSTRIX_COMMANDNAME": "s3",
-	}
-	prefix := strings.Trim(h.pathPrefix, "/")
-	switch kind {
-	case webFolder:
-		out["SOURCE_KIND"], out["SOURCE_BASEURL"] = "webfolder", strings.TrimRight(h.baseURL, "/")
-	case s3Inline:
-		maps.Copy(out, s3)
-		if h.endpoint != "" {
-			out["SOURCE_BUCKET_ENDPOINT"] = strings.TrimRight(h.endpoint, "/")
-		}
-	case s3Secret:
-		maps.Copy(out, s3)
-	case googleCloudStorage:
-		out["SOURCE_KIND"], out["SOURCE_BUCKET_NAME"] = "gcs", h.bucket
-	case cloudFront:
-		out["SOURCE_KIND"], out["SOURCE_HOST"], out["SOURCE_SECUREPROTOCOL"] = "cloudfront", h.host, "true"
-	}
-	if prefix != "" && (kind == s3Inline || kind == cloudFront) {
-		out["SOURCE_PATHPREFIX"] = "/" + prefix
+	slices.Sort(out.kinds)
+	for _, variable := range decoded.deployment(t).Spec.Template.Spec.Containers[0].Env {
+		out.variables = append(out.variables, variable.Name)
 	}
 	return out
 }
 
-func (h *hand) wantEnvironment(kind byte, decoded objects) []corev1.EnvVar {
-	out := []corev1.EnvVar{{Name: "DEBUG", Value: "false"}}
-	fromSecret := func(variable, secret, key string) {
-		if variable != h.envName {
-			out = append(out, corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-				LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: key,
-			}}})
-		}
+// shapes are those of the steady hand, by kind and way of routing.
+var shapes sync.Map
+
+func steadyShape(t *testing.T, kind byte, gateway bool) shape {
+	t.Helper()
+	key := fmt.Sprint(kind, gateway)
+	if known, found := shapes.Load(key); found {
+		return known.(shape)
 	}
-	or := func(key, otherwise string) string {
-		if key == "" {
-			return otherwise
-		}
-		return key
-	}
-	switch kind {
-	case s3Inline:
-		for _, object := range decoded {
-			if secret, own := object.(*corev1.Secret); own {
-				fromSecret("SOURCE_BUCKET_ACCESSKEY", secret.Name, "accessKey")
-				fromSecret("SOURCE_BUCKET_SECRETKEY", secret.Name, "secretKey")
-			}
-		}
-	case s3Secret:
-		fromSecret("SOURCE_BUCKET_ACCESSKEY", h.secretName, or(h.secretNameKey, "accessKey"))
-		fromSecret("SOURCE_BUCKET_SECRETKEY", h.secretName, "secretKey")
-	case googleCloudStorage:
-		fromSecret("SOURCE_BUCKET_CREDENTIALSJSON", h.secretName, or(h.secretNameKey, "credentials.json"))
-	}
-	return append(out, corev1.EnvVar{Name: h.envName, Value: h.env})
+	h := steady()
+	decoded := render(t, h.darkroom(kind, gateway), Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}})
+	known := shapeOf(t, decoded)
+	shapes.Store(key, known)
+	return known
 }
