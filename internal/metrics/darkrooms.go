@@ -96,7 +96,7 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 			}
 			continue
 		}
-		t.kinds[kind{cmp.Or(status.Phase, v1alpha1.PhasePending), sourceOf(&darkrooms[i])}]++
+		t.kinds[kind{cmp.Or(status.Phase, v1alpha1.PhasePending), cmp.Or(darkrooms[i].Spec.Source.Type, v1alpha1.WebFolder)}]++
 		for j := range status.Conditions {
 			switch condition := &status.Conditions[j]; {
 			case condition.Type == v1alpha1.ConditionReady && condition.Status == metav1.ConditionTrue:
@@ -135,10 +135,6 @@ func (t totals) write(out *text) {
 func handled(darkroom *v1alpha1.Darkroom, installation string) bool {
 	claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
 	return claimed == "" || claimed == installation
-}
-
-func sourceOf(darkroom *v1alpha1.Darkroom) v1alpha1.SourceType {
-	return cmp.Or(darkroom.Spec.Source.Type, v1alpha1.WebFolder)
 }
 
 // observation is what is known of one Darkroom. Its objects are those of the caches, and
@@ -184,7 +180,7 @@ var families = []struct {
 		"darkroom_info", "Always 1, with the version and the type of source of a Darkroom as labels.",
 		func(out *text, o *observation) {
 			out.sample(1, "namespace", o.Namespace, "name", o.Name,
-				"version", cmp.Or(o.Status.Version, o.Spec.Version), "source", string(sourceOf(o.Darkroom)))
+				"version", cmp.Or(o.Status.Version, o.Spec.Version), "source", string(cmp.Or(o.Spec.Source.Type, v1alpha1.WebFolder)))
 		},
 	},
 	{

@@ -291,20 +291,15 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 		return 0, err
 	}
 	selected := []client.ListOption{client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector}}
-	pods := &corev1.PodList{}
-	if err := r.Pods.List(ctx, pods, selected...); err != nil {
+	pods, err := r.problem(ctx, o, selected)
+	if err != nil {
 		return 0, err
-	}
-	if o.Problem = DetermineProblem(pods.Items); o.Problem == nil {
-		if o.Problem, err = r.missingCABundle(ctx, o.Darkroom); err != nil {
-			return 0, err
-		}
 	}
 	again = min(max(age/4, podPeriodLeast), podPeriodMost)
 	if o.Problem != nil {
 		return again, nil
 	}
-	waiting := notReady(pods.Items)
+	waiting := notReady(pods)
 	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || deployment.Status.ObservedGeneration < deployment.Generation {
 		return again, nil
 	}
@@ -315,6 +310,16 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 	var wait time.Duration
 	o.Starting, wait = startingPod(waiting, currentReplicaSet(deployment, replicaSets.Items), r.Clock.Now())
 	return sooner(again, wait), nil
+}
+
+// problem lists the pods of a Darkroom, and finds the cause of those that are not ready.
+func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []client.ListOption) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	err := r.Pods.List(ctx, pods, selected...)
+	if o.Problem = DetermineProblem(pods.Items); err == nil && o.Problem == nil {
+		o.Problem, err = r.missingCABundle(ctx, o.Darkroom)
+	}
+	return pods.Items, err
 }
 
 // lastProgress returns the time of the Deployment's last progress.
