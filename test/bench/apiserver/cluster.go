@@ -38,7 +38,6 @@ type cluster struct {
 	config *rest.Config
 	end    func() error
 	kube   client.Client
-	server *rest.Config
 	names  []client.ObjectKey
 	made   int
 }
@@ -140,15 +139,13 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	return tokens, nil
 }
 
-// kubeconfig writes one for the API server, with the rights of config/apiserver, which all
-// servers share.
-func (c *cluster) kubeconfig(ctx context.Context, path string) (err error) {
-	if c.server == nil {
-		if c.server, err = access.NewAPIServer(ctx, c.kube, c.config, "."); err != nil {
-			return err
-		}
+// kubeconfig writes one for the API server, with the rights of config/apiserver.
+func (c *cluster) kubeconfig(ctx context.Context, path string) error {
+	server, err := access.NewAPIServer(ctx, c.kube, c.config, ".")
+	if err != nil {
+		return err
 	}
-	return access.WriteKubeconfig(c.server, "", path)
+	return access.WriteKubeconfig(server, "", path)
 }
 
 // change makes changes with some writers, at most so many a second (0: no limit), and

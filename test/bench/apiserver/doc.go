@@ -4,11 +4,6 @@
 // process of the built binary, with the rights that config/apiserver gives it, before a
 // real kube-apiserver; all talk over loopback. It ends with code 1 if a goal is missed.
 //
-// Then it abuses a second one, which has the limits it is shipped with: one caller sends
-// previews that are too large, asks for rights in random namespaces, or tries junk
-// tokens, each for some seconds. Others may become twice as slow at most, and the server
-// stays within the memory that its Deployment allows.
-//
 //	go run ./test/bench/apiserver -operator bin/darkroom-operator
 //
 // The streams are read on the same processors that the servers run on, so the times are
