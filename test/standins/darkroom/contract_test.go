@@ -53,6 +53,26 @@ func TestImagesAreTransformedByURLParameters(t *testing.T) {
 	}
 }
 
+func TestAnOriginalIsPassedOnUntouchedAndMayBeCached(t *testing.T) {
+	images, err := drawImages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/images/x.png"
+	env := newFolder(t).env()
+	env["CACHE_TIME"], env["METRICS_SYSTEM"] = "120", "prometheus"
+	p := start(t, env)
+	if got := p.expect(path, http.StatusOK); !bytes.Equal(got.body, images[path]) || got.header.Get("Cache-Control") != "public,max-age=120" {
+		t.Errorf("%d bytes with the header %v", len(got.body), got.header)
+	}
+	if got := p.expect("/none.png?w=10", http.StatusUnprocessableEntity).header.Get("Cache-Control"); got != "" {
+		t.Errorf("Cache-Control of a failure %q", got)
+	}
+	if got := p.expect("/metrics", http.StatusOK); !bytes.Contains(got.body, []byte("# TYPE ")) {
+		t.Errorf("metrics: %q", got.body)
+	}
+}
+
 func TestTheFormatIsKeptExceptThatOpaquePNGsBecomeJPEGs(t *testing.T) {
 	p := start(t, newFolder(t).env())
 	for path, want := range map[string]string{
@@ -64,29 +84,6 @@ func TestTheFormatIsKeptExceptThatOpaquePNGsBecomeJPEGs(t *testing.T) {
 		if _, format := p.expect(path, http.StatusOK).image(t); format != want {
 			t.Errorf("%s is %s, want %s", path, format, want)
 		}
-	}
-}
-
-func TestAnOriginalIsPassedOnUntouched(t *testing.T) {
-	images, err := drawImages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const path = "/images/x.png"
-	if got := start(t, newFolder(t).env()).expect(path, http.StatusOK); !bytes.Equal(got.body, images[path]) {
-		t.Error("changed without a parameter")
-	}
-}
-
-func TestServedImagesMayBeCachedForCacheTime(t *testing.T) {
-	env := newFolder(t).env()
-	env["CACHE_TIME"] = "120"
-	p := start(t, env)
-	if got := p.expect("/images/x.png?w=10", http.StatusOK).header.Get("Cache-Control"); got != "public,max-age=120" {
-		t.Errorf("Cache-Control %q", got)
-	}
-	if got := p.expect("/none.png?w=10", http.StatusUnprocessableEntity).header.Get("Cache-Control"); got != "" {
-		t.Errorf("Cache-Control of a failure %q", got)
 	}
 }
 
@@ -134,6 +131,9 @@ func TestAPrefixRestrictsPathsAndIsNotStripped(t *testing.T) {
 			p := start(t, env)
 			p.expect("/images/x.png?w=10", test.in)
 			p.expect("/none.png?w=10", test.outside)
+			if test.outside != http.StatusNotFound {
+				p.expect("/forbidden.png", http.StatusForbidden)
+			}
 		})
 	}
 	t.Run("but not those of a web folder", func(t *testing.T) {
@@ -141,20 +141,6 @@ func TestAPrefixRestrictsPathsAndIsNotStripped(t *testing.T) {
 		env["SOURCE_PATHPREFIX"] = "/uploads"
 		start(t, env).expect("/images/x.png?w=10", http.StatusOK)
 	})
-}
-
-func TestCloudFrontPassesForbiddenOn(t *testing.T) {
-	p := start(t, map[string]string{"SOURCE_KIND": "CloudFront", "SOURCE_HOST": newFolder(t).url[len("http://"):] + "/"})
-	p.expect("/images/x.png?w=10", http.StatusOK)
-	p.expect("/forbidden.png", http.StatusForbidden)
-}
-
-func TestMetricsAreServed(t *testing.T) {
-	env := newFolder(t).env()
-	env["METRICS_SYSTEM"] = "prometheus"
-	if got := start(t, env).expect("/metrics", http.StatusOK); !bytes.Contains(got.body, []byte("# TYPE ")) {
-		t.Errorf("metrics: %q", got.body)
-	}
 }
 
 func TestASourceThatCannotWorkStartsAndFailsEachImage(t *testing.T) {

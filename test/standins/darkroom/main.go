@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,28 +15,16 @@ func main() {
 	}
 }
 
-// run is the command line of Darkroom: `server [-p PORT]`, or help.
+// run is the command line of Darkroom: `server [-p PORT]`.
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), stdout io.Writer) error {
-	command := "help"
-	if len(args) > 0 {
-		command = args[0]
+	if len(args) == 0 || args[0] != "server" {
+		return fmt.Errorf("unknown command %q for \"darkroom\"", args)
 	}
-	switch command {
-	case "server":
-		port, err := parsePort(args[1:])
-		if errors.Is(err, flag.ErrHelp) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return serve(ctx, readConfig(lookup), port, stdout)
-	case "help", "-h", "--help":
-		_, err := fmt.Fprintln(stdout, "Usage: darkroom server [-p PORT] (a test double, see README.md)")
+	port, err := parsePort(args[1:])
+	if err != nil {
 		return err
-	default:
-		return fmt.Errorf("unknown command %q for \"darkroom\"", command)
 	}
+	return serve(ctx, readConfig(lookup), port, stdout)
 }
 
 // parsePort reads the flags of `server`. The environment variable PORT does not
