@@ -55,67 +55,6 @@ func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 	}
 }
 
-func TestTheGateHasThePortOfImages(t *testing.T) {
-	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
-	if gate.Ports[0].Name != "http" || gate.Ports[0].ContainerPort != 3000 || darkroom.Ports[0].Name == "http" || darkroom.Ports[0].ContainerPort == 3000 {
-		t.Errorf("ports: gate %v, darkroom %v", gate.Ports, darkroom.Ports)
-	}
-	for _, values := range []string{withGate, withGate + "gateway: {enabled: true, parentRefs: [{name: public}]}"} {
-		rendered := objectsOf(t, values)
-		if services := all[*corev1.Service](rendered); len(services) != 1 {
-			t.Errorf("%d Services", len(services))
-		}
-		for _, ingress := range all[*networkingv1.Ingress](rendered) {
-			if paths := ingress.Spec.Rules[0].HTTP.Paths; len(paths) != 1 {
-				t.Errorf("paths %v", paths)
-			}
-		}
-	}
-}
-
-func TestProbesGoThroughTheGate(t *testing.T) {
-	for name, values := range map[string]string{"with an image": withGate + "probe: {path: /cat.jpg}", "without an image": withGate} {
-		darkroom, gate := containersOf(t, deploymentOf(t, values))
-		if darkroom.StartupProbe != nil || darkroom.ReadinessProbe != nil {
-			t.Errorf("%s: Darkroom's own probes take the pod out of the Service while cached images can be served", name)
-		}
-		want := "/readyz"
-		if name == "with an image" {
-			want = "/cat.jpg?w=16"
-		}
-		if got := gate.StartupProbe.HTTPGet.Path; got != want {
-			t.Errorf("%s: startup probe of %s, want %s", name, got, want)
-		}
-	}
-}
-
-func TestTheGateDrainsBeforeDarkroom(t *testing.T) {
-	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
-	if gate, darkroom := gate.Lifecycle.PreStop.Sleep.Seconds, darkroom.Lifecycle.PreStop.Sleep.Seconds; darkroom <= gate {
-		t.Errorf("the gate stops after %d s, Darkroom after %d s", gate, darkroom)
-	}
-	if _, err := tryRender(mustLoad(t), releaseName, withGate+"terminationGracePeriodSeconds: 25"); err == nil || !strings.Contains(err.Error(), "15 seconds") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// A pod is not ready while one of its containers does not run.
-func TestACrashOfDarkroomDoesNotEndItsContainer(t *testing.T) {
-	deployment := deploymentOf(t, withGate)
-	darkroom, _ := containersOf(t, deployment)
-	installers := deployment.Spec.Template.Spec.InitContainers
-	if len(installers) != 1 || len(installers[0].VolumeMounts) != 1 || len(darkroom.VolumeMounts) != 1 {
-		t.Fatalf("init containers %v, mounts of Darkroom %v", installers, darkroom.VolumeMounts)
-	}
-	from, to := installers[0].VolumeMounts[0], darkroom.VolumeMounts[0]
-	if from.Name != to.Name || installers[0].Args[1] != from.MountPath+"/gate" || darkroom.Command[0] != to.MountPath+"/gate" || darkroom.Command[1] != "supervise" {
-		t.Errorf("installed to %v as %v, run from %v as %v", from, installers[0].Args, to, darkroom.Command)
-	}
-	if installers[0].SecurityContext == nil || installers[0].Resources.Limits.Memory().IsZero() {
-		t.Errorf("the init container has security context %v and resources %v", installers[0].SecurityContext, installers[0].Resources)
-	}
-}
-
 func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 	for kind, networks := range map[string]string{"S3": "169.254.170.23/32", "GoogleCloudStorage": "169.254.169.254/32"} {
 		values := `{source: {type: ` + kind + `, bucket: {name: b, region: r}, auth: WorkloadIdentity}, gate: {enabled: true}, networkPolicy: {enabled: true}}`

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"testing"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/pod-security-admission/api"
@@ -40,30 +39,6 @@ func TestPodsMeetTheRestrictedStandard(t *testing.T) {
 				if *pod.Spec.AutomountServiceAccountToken {
 					t.Errorf("pod %q: gets a token for the Kubernetes API", pod.Name)
 				}
-			}
-		})
-	}
-}
-
-func TestReplicasBelongToOneOwner(t *testing.T) {
-	for name, test := range map[string]struct {
-		values string
-		want   int32 // -1: the field is left out
-		scaler bool
-	}{
-		"left to others":         {`{replicaCount: null}`, -1, false},
-		"left to the autoscaler": {`{replicaCount: 4, autoscaling: {enabled: true}}`, -1, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := int32(-1)
-			if replicas := deploymentOf(t, test.values).Spec.Replicas; replicas != nil {
-				got = *replicas
-			}
-			if got != test.want {
-				t.Errorf("want replicas %d, got %d", test.want, got)
-			}
-			if scalers := all[*autoscalingv2.HorizontalPodAutoscaler](objectsOf(t, test.values)); (len(scalers) == 1) != test.scaler {
-				t.Errorf("want an autoscaler: %t, got %d", test.scaler, len(scalers))
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/releaseutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
@@ -99,7 +100,12 @@ func decode(t *testing.T, rendered *release.Release) objects {
 	for _, key := range keys {
 		document := documents[key]
 		if strings.Contains(document, "kind: ServiceMonitor") {
-			decoded = append(decoded, decodeServiceMonitor(t, document))
+			// Its kind is of the Prometheus Operator.
+			monitor := &unstructured.Unstructured{}
+			if err := yaml.UnmarshalStrict([]byte(document), &monitor.Object); err != nil {
+				t.Fatalf("decode: %v\n%s", err, document)
+			}
+			decoded = append(decoded, monitor)
 			continue
 		}
 		object, _, err := decoder.Decode([]byte(document), nil, nil)
@@ -120,35 +126,6 @@ func strictDecoder(t *testing.T) runtime.Decoder {
 		}
 	}
 	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-}
-
-// serviceMonitor is the part of the Prometheus Operator's type that the chart uses.
-type serviceMonitor struct {
-	// A Service has the metadata, which is all that the type needs of a Kubernetes object.
-	corev1.Service `json:",inline"`
-	Spec           struct {
-		Endpoints []struct {
-			Port       string `json:"port,omitempty"`
-			TargetPort string `json:"targetPort,omitempty"`
-			Path       string `json:"path"`
-			Interval   string `json:"interval,omitempty"`
-		} `json:"endpoints"`
-		NamespaceSelector struct {
-			MatchNames []string `json:"matchNames"`
-		} `json:"namespaceSelector"`
-		Selector struct {
-			MatchLabels map[string]string `json:"matchLabels"`
-		} `json:"selector"`
-	} `json:"spec"`
-}
-
-func decodeServiceMonitor(t *testing.T, document string) *serviceMonitor {
-	t.Helper()
-	monitor := &serviceMonitor{}
-	if err := yaml.UnmarshalStrict([]byte(document), monitor); err != nil {
-		t.Fatalf("decode: %v\n%s", err, document)
-	}
-	return monitor
 }
 
 // all returns the objects of one type.
