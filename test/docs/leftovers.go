@@ -8,41 +8,35 @@ import (
 	"strings"
 )
 
-// definition is the object that some ways of uninstalling keep on purpose.
-const definition = "CustomResourceDefinition darkrooms.deployments.example.com"
+var (
+	// nothingIsLeft waits until no object of the cluster mentions Darkroom in any field, except
+	// those that did so before the scenario.
+	nothingIsLeft = onlyIsLeft("-")
+	// definitionIsLeft allows the CRD, which must be there.
+	definitionIsLeft = onlyIsLeft("-", "CustomResourceDefinition darkrooms.deployments.example.com")
+	// groupsRolesAreLeft ignores the roles of an OperatorGroup. The lifecycle manager created
+	// them before the scenario, and does not remove their rules.
+	groupsRolesAreLeft = onlyIsLeft("ClusterRole olm.og.")
+)
 
-// nothingIsLeft waits until no object of the cluster mentions Darkroom in any field, except
-// those that did so before the scenario.
-func nothingIsLeft(ctx context.Context, s *Environment) error {
-	return s.onlyIsLeft(ctx, none)
-}
-
-// definitionIsLeft allows the CRD, which must be there.
-func definitionIsLeft(ctx context.Context, s *Environment) error {
-	return s.onlyIsLeft(ctx, none, definition)
-}
-
-// groupsRolesAreLeft ignores the roles of an OperatorGroup. The lifecycle manager created
-// them before the scenario, and does not remove their rules.
-func groupsRolesAreLeft(ctx context.Context, s *Environment) error {
-	return s.onlyIsLeft(ctx, func(name string) bool { return strings.HasPrefix(name, "ClusterRole olm.og.") })
-}
-
-func none(string) bool { return false }
-
-// onlyIsLeft waits until only the allowed objects are left, apart from overlooked ones.
-func (s *Environment) onlyIsLeft(ctx context.Context, overlooked func(string) bool, allowed ...string) error {
-	return until(ctx, func(ctx context.Context) error {
-		left, err := s.speaking(ctx)
-		if err != nil {
-			return err
-		}
-		left = slices.DeleteFunc(left, func(name string) bool { return slices.Contains(s.before, name) || overlooked(name) })
-		if !slices.Equal(left, allowed) {
-			return fmt.Errorf("found %q, expected %q", left, allowed)
-		}
-		return nil
-	})
+// onlyIsLeft waits until only the allowed objects are left, apart from those whose names begin
+// with a prefix.
+func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *Environment) error {
+	return func(ctx context.Context, s *Environment) error {
+		return until(ctx, func(ctx context.Context) error {
+			left, err := s.speaking(ctx)
+			if err != nil {
+				return err
+			}
+			left = slices.DeleteFunc(left, func(name string) bool {
+				return slices.Contains(s.before, name) || strings.HasPrefix(name, overlooked)
+			})
+			if !slices.Equal(left, allowed) {
+				return fmt.Errorf("found %q, expected %q", left, allowed)
+			}
+			return nil
+		})
+	}
 }
 
 // speaking returns the objects that mention Darkroom.

@@ -3,23 +3,18 @@ package docs
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"image"
 	"image/jpeg"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"k8s.io/client-go/util/cert"
 )
 
 const (
@@ -67,12 +62,16 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	if err != nil {
 		return fmt.Errorf("serve images: %w", err)
 	}
-	certificate, err := selfSigned()
+	authority, key, err := cert.GenerateSelfSignedCertKey(exampleHost, nil, []string{sampleHost})
 	if err != nil {
 		return err
 	}
-	cat, err := sampleImage()
+	certificate, err := tls.X509KeyPair(authority, key)
 	if err != nil {
+		return err
+	}
+	var cat bytes.Buffer
+	if err := jpeg.Encode(&cat, image.NewGray(image.Rect(0, 0, 1200, 800)), nil); err != nil {
 		return err
 	}
 	server := &http.Server{
@@ -84,14 +83,13 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 				return
 			}
 			w.Header().Set("Content-Type", "image/jpeg")
-			_, _ = w.Write(cat) // the caller may have gone
+			_, _ = w.Write(cat.Bytes()) // the caller may have gone
 		}),
 	}
 	go func() { _ = server.ServeTLS(listener, "", "") }() // ends with the process
 
 	authorities := filepath.Join(s.Checkout, "bin", "example.pem")
-	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})
-	if err := os.WriteFile(authorities, text, 0o600); err != nil {
+	if err := os.WriteFile(authorities, authority, 0o600); err != nil {
 		return err
 	}
 	if _, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", "--workdir", "/app",
@@ -109,25 +107,4 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 		}
 		return err
 	})
-}
-
-// selfSigned is a certificate of both hosts, which is its own authority.
-func selfSigned() (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: exampleHost}, DNSNames: []string{exampleHost, sampleHost},
-		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
-}
-
-func sampleImage() ([]byte, error) {
-	var out bytes.Buffer
-	err := jpeg.Encode(&out, image.NewGray(image.Rect(0, 0, 1200, 800)), nil)
-	return out.Bytes(), err
 }
