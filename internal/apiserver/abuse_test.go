@@ -165,26 +165,6 @@ func TestQuestionsToTheClusterAreBudgeted(t *testing.T) {
 	}
 }
 
-// TestListOfSomeoneWithoutBudget holds that a list is cut where the budget ends, and
-// goes on from there.
-func TestListOfSomeoneWithoutBudget(t *testing.T) {
-	t.Parallel()
-	s := start(t, func(o *apiserver.Options) {
-		o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 3, time.Hour
-	})
-	caller := newUser(t, newNamespace(t), "caller")
-	for range 3 {
-		namespace := newNamespace(t)
-		s.want(http.StatusCreated, newEditor(t, namespace).token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	}
-	// One question is about all namespaces, two are about the first that have Darkrooms.
-	first := into[apiserver.DarkroomList](t, s.want(http.StatusOK, caller.token, "GET", "/darkrooms", ""))
-	if first.Continue == "" {
-		t.Fatal("the list is whole")
-	}
-	s.limited(caller.token, "GET", "/darkrooms?continue="+first.Continue)
-}
-
 func TestSelectorsAreBounded(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)

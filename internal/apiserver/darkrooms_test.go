@@ -78,22 +78,6 @@ func TestLifeOfADarkroom(t *testing.T) {
 	}
 }
 
-func TestDarkroomGoesWhenTheOperatorIsDone(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	darkroom := stored(t, namespace, "photos")
-	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
-	if err := kube.Update(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
-	s.want(http.StatusAccepted, token, "DELETE", path(namespace, "photos"), "")
-	got := into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos"), ""))
-	if got.DeletedAt == nil {
-		t.Errorf("deletedAt is missing: %+v", got)
-	}
-}
-
 func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -174,43 +158,30 @@ func TestStatusCodesOfWrites(t *testing.T) {
 			}
 		})
 	}
+	// Dry runs show what would be stored, with the defaults of the cluster, and store nothing.
+	if got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "dry")); into[wire.Darkroom](t, got).Replicas == nil {
+		t.Errorf("the answer lacks the cluster's defaults: %s", got)
+	}
+	s.want(http.StatusNotFound, token, "GET", path(namespace, "dry"), "")
+	got := s.want(http.StatusOK, token, "PUT", one+"?dryRun=All", strings.Replace(body, "/images", "/other", 1), "If-Match", tag)
+	contains(t, "the dry run", got.body, "https://example.com/other")
+	s.want(http.StatusOK, token, "PATCH", one+"?dryRun=All", `{"replicas":5}`, "If-Match", tag, "Content-Type", merge)
+	s.want(http.StatusNoContent, token, "DELETE", one+"?dryRun=All", "")
 	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
 		t.Errorf("something of this wrote: version is %s, was %s", now.ResourceVersion, tag)
 	}
 	// A star, and the right version among others, are good too.
 	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", `"1", `+tag)
 	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", "*")
-	s.want(http.StatusNoContent, token, "DELETE", one, "", "If-Match", `"`+stored(t, namespace, "photos").ResourceVersion+`"`)
-}
-
-func TestDryRunStoresNothing(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t), newNamespace(t)
-	editor := newEditor(t, namespace)
-	token := editor.token
-	got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"))
-	if into[wire.Darkroom](t, got).Replicas == nil {
-		t.Errorf("the answer lacks the cluster's defaults: %s", got)
+	// It goes when the operator has uninstalled it.
+	darkroom := stored(t, namespace, "photos")
+	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
+	if err := kube.Update(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
 	}
-	s.want(http.StatusNotFound, token, "GET", path(namespace, "photos"), "")
-	s.want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "9lives"))
-	editor.may("default", canEdit)
-	got = s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", `{"name":"x","source":{"baseUrl":"https://example.com"},"subDomains":["x"]}`)
-	if darkroom := into[wire.Darkroom](t, got); darkroom.Namespace != "default" {
-		t.Errorf("without a namespace it is in %s", darkroom.Namespace)
-	}
-
-	tag := s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
-	one := path(namespace, "photos") + "?dryRun=All"
-	changed := strings.Replace(webFolder(namespace, "photos"), "/images", "/other", 1)
-	got = s.want(http.StatusOK, token, "PUT", one, changed, "If-Match", tag)
-	if into[wire.Darkroom](t, got).Source.BaseURL != "https://example.com/other" {
-		t.Errorf("the answer does not show the change: %s", got)
-	}
-	s.want(http.StatusOK, token, "PATCH", one, `{"replicas":5}`, "If-Match", tag, "Content-Type", "application/merge-patch+json")
-	s.want(http.StatusNoContent, token, "DELETE", one, "")
-	if now := stored(t, namespace, "photos"); `"`+now.ResourceVersion+`"` != tag {
-		t.Errorf("dry runs wrote: %+v", now)
+	s.want(http.StatusAccepted, token, "DELETE", one, "", "If-Match", `"`+darkroom.ResourceVersion+`"`)
+	if into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, "")).DeletedAt == nil {
+		t.Error("deletedAt is missing")
 	}
 }
 

@@ -15,34 +15,34 @@ import (
 )
 
 func TestPodsAreDescribedByTheirProblem(t *testing.T) {
-	for name, c := range map[string]struct {
+	type conditions = []corev1.PodCondition
+	container := func(restarts int32, state corev1.ContainerState) []corev1.ContainerStatus {
+		return []corev1.ContainerStatus{{RestartCount: restarts, State: state}}
+	}
+	for _, c := range []struct {
 		status corev1.PodStatus
 		want   Pod
 	}{
-		"nothing known": {corev1.PodStatus{}, Pod{Phase: "Unknown"}},
-		"ready": {
-			corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+		{corev1.PodStatus{}, Pod{Phase: "Unknown"}},
+		{
+			corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 			Pod{Phase: "Running", Ready: true},
 		},
-		"no node": {
-			corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}}},
-			Pod{Phase: "Pending", Reason: "Unschedulable", Message: "no room"},
+		{
+			corev1.PodStatus{Conditions: conditions{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}}},
+			Pod{Phase: "Unknown", Reason: "Unschedulable", Message: "no room"},
 		},
-		"no image": {
-			corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
-				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
-			}}},
-			Pod{Phase: "Pending", Reason: "ImagePullBackOff", Message: "no such image"},
+		{
+			corev1.PodStatus{ContainerStatuses: container(0, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}})},
+			Pod{Phase: "Unknown", Reason: "ImagePullBackOff", Message: "no such image"},
 		},
-		"crashing": {
-			corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
-				RestartCount: 3, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", Message: "exit 1"}},
-			}}},
-			Pod{Phase: "Running", Restarts: 3, Reason: "Error", Message: "exit 1"},
+		{
+			corev1.PodStatus{ContainerStatuses: container(3, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", Message: "exit 1"}})},
+			Pod{Phase: "Unknown", Restarts: 3, Reason: "Error", Message: "exit 1"},
 		},
 	} {
 		if got := describePod(&corev1.Pod{Status: c.status}); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
 }

@@ -59,17 +59,6 @@ func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 	if err := kube.Status().Update(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	//nolint:staticcheck // it is what the proxy of Kubernetes reads
-	create(t, &corev1.Endpoints{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Subsets: []corev1.EndpointSubset{{
-			Addresses: []corev1.EndpointAddress{{
-				IP: address.IP.String(), TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name},
-			}},
-			Ports: []corev1.EndpointPort{{Name: "http", Port: int32(address.Port)}},
-		}},
-	})
-	// Since 1.37 it reads EndpointSlices instead.
 	create(t, &discoveryv1.EndpointSlice{
 		ObjectMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
 		AddressType: discoveryv1.AddressTypeIPv4,

@@ -1,23 +1,17 @@
 package apiserver_test
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // canaries are secrets that must appear nowhere, as they are or in base64.
@@ -120,23 +114,4 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	mustNotLeak(t, "the stream", watching.text())
 	s.stop()
 	mustNotLeak(t, "the log", s.log.String())
-}
-
-func TestManifestOfWhatTheOperatorWouldRefuse(t *testing.T) {
-	t.Parallel()
-	// A rule may be younger than a Darkroom.
-	s, namespace := start(t, func(o *apiserver.Options) {
-		o.Preview = func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
-			return "", &values.InvalidError{Name: darkroom.Name, Fields: field.ErrorList{
-				field.Invalid(field.NewPath("spec", "source", "baseUrl"), "not-to-be-repeated", "must be a URL"),
-			}}
-		}
-	}), newNamespace(t)
-	token := newEditor(t, namespace).token
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	got := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "GET", path(namespace, "photos")+"/manifest", ""))
-	want := []problem.Field{{Location: "body.source.baseUrl", Message: "Invalid value: must be a URL"}}
-	if !slices.Equal(got.Errors, want) {
-		t.Errorf("errors are %+v, want %+v", got.Errors, want)
-	}
 }

@@ -12,9 +12,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -257,32 +254,4 @@ func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
 	g.until(t, "synced")
 	lose()
 	g.rest(t)
-}
-
-func TestStreamEndsWithTheToken(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t, quick, func(o *apiserver.Options) { o.TokenTTL = 50 * time.Millisecond }), newNamespace(t)
-	leaving := newEditor(t, namespace)
-	f := s.follow(leaving.token, "/events/stream")
-	f.until(t, "synced")
-	if err := kube.Delete(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: leaving.name}}); err != nil {
-		t.Fatal(err)
-	}
-	// Kubernetes itself believes a token for ten seconds.
-	f.rest(t)
-	s.want(http.StatusUnauthorized, leaving.token, "GET", "/events/stream", "")
-}
-
-func TestStreamHasHeartbeatsUntilTheServerStops(t *testing.T) {
-	t.Parallel()
-	s := start(t, quick)
-	f := s.follow(newUser(t, newNamespace(t), "stranger").token, "/events/stream", "Accept-Encoding", "gzip")
-	f.until(t, "synced")
-	for range 2 {
-		if m := <-f.messages; m.kind != "heartbeat" {
-			t.Errorf("got %s", m)
-		}
-	}
-	s.stop()
-	f.rest(t)
 }

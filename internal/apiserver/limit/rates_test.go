@@ -64,18 +64,6 @@ func TestReturnedTokens(t *testing.T) {
 	wantExceeded(t, rates.Take("a"), 1)
 }
 
-func TestImpatientDoNotWait(t *testing.T) {
-	t.Parallel()
-	rates, _ := newTestRates(1, 1)
-	take(t, rates, "a", 1)
-	wantExceeded(t, rates.Wait(t.Context(), "a", 999*time.Millisecond), 1)
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
-	defer cancel()
-	wantExceeded(t, rates.Wait(ctx, "a", time.Hour), 1)
-	// Those who were refused have taken nothing.
-	wantExceeded(t, rates.Take("a"), 1)
-}
-
 func TestWhoStopsWaitingTakesNothing(t *testing.T) {
 	t.Parallel()
 	rates, pass := newTestRates(0.001, 1)

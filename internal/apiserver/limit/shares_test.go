@@ -69,21 +69,3 @@ func TestQueuesAreBounded(t *testing.T) {
 		t.Errorf("something is left: %v", shares.callers)
 	}
 }
-
-func TestWhoWaitsGetsAPlace(t *testing.T) {
-	t.Parallel()
-	shares := NewShares(1, 1, 1, time.Hour)
-	leave := enterAs(t, shares, "a")
-	waited := make(chan error)
-	go func() {
-		leave, err := shares.Enter(t.Context(), "b")
-		if err == nil {
-			leave()
-		}
-		waited <- err
-	}()
-	leave()
-	if err := <-waited; err != nil {
-		t.Error(err)
-	}
-}

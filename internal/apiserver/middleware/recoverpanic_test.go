@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,16 +28,4 @@ func TestPanicsAreLoggedAndNotDisclosed(t *testing.T) {
 			t.Errorf("the log lacks %s: %s", want, &logged)
 		}
 	}
-}
-
-func TestAbortedResponsesStayAborted(t *testing.T) {
-	t.Parallel()
-	log := funcr.New(func(_, args string) { t.Errorf("logs %s", args) }, funcr.Options{})
-	handler := RecoverPanic(log, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	defer func() {
-		if thrown, ok := recover().(error); !ok || !errors.Is(thrown, http.ErrAbortHandler) {
-			t.Errorf("panics with %v, want that the server aborts the response", thrown)
-		}
-	}()
-	get(t, handler, "/")
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func write(t *testing.T, name, content string) string {
@@ -87,13 +86,5 @@ func TestConfigurationsOfTheDocumentation(t *testing.T) {
 	}
 	if found != 2 {
 		t.Errorf("%d configurations, want 2", found)
-	}
-}
-
-func TestDefaults(t *testing.T) {
-	config := Config{Issuer: "https://dex.example.com/dex", Impersonation: &Impersonation{}}.withDefaults()
-	if config.Name != "dex.example.com" || config.SessionLifetime.Duration != 8*time.Hour || len(config.Scopes) != 4 ||
-		config.Impersonation.UsernameClaim != "sub" || config.Impersonation.GroupsClaim != "groups" {
-		t.Errorf("defaults are %+v, %+v", config, config.Impersonation)
 	}
 }

@@ -147,34 +147,3 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 		}
 	}
 }
-
-func TestConcealLeavesNothing(t *testing.T) {
-	darkroom := &v1alpha1.Darkroom{}
-	darkroom.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "secret", "other": "stays"}
-	darkroom.Spec.Source.AccessKey, darkroom.Spec.Source.SecretKey = "secret", "secret"
-	darkroom.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: "secret"}, {Name: "EMPTY"}}
-	before := darkroom.DeepCopy()
-	if got := Flatten(before).Source.Credentials; got != credentialsInline {
-		t.Errorf("the credentials are %q", got)
-	}
-	Conceal(darkroom)
-	if s := darkroom.Spec; s.Source.AccessKey != Redacted || s.Source.SecretKey != Redacted || s.ExtraEnv[0].Value != Redacted || s.ExtraEnv[1].Value != "" {
-		t.Errorf("left is %+v", s)
-	}
-	if len(darkroom.Annotations) != 1 || darkroom.Annotations["other"] != "stays" {
-		t.Errorf("annotations are %v", darkroom.Annotations)
-	}
-	if Flatten(before).Source.Credentials != Flatten(darkroom).Source.Credentials {
-		t.Error("where credentials are is no longer told")
-	}
-}
-
-func TestRedactorTakesSecretsOutOfMessages(t *testing.T) {
-	darkroom := &v1alpha1.Darkroom{}
-	darkroom.Spec.Source.SecretKey = "the-key"
-	darkroom.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: "the-value"}, {Name: "B", Value: "1"}}
-	got := Redactor(darkroom)("refused the-key and the-value, 1 error")
-	if strings.Contains(got, "the-") || !strings.Contains(got, "1 error") {
-		t.Errorf("message is %q", got)
-	}
-}
