@@ -61,32 +61,6 @@ var (
 func TestEachPanelShowsTheRecordedScrape(t *testing.T) {
 	s := newServer(t, recorded(t))
 	s.run(t, 2*time.Hour, 5*time.Minute)
-	for file, board := range dashboards(t) {
-		for _, panel := range board.Panels {
-			for _, target := range panel.Targets {
-				expression := variables.Replace(target.Expr)
-				result := s.query(t, expression)
-				if len(result) == 0 {
-					t.Errorf("%s: %s shows nothing: %s", file, panel.Title, expression)
-					continue
-				}
-				for _, label := range legendLabel.FindAllStringSubmatch(target.LegendFormat, -1) {
-					if result[0].Metric.Get(label[1]) == "" {
-						t.Errorf("%s: %s has a legend with %s, and series %s", file, panel.Title, label[1], result[0].Metric)
-					}
-				}
-				if target.LegendFormat == "" && len(result) > 1 && result[0].Metric.IsEmpty() {
-					t.Errorf("%s: %s shows %d series without a legend", file, panel.Title, len(result))
-				}
-			}
-		}
-	}
-}
-
-// A misspelled metric or label selects nothing, which no alert notices.
-func TestSelectorsMatchWhatIsServed(t *testing.T) {
-	s := newServer(t, recorded(t))
-	s.run(t, 2*time.Hour, 5*time.Minute)
 	expressions := map[string]string{}
 	_, groups := ruleFile(t)
 	for _, group := range groups.Groups {
@@ -97,7 +71,18 @@ func TestSelectorsMatchWhatIsServed(t *testing.T) {
 	for file, board := range dashboards(t) {
 		for _, panel := range board.Panels {
 			for _, target := range panel.Targets {
-				expressions[variables.Replace(target.Expr)] = file + ": " + panel.Title
+				expression := variables.Replace(target.Expr)
+				expressions[expression] = file + ": " + panel.Title
+				result := s.query(t, expression)
+				if len(result) == 0 {
+					t.Errorf("%s: %s shows nothing: %s", file, panel.Title, expression)
+					continue
+				}
+				for _, label := range legendLabel.FindAllStringSubmatch(target.LegendFormat, -1) {
+					if result[0].Metric.Get(label[1]) == "" {
+						t.Errorf("%s: %s has a legend with %s, and series %s", file, panel.Title, label[1], result[0].Metric)
+					}
+				}
 			}
 		}
 		for _, variable := range board.Templating.List {
@@ -114,6 +99,12 @@ func TestSelectorsMatchWhatIsServed(t *testing.T) {
 			}
 		}
 	}
+	s.checkSelectors(t, expressions)
+}
+
+// checkSelectors reports misspelled metrics and labels, which select nothing: no alert notices.
+func (s *server) checkSelectors(t *testing.T, expressions map[string]string) {
+	t.Helper()
 	for expression, where := range expressions {
 		parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
 		if err != nil {

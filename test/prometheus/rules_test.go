@@ -328,17 +328,3 @@ func TestEachAlertIsTested(t *testing.T) {
 		t.Error("there are no alerts")
 	}
 }
-
-// Where an alert concerns one Darkroom, its owner is found by namespace and name.
-func TestAlertsOnADarkroomNameIt(t *testing.T) {
-	s := newServer(t, recorded(t))
-	s.run(t, 2*time.Hour, 5*time.Minute)
-	firing := s.firing(t)
-	for _, want := range []string{"DarkroomStalled", "DarkroomCredentialsNotReady", "DarkroomDomainsNotReady", "DarkroomErrorBudgetBurnFast", "DarkroomRolloutIncomplete"} {
-		if !slices.ContainsFunc(firing, func(alert string) bool {
-			return strings.HasPrefix(alert, want+" cluster=a name=shop namespace=team-b ")
-		}) {
-			t.Errorf("%s does not fire for team-b/shop; these fire: %q", want, firing)
-		}
-	}
-}
