@@ -1,7 +1,6 @@
 package charts
 
 import (
-	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,24 +58,6 @@ func TestDisruptionBudgetOnlyWhereAPodMayGo(t *testing.T) {
 			budgets := all[*policyv1.PodDisruptionBudget](objectsOf(t, test.values))
 			if got := len(budgets) == 1; got != test.want {
 				t.Errorf("want a budget: %t, got %d", test.want, len(budgets))
-			}
-		})
-	}
-}
-
-func TestTheDefaultImageRunsOnAMD64Only(t *testing.T) {
-	for name, test := range map[string]struct {
-		values string
-		want   map[string]string
-	}{
-		"default, of a version":           {`{image: {tag: 0.4.1}}`, map[string]string{"kubernetes.io/arch": "amd64"}},
-		"default, with a selector":        {`{nodeSelector: {disk: ssd}}`, map[string]string{"kubernetes.io/arch": "amd64", "disk": "ssd"}},
-		"default, on nodes that emulate":  {`{nodeSelector: {kubernetes.io/arch: arm64}}`, map[string]string{"kubernetes.io/arch": "arm64"}},
-		"own repository, with a selector": {`{image: {repository: registry.example.com/darkroom}, nodeSelector: {disk: ssd}}`, map[string]string{"disk": "ssd"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := deploymentOf(t, test.values).Spec.Template.Spec.NodeSelector; !maps.Equal(got, test.want) {
-				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
 	}

@@ -17,29 +17,24 @@ func blur(img image.Image, radius float64) image.Image {
 	for i := range kernel {
 		kernel[i] /= sum
 	}
-	in := asRGBA(img)
-	size := in.Bounds().Size()
-	between := convolve(in, kernel, size, func(x, y int) int { return y*in.Stride + x*4 })
-	turned := convolve(between, kernel, image.Pt(size.Y, size.X), func(y, x int) int { return y*between.Stride + x*4 })
-	return transpose(turned)
+	return transpose(convolve(transpose(convolve(asRGBA(img), kernel)), kernel))
 }
 
-// convolve filters along the first coordinate of at, which returns the offset of a pixel.
-// The result has the given size.
-func convolve(in *image.RGBA, kernel []float64, size image.Point, at func(a, b int) int) *image.RGBA {
-	out := image.NewRGBA(image.Rectangle{Max: size})
-	half := len(kernel) / 2
-	for b := range size.Y {
-		for a := range size.X {
+// convolve filters each row.
+func convolve(in *image.RGBA, kernel []float64) *image.RGBA {
+	out := image.NewRGBA(in.Bounds())
+	for y := range in.Rect.Dy() {
+		row := in.Pix[y*in.Stride:]
+		for x := range in.Rect.Dx() {
 			var sum [4]float64
 			for i, weight := range kernel {
-				pixel := in.Pix[at(min(max(a+i-half, 0), size.X-1), b):]
+				pixel := row[4*min(max(x+i-len(kernel)/2, 0), in.Rect.Dx()-1):]
 				for c := range sum {
 					sum[c] += weight * float64(pixel[c])
 				}
 			}
 			for c := range sum {
-				out.Pix[b*out.Stride+a*4+c] = uint8(math.Round(sum[c]))
+				out.Pix[y*out.Stride+4*x+c] = uint8(math.Round(sum[c]))
 			}
 		}
 	}

@@ -69,18 +69,12 @@ func newHandler(c config, log *slog.Logger) (http.Handler, error) {
 }
 
 // logLevel knows the names of zap's levels; none means debug.
-func logLevel(name string) (slog.Level, error) {
+func logLevel(name string) (level slog.Level, err error) {
 	switch strings.ToLower(name) {
-	case "", "debug":
+	case "":
 		return slog.LevelDebug, nil
-	case "info":
-		return slog.LevelInfo, nil
-	case "warn":
-		return slog.LevelWarn, nil
-	case "error":
-		return slog.LevelError, nil
 	case "dpanic", "panic", "fatal":
 		return slog.LevelError + 4, nil
 	}
-	return 0, fmt.Errorf("unrecognized level: %q", name)
+	return level, level.UnmarshalText([]byte(name))
 }
