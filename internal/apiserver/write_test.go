@@ -57,36 +57,3 @@ func TestDeletionOfOneVersion(t *testing.T) {
 	// No right is needed but that to delete.
 	s.want(http.StatusNoContent, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", changed)
 }
-
-// TestErrorsOfBodiesAreInOurWords for every operation with a body: they do not show those of
-// Go's decoder.
-func TestErrorsOfBodiesAreInOurWords(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	one := path(namespace, "photos")
-	for _, request := range []struct{ method, path, mediaType string }{
-		{"POST", "/darkrooms", "application/json"},
-		{"PUT", one, "application/json"},
-		{"PATCH", one, "application/merge-patch+json"},
-		{"POST", one + "/review", "application/json"},
-		{"POST", one + "/rollback", "application/json"},
-		{"POST", "/secrets", "application/json"},
-		{"POST", "/session", "application/json"},
-	} {
-		for _, body := range []string{
-			`{`, `[`, `[]`, `null`, `"x"`, `{"name":1}`, `{"replicas":99999999999999999999}`, `{"replicas":1.5}`, `{"revision":99999999999999999999}`,
-			`{"revision":1.5}`, `{"revision":"x"}`, `{"namespace":{}}`, `{"token":1}`, `{"accessKey":[]}`, `{"a":1}{`, `x`,
-		} {
-			got := s.call(token, request.method, request.path, body, "If-Match", "*", "Content-Type", request.mediaType)
-			if got.status < 400 || got.status > 499 {
-				t.Errorf("%s %s with %s: %s", request.method, request.path, body, got)
-			}
-			for _, word := range []string{"json:", "unmarshal", "Go struct", "invalid character", "unexpected end", "EOF", "strconv", "apiserver."} {
-				if strings.Contains(got.body, word) {
-					t.Errorf("%s %s with %s: the answer has %q: %s", request.method, request.path, body, word, got.body)
-				}
-			}
-		}
-	}
-}

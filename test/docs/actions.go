@@ -65,7 +65,7 @@ func applyReadme(ctx context.Context, s *Environment) error {
 
 // hostServes asks for an image at the host of the first Darkroom, through the Ingress.
 func hostServes(ctx context.Context, s *Environment) error {
-	return until(ctx, func(ctx context.Context) error {
+	return until(ctx, "the host serves", func(ctx context.Context) error {
 		host, err := s.kubectl(ctx, "--namespace=photos", "get", "darkroom", "photos", "--output=jsonpath={.status.domains[0]}")
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@ package docs
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // Environment is the checkout, programs and shell that a scenario runs in.
@@ -108,29 +109,6 @@ func (s *Environment) kubectl(ctx context.Context, args ...string) (string, erro
 }
 
 // until waits until a check finds nothing wrong.
-func until(ctx context.Context, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("still not after %s", checkTimeout))
-	defer cancel()
-	ticker := time.NewTicker(4 * pollPeriod)
-	defer ticker.Stop()
-	var last error
-	for {
-		err := check(ctx)
-		if err == nil {
-			return nil
-		}
-		// An error of a check that was interrupted by the timeout is less useful than the
-		// previous one.
-		if last == nil || ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), last)
-		case <-ticker.C:
-		}
-	}
+func until(ctx context.Context, what string, check func(context.Context) error) error {
+	return wait.Limits{Timeout: time.Minute, Period: 4 * pollPeriod}.Until(ctx, what, check)
 }
-
-// checkTimeout bounds the wait for an expected state.
-const checkTimeout = time.Minute

@@ -23,7 +23,7 @@ var (
 // with a prefix.
 func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *Environment) error {
 	return func(ctx context.Context, s *Environment) error {
-		return until(ctx, func(ctx context.Context) error {
+		return until(ctx, "only that is left", func(ctx context.Context) error {
 			left, err := s.speaking(ctx)
 			if err != nil {
 				return err

@@ -100,7 +100,7 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	if _, err := s.command(ctx, fmt.Sprintf(aliases, nodeIP), "kubectl", "apply", "--filename=-"); err != nil {
 		return err
 	}
-	return until(ctx, func(ctx context.Context) error {
+	return until(ctx, "pods have the addresses", func(ctx context.Context) error {
 		names, err := s.kubectl(ctx, "run", "probe", "--image=probe", "--dry-run=server", "--output=jsonpath={.spec.hostAliases}")
 		if err == nil && names == "" {
 			err = fmt.Errorf("pods do not get the address of %s yet", exampleHost)

@@ -59,18 +59,6 @@ func TestJournalForgets(t *testing.T) {
 	}
 }
 
-func TestJournalKnowsItsOwnPositions(t *testing.T) {
-	j, other := New(2, sizeOf), New(2, sizeOf)
-	if position, ok := j.Position(j.ID(7)); !ok || position != 7 {
-		t.Errorf("position is %d, %t", position, ok)
-	}
-	for _, id := range []string{"", "7", other.ID(7), j.epoch + "-x", j.epoch + "--1"} {
-		if _, ok := j.Position(id); ok {
-			t.Errorf("%q is taken for a position", id)
-		}
-	}
-}
-
 func TestJournalWakesWhoWaits(t *testing.T) {
 	j := New(2, sizeOf)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

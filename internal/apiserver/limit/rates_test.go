@@ -50,20 +50,6 @@ func TestBurstThenRate(t *testing.T) {
 	wantExceeded(t, rates.Take("a"), 2)
 }
 
-func TestReturnedTokens(t *testing.T) {
-	t.Parallel()
-	rates, _ := newTestRates(1, 2)
-	take(t, rates, "a", 2)
-	rates.Return("a")
-	take(t, rates, "a", 1)
-	wantExceeded(t, rates.Take("a"), 1)
-	for range 5 {
-		rates.Return("a")
-	}
-	take(t, rates, "a", 2)
-	wantExceeded(t, rates.Take("a"), 1)
-}
-
 func TestWhoStopsWaitingTakesNothing(t *testing.T) {
 	t.Parallel()
 	rates, pass := newTestRates(0.001, 1)

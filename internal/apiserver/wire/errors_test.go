@@ -2,8 +2,6 @@ package wire
 
 import (
 	"testing"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestMessagesWithoutValues(t *testing.T) {
@@ -16,17 +14,6 @@ func TestMessagesWithoutValues(t *testing.T) {
 	} {
 		if got := withoutValue(message); got != want {
 			t.Errorf("%s becomes %s, want %s", message, got, want)
-		}
-	}
-}
-
-func TestPathsOfFields(t *testing.T) {
-	for field, want := range map[string]string{
-		"spec.source.baseUrl": "body.source.baseUrl", "spec.subDomains[0]": "body.subDomains[0]", ".spec.replicas": "body.replicas",
-		"metadata.name": "body.name", "spec": "body", "": "body", "<nil>": "body",
-	} {
-		if got := bodyPath(metav1.StatusCause{Field: field}); got != want {
-			t.Errorf("%s is %s, want %s", field, got, want)
 		}
 	}
 }
