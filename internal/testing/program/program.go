@@ -104,6 +104,13 @@ func (p *Program) restart(process *exec.Cmd) bool {
 	return true
 }
 
+// Pid returns the ID of the process.
+func (p *Program) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.process.Process.Pid
+}
+
 // Ended returns an error if the program ended by itself.
 func (p *Program) Ended() error {
 	p.mu.Lock()

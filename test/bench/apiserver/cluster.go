@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -167,7 +168,7 @@ func (c *cluster) change(ctx context.Context, seen *watch, n, writers int, perSe
 		group.Go(func() error {
 			darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 			patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d %d"}}}`, sentAnnotation, number, time.Now().UnixNano())
-			if err := c.kube.Patch(writing, darkroom, client.RawPatch(mergePatch, []byte(patch))); err != nil {
+			if err := c.kube.Patch(writing, darkroom, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 				return fmt.Errorf("change Darkroom %s: %w", key, err)
 			}
 			return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -70,32 +71,39 @@ func run(ctx context.Context, operator string) (met bool, err error) {
 // load measures many streams and lists of well-behaved callers.
 func load(ctx context.Context, operator string, cluster *cluster, tokens []string) (met bool, err error) {
 	// The measurement requests lists back to back, which real callers do not do.
-	server, err := startServer(ctx, operator, cluster, "--requests-per-second", "100000", "--burst", "100000")
+	folder, err := os.MkdirTemp("", "darkroom-load-")
 	if err != nil {
 		return false, err
 	}
-	defer server.stop()
-	idle, err := server.memory()
+	defer os.RemoveAll(folder)
+	server, err := startServer(ctx, operator, folder, cluster, "--requests-per-second", "100000", "--burst", "100000")
+	if server != nil {
+		defer func() { err = errors.Join(err, server.End(syscall.SIGTERM)) }()
+	}
+	if err != nil {
+		return false, err
+	}
+	idle, err := memory(server.Pid())
 	if err != nil {
 		return false, err
 	}
 
 	// A server that does not know a token yet lets an address try few at a time.
 	for _, token := range tokens {
-		if err := list(ctx, server.url, token); err != nil {
+		if err := list(ctx, server.URL, token); err != nil {
 			return false, err
 		}
 	}
 	log.Printf("opening %d streams", openStreams)
 	watch := newWatch(openStreams, pacedChanges+burstChanges)
-	closeStreams, err := watch.open(ctx, server.url, tokens, allDarkrooms)
+	closeStreams, err := watch.open(ctx, server.URL, tokens, allDarkrooms)
 	if err != nil {
 		return false, err
 	}
 	defer closeStreams()
 
 	log.Printf("asking for %d lists of 100", allLists)
-	lists, err := measureLists(ctx, server.url, tokens, allLists)
+	lists, err := measureLists(ctx, server.URL, tokens, allLists)
 	if err != nil {
 		return false, err
 	}
@@ -111,7 +119,7 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	}
 	rate := float64(burstChanges) / time.Since(began).Seconds()
 	burst := watch.latencies()
-	peak, err := server.memory()
+	peak, err := memory(server.Pid())
 	if err != nil {
 		return false, err
 	}

@@ -4,80 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
-	"net"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-const mergePatch = types.MergePatchType
-
-// server is a process of the API server.
-type server struct {
-	url     string
-	process *exec.Cmd
-	folder  string
-}
-
-// startServer starts one with the flags of the Deployment, and some more.
-func startServer(ctx context.Context, binary string, c *cluster, flags ...string) (*server, error) {
-	folder, err := os.MkdirTemp("", "darkroom-load-")
-	if err != nil {
-		return nil, err
-	}
-	s := &server{folder: folder}
+// startServer starts the API server, with its kubeconfig and log in a folder.
+func startServer(ctx context.Context, binary, folder string, c *cluster, flags ...string) (*program.Program, error) {
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	if err := c.kubeconfig(ctx, kubeconfig); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, err
 	}
-	address, err := freeAddress(ctx)
+	server, err := program.APIServer(filepath.Dir(binary), kubeconfig, filepath.Join(folder, "log"), flags...)
 	if err != nil {
 		return nil, err
 	}
-	s.url = "http://" + address
-	s.process = exec.Command(binary, append([]string{"apiserver", "--bind-address", address}, flags...)...)
-	// The Deployment's limit.
-	s.process.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent", "GOMEMLIMIT=256MiB"}
-	s.process.Stderr = os.Stderr
-	if err := child.Start(s.process); err != nil {
-		return nil, errors.Join(fmt.Errorf("start the API server: %w", err), os.RemoveAll(folder))
+	ready := wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}
+	if err := ready.Until(ctx, "the API server is ready", server.Ready); err != nil {
+		return server, fmt.Errorf("%w: %s", err, server.Log(20))
 	}
-	for ctx.Err() == nil {
-		if answer, err := http.Get(s.url + "/readyz"); err == nil {
-			answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return s, nil
-			}
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	s.stop()
-	return nil, fmt.Errorf("wait for the API server: %w", ctx.Err())
+	return server, nil
 }
 
-func (s *server) stop() {
-	_ = s.process.Process.Signal(syscall.SIGTERM)
-	if err := s.process.Wait(); err != nil {
-		log.Print("the API server ended: ", err)
-	}
-	if err := os.RemoveAll(s.folder); err != nil {
-		log.Print(err)
-	}
-}
-
-// memory returns the peak memory of the process, in bytes (Linux).
-func (s *server) memory() (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+// memory returns the peak memory of a process, in bytes (Linux).
+func memory(pid int) (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
@@ -88,13 +44,4 @@ func (s *server) memory() (int64, error) {
 		}
 	}
 	return 0, errors.New("the kernel does not report the memory of the process")
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }
