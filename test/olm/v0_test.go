@@ -138,5 +138,4 @@ func goesBack(t *testing.T) {
 	}
 	remove(t, photos)
 	waitEmpty(t, "upgraded")
-	removeDefinition(t)
 }
