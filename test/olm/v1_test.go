@@ -100,7 +100,10 @@ func object(kind, name string) *unstructured.Unstructured {
 	return o
 }
 
+// waitFor waits until a condition of `kubectl wait` is met.
 func waitFor(t *testing.T, o *unstructured.Unstructured, condition string) {
 	t.Helper()
-	mustRun(t, "kubectl", "wait", "--for="+condition, o.GetKind(), o.GetName(), "--timeout=4m")
+	if _, err := program.Output(t.Context(), "kubectl", "wait", "--for="+condition, o.GetKind(), o.GetName(), "--timeout=4m"); err != nil {
+		t.Fatalf("%v: %s", err, mustRun(t, "kubectl", "get", o.GetKind(), o.GetName(), "--output=jsonpath={.status.conditions[*].message}"))
+	}
 }
