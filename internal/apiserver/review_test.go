@@ -64,6 +64,9 @@ func TestReviewOfHosts(t *testing.T) {
 	const body = `{"name":%q,"namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":[%q,%q]}`
 	s.want(http.StatusCreated, newEditor(t, two).token, "POST", "/darkrooms", fmt.Sprintf(body, "first", two, host, "more-"+two))
 	s.want(http.StatusCreated, editor, "POST", "/darkrooms", fmt.Sprintf(body, "mine", one, "mine-"+one, "more-"+one))
+	// Only the author of a change is sure to read it at once.
+	s.becomes(http.StatusOK, both.token, "GET", path(two, "first"), "")
+	s.becomes(http.StatusOK, both.token, "GET", path(one, "mine"), "")
 
 	outcome := func(host, state, owner string) apiserver.HostOutcome {
 		return apiserver.HostOutcome{Host: host + ".darkroom.example.com", State: state, Owner: owner}
