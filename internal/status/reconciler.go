@@ -249,7 +249,7 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	key := client.ObjectKeyFromObject(o.Darkroom)
 	switch {
 	case o.Unseen:
-	case o.Starting != probe.Pod{}, isProbed(o):
+	case o.Starting != probe.Pod{}, isRolledOut(o.Darkroom, o.Deployment) && addressOf(o) != "":
 		target := targetOf(o)
 		target.Pod = o.Starting
 		r.Source.Set(key, target)

@@ -73,11 +73,6 @@ func refusedMessage(o Observation) string {
 	return "New pods do not serve the image of spec.probe, and the ready pods keep serving. " + o.Probe.Outcome.Message
 }
 
-// isProbed reports whether a Darkroom can be probed.
-func isProbed(o Observation) bool {
-	return isRolledOut(o.Darkroom, o.Deployment) && addressOf(o) != ""
-}
-
 // isRolledOut reports whether the pods of a Darkroom can be probed: all have the current
 // template, and one of them is ready. The others may fail; the source is judged by those that
 // serve.
@@ -105,7 +100,7 @@ func addressOf(o Observation) string {
 	return net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(int(service.Spec.Ports[0].Port)))
 }
 
-// targetOf returns the target of the probes of a Darkroom that isProbed. Its revision is
+// targetOf returns the target of the probes of a Darkroom that can be probed. Its revision is
 // that of the pods, because results of other pods do not apply to these.
 func targetOf(o Observation) probe.Target {
 	target := probe.TargetOf(o.Darkroom)
