@@ -168,7 +168,8 @@ async function inspect(page, name, arrange) {
     });
     assert.deepEqual(twice, [], `${name}: ids that several elements have`);
     const { violations } = await new AxeBuilder({ page }).analyze();
-    const bad = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    // PatternFly puts open menus and tooltips outside of all landmarks; what opened them refers to them.
+    const bad = violations.filter(({ id, nodes }) => id !== "region" || nodes.some(({ html }) => !html.includes("data-popper-")));
     assert.equal(
       bad.length,
       0,
@@ -455,6 +456,7 @@ const steps = [
     "sees the resized image in the playground",
     async () => {
       assert.deepEqual(await fetchImage(editor, "200"), { before: 1200, after: 200 });
+      await editor.getByText(/^(?:Info alert:)?\s*\d+ % lighter$/).waitFor();
       const shown = await editor.getByLabel("URL of the image").innerText();
       assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${image}?w=200`);
       await editor.getByRole("button", { name: "Copy", exact: true }).click();
