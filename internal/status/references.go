@@ -27,7 +27,7 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 	case !o.Secret.Found:
 		condition.Reason = v1alpha1.ReasonSecretMissing
 		condition.Message = fmt.Sprintf("Secret %s does not exist in namespace %s: create it with %s.",
-			o.Secret.Name, o.Darkroom.Namespace, `the key "`+strings.Join(keys, `" and the key "`)+`"`)
+			o.Secret.Name, o.Darkroom.Namespace, keyNames(keys))
 	case key != "":
 		condition.Reason = v1alpha1.ReasonSecretKeyMissing
 		condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.", o.Secret.Name, key)
@@ -37,6 +37,14 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 		condition.Message = fmt.Sprintf("Secret %s exists; the pods read it by reference.", o.Secret.Name)
 	}
 	return condition
+}
+
+// keyNames returns the names of one or more keys, as a part of a sentence.
+func keyNames(keys []string) string {
+	if len(keys) == 1 {
+		return fmt.Sprintf("the key %q", keys[0])
+	}
+	return `the keys "` + strings.Join(keys, `" and "`) + `"`
 }
 
 // missingKey returns the key that the kubelet reports as missing in the Secret.

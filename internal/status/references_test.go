@@ -23,7 +23,7 @@ func TestCredentialsOfAReferencedSecret(t *testing.T) {
 		mentions string
 	}{
 		{"there", reference, Secret{"keys", true}, nil, v1alpha1.ReasonSecretFound, "keys"},
-		{"missing", reference, Secret{"keys", false}, nil, v1alpha1.ReasonSecretMissing, `the key "accessKey" and the key "secretKey"`},
+		{"missing", reference, Secret{"keys", false}, nil, v1alpha1.ReasonSecretMissing, `the keys "accessKey" and "secretKey"`},
 		{"missing, one key", google, Secret{"keys", false}, nil, v1alpha1.ReasonSecretMissing, `the key "credentials.json"`},
 		{
 			"without a key", reference,
