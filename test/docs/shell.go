@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -66,18 +67,21 @@ func (s *Shell) Close() error {
 
 // run types commands, waits until the last has ended, and returns their output.
 func (s *Shell) run(ctx context.Context, commands string) (string, error) {
-	return s.typeIn(ctx, timeout, commands, "", func(string) error { return nil })
+	return s.typeIn(ctx, timeout, commands, func(string) error { return nil }, false)
 }
 
 // ask types a command and waits for the expected answer. If curl continues after that, as for a
 // watch, it is interrupted. The command may fail.
 func (s *Shell) ask(ctx context.Context, e exchange) error {
-	_, err := s.typeIn(ctx, askPatience, e.command, " || true", func(output string) error { return answers(e.answer, output) })
+	// In a group whose failure does not end the shell.
+	command := "{ " + strings.TrimSpace(e.command) + "\n} || true\n"
+	_, err := s.typeIn(ctx, askPatience, command, func(output string) error { return answers(e.answer, output) }, e.answer != "")
 	return err
 }
 
-// typeIn types commands, and returns their output and what is wrong with it.
-func (s *Shell) typeIn(ctx context.Context, timeout time.Duration, commands, otherwise string, check func(string) error) (string, error) {
+// typeIn types commands, and returns their output and what is wrong with it. If asked to, it interrupts
+// curl once nothing is wrong.
+func (s *Shell) typeIn(ctx context.Context, timeout time.Duration, commands string, check func(string) error, interrupt bool) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done after %s", timeout))
 	defer cancel()
 	s.steps++
@@ -86,7 +90,7 @@ func (s *Shell) typeIn(ctx context.Context, timeout time.Duration, commands, oth
 		return "", err
 	}
 	// A group, not a subshell: variables stay.
-	if _, err := fmt.Fprintf(s.script, "{ . %[1]s%[2]s; } > %[1]s.out 2>&1 < /dev/null\ntouch %[1]s.done\n", step, otherwise); err != nil {
+	if _, err := fmt.Fprintf(s.script, "{ . %[1]s; } > %[1]s.out 2>&1 < /dev/null\ntouch %[1]s.done\n", step); err != nil {
 		return "", fmt.Errorf("the shell has ended: %w", err)
 	}
 	ticker := time.NewTicker(pollPeriod)
@@ -99,7 +103,7 @@ func (s *Shell) typeIn(ctx context.Context, timeout time.Duration, commands, oth
 		if unfinished == nil {
 			return output, wrong
 		}
-		if otherwise != "" && wrong == nil {
+		if interrupt && wrong == nil {
 			_ = exec.Command("pkill", "-P", strconv.Itoa(s.process.Process.Pid), "curl").Run() // there may be none
 		}
 		select {
