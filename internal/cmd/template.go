@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +16,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -174,41 +177,71 @@ func (p *preview) manifest(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 // readDarkrooms reads the Darkrooms in some files. It skips other kinds and expands Lists.
 // An unknown field is an error, because the API server would drop it silently.
 func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error) {
-	builder := resource.NewLocalBuilder().Unstructured().Flatten()
-	for _, file := range files {
-		if file == "-" {
-			builder = builder.Stream(stdin, "standard input")
-			continue
-		}
-		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}})
-	}
-	infos, err := builder.Do().Infos()
-	if err != nil {
-		return nil, err
-	}
 	var darkrooms []*v1alpha1.Darkroom
-	for _, info := range infos {
-		object, ok := info.Object.(*unstructured.Unstructured)
-		if !ok || object.GroupVersionKind() != v1alpha1.GroupVersionKind {
-			continue
+	for _, file := range files {
+		content, err := os.ReadFile(file) //nolint:gosec // G304: the file that the user names
+		if file == "-" {
+			content, err = io.ReadAll(stdin)
 		}
-		// Fields that are set by the cluster are ignored, including those of newer versions.
-		delete(object.Object, "status")
-		raw, err := object.MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
-		darkroom := &v1alpha1.Darkroom{}
-		strict, err := kjson.UnmarshalStrict(raw, darkroom)
-		if err := errors.Join(append(strict, mismatch(err))...); err != nil {
-			return nil, fmt.Errorf("%s: invalid Darkroom %q: %w", info.Source, object.GetName(), err)
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+		for n := 1; ; n++ {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err == nil {
+				// Strict: a key that is given twice is an error.
+				document, err = yaml.YAMLToJSONStrict(document)
+			}
+			if err == nil {
+				darkrooms, err = appendDarkrooms(darkrooms, document)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: document %d: %w", file, n, err)
+			}
 		}
-		darkrooms = append(darkrooms, darkroom)
 	}
 	if len(darkrooms) == 0 {
 		return nil, fmt.Errorf("no Darkroom (%s) in %s", v1alpha1.GroupVersion, strings.Join(files, ", "))
 	}
 	return darkrooms, nil
+}
+
+// appendDarkrooms appends the Darkrooms of a document in JSON, which it reads as strictly as the
+// API server.
+func appendDarkrooms(darkrooms []*v1alpha1.Darkroom, raw []byte) ([]*v1alpha1.Darkroom, error) {
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &object.Object); err != nil || object.Object == nil {
+		return darkrooms, err // nil: an empty document
+	}
+	if object.IsList() {
+		err := object.EachListItem(func(item runtime.Object) error {
+			raw, err := json.Marshal(item)
+			if err == nil {
+				darkrooms, err = appendDarkrooms(darkrooms, raw)
+			}
+			return err
+		})
+		return darkrooms, err
+	}
+	if object.GroupVersionKind() != v1alpha1.GroupVersionKind {
+		return darkrooms, nil
+	}
+	// The status is set by the cluster, perhaps with fields of a newer version.
+	delete(object.Object, "status")
+	raw, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, err
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	strict, err := kjson.UnmarshalStrict(raw, darkroom)
+	if err := errors.Join(append(strict, mismatch(err))...); err != nil {
+		return nil, fmt.Errorf("invalid Darkroom %q: %w", object.GetName(), err)
+	}
+	return append(darkrooms, darkroom), nil
 }
 
 // mismatch says without the words of Go that a field has a value of another type.

@@ -215,10 +215,14 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 		"an unknown field": {
 			good + "---\n" + strings.Replace(good, "baseUrl:", "url:", 1),
 			[]string{"-f", "-"},
-			[]string{`invalid Darkroom "good"`, "unknown field", `url"`},
+			[]string{`-: document 2: invalid Darkroom "good"`, "unknown field", `url"`},
 		},
 		"a field of another type":  {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"spec.replicas: must be an integer"}},
 		"one value for a list":     {strings.Replace(good, "spec:", "spec:\n  extraEnv: three", 1), []string{"-f", "-"}, []string{"spec.extraEnv: must be a list"}},
+		"a field given twice":      {good + "  replicas: 1\n  replicas: 2\n", []string{"-f", "-"}, []string{"-: document 1:", "replicas"}},
+		"no YAML":                  {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
+		"a text":                   {"a text\n", []string{"-f", "-"}, []string{"-: document 1:"}},
+		"nothing":                  {"", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
 		"a field in other letters": {strings.Replace(good, "baseUrl:", "baseURL:", 1), []string{"-f", "-"}, []string{`baseURL"`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -245,7 +245,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	case !status.IsPending() && status != helmrelease.StatusUninstalling:
 		c.last = last
 		return last, nil
-	case last.Info.Description != descriptionPending && inProgress(last, c.Clock.Now()):
+	case last.Info.Description != descriptionPending && inProgress(last, c.revisions.Seen(), c.Clock.Now()):
 		return nil, fmt.Errorf("release %s: %w (%s, revision %d); it will be taken over if it still is in %s",
 			c.key, ErrBusy, status, last.Version, pendingTimeout)
 	}
@@ -264,13 +264,18 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	return last, nil
 }
 
-// inProgress reports whether another Helm client may be working on a pending release.
-func inProgress(pending *helmrelease.Release, now time.Time) bool {
-	began := pending.Info.LastDeployed
-	if pending.Info.Deleted.After(began) {
-		began = pending.Info.Deleted
+// inProgress reports whether another Helm client may be working on a pending release, which
+// this process first saw at some time. The other client's clock may be ahead of ours, so
+// neither time alone counts.
+func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
+	began := pending.Info.LastDeployed.Time
+	if pending.Info.Deleted.After(pending.Info.LastDeployed) {
+		began = pending.Info.Deleted.Time
 	}
-	return now.Sub(began.Time) < pendingTimeout
+	if began.After(seen) {
+		began = seen
+	}
+	return now.Sub(began) < pendingTimeout
 }
 
 // History returns the newest revision of the release and the deployed ones, the newest first. The

@@ -11,19 +11,21 @@ import (
 func TestAPendingReleaseIsInProgressForTwoMinutes(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	for name, test := range map[string]struct {
-		began, deleted time.Duration // before now
-		want           bool
+		began, deleted, seen time.Duration // before now
+		want                 bool
 	}{
-		"just begun":              {began: time.Second, want: true},
-		"begun long ago":          {began: 3 * time.Minute, want: false},
-		"an uninstall just begun": {began: time.Hour, deleted: time.Second, want: true},
+		"just begun":                            {began: time.Second, seen: time.Second, want: true},
+		"begun long ago":                        {began: 3 * time.Minute, seen: time.Second, want: false},
+		"an uninstall just begun":               {began: time.Hour, deleted: time.Second, seen: time.Second, want: true},
+		"by a clock ahead of ours":              {began: -3 * time.Hour, seen: time.Second, want: true},
+		"by a clock ahead of ours, a while ago": {began: -3 * time.Hour, seen: 3 * time.Minute, want: false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pending := &helmrelease.Release{Info: &helmrelease.Info{LastDeployed: helmtime.Time{Time: now.Add(-test.began)}}}
 			if test.deleted != 0 {
 				pending.Info.Deleted = helmtime.Time{Time: now.Add(-test.deleted)}
 			}
-			if got := inProgress(pending, now); got != test.want {
+			if got := inProgress(pending, now.Add(-test.seen), now); got != test.want {
 				t.Errorf("in progress: %t, want %t", got, test.want)
 			}
 		})

@@ -18,13 +18,15 @@ import (
 
 // Foreign returns the revisions of the release of a Darkroom's name that belong to no Darkroom,
 // so that it can be adopted, the newest first; none if there is no such release. It fails if
-// one of them is of another chart, is controlled by another object, or is pending.
+// one of them is of another chart, is controlled by another object, or is pending, or if none is
+// deployed.
 func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.Release, error) {
 	secrets, err := r.list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var foreign []*helmrelease.Release
+	isDeployed := false
 	for i := range secrets {
 		secret := &secrets[i]
 		if ownership.OwnsRevision(r.darkroom, secret) {
@@ -44,7 +46,12 @@ func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.R
 		if release.Chart == nil || release.Chart.Name() != chart {
 			return nil, fmt.Errorf("adopt release %s: revision %d is not a release of the chart %s", r.key(), release.Version, chart)
 		}
+		isDeployed = isDeployed || release.Info.Status == helmrelease.StatusDeployed
 		foreign = append(foreign, release)
+	}
+	if len(foreign) > 0 && !isDeployed {
+		return nil, fmt.Errorf("adopt release %s: no revision of it is deployed: uninstall it, and remove the annotation %s",
+			r.key(), v1alpha1.AnnotationAdoptRelease)
 	}
 	return foreign, nil
 }

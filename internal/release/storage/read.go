@@ -131,7 +131,7 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 
 // found remembers the newest revision.
 func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release) {
-	r.memory.remember(release, secret)
+	r.memory.remember(release, secret, r.clock.Now())
 	r.recall(secret.Data[dataRecord])
 }
 

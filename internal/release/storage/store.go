@@ -23,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -43,13 +44,14 @@ type Store struct {
 	secrets corev1client.SecretsGetter
 	own     client.Reader
 	others  client.Reader
+	clock   clock.PassiveClock
 }
 
 // New returns a store that writes by secrets and reads metadata from two caches: own has the
 // Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
 // others has the Secrets without the label, with the index Index.
-func New(secrets corev1client.SecretsGetter, own, others client.Reader) *Store {
-	return &Store{secrets: secrets, own: own, others: others}
+func New(secrets corev1client.SecretsGetter, own, others client.Reader, clock clock.PassiveClock) *Store {
+	return &Store{secrets: secrets, own: own, others: others, clock: clock}
 }
 
 // Revisions are those of the release of one Darkroom. The last one is remembered; a cache of
@@ -68,6 +70,8 @@ type Memory struct {
 	last *helmrelease.Release
 	// secret and resourceVersion are those of its Secret.
 	secret, resourceVersion string
+	// seen is when it was first in that version.
+	seen time.Time
 }
 
 // Manifest returns the identity of the manifest of the last revision, as far as it is
@@ -79,8 +83,21 @@ func (m *Memory) Manifest() string {
 	return m.last.Manifest
 }
 
-func (m *Memory) remember(release *helmrelease.Release, secret *corev1.Secret) {
-	*m = Memory{last: summary(release), secret: secret.Name, resourceVersion: secret.ResourceVersion}
+// remember remembers the last revision, which is seen now unless it was before.
+func (m *Memory) remember(release *helmrelease.Release, secret *corev1.Secret, now time.Time) {
+	if m.secret == secret.Name && m.resourceVersion == secret.ResourceVersion {
+		now = m.seen
+	}
+	*m = Memory{last: summary(release), secret: secret.Name, resourceVersion: secret.ResourceVersion, seen: now}
+}
+
+// Seen returns when this process first saw the last revision in its present version; now if it
+// remembers none.
+func (r *Revisions) Seen() time.Time {
+	if r.memory.last == nil {
+		return r.clock.Now()
+	}
+	return r.memory.seen
 }
 
 // Of returns the revisions of a Darkroom's release, with what is remembered of them. It passes
@@ -135,7 +152,7 @@ func (r *Revisions) wrote(release *helmrelease.Release, written *corev1.Secret, 
 		return fmt.Errorf("store revision %d of release %s: %w", release.Version, r.key(), err)
 	}
 	if last := r.memory.last; last == nil || last.Version <= release.Version {
-		r.memory.remember(release, written)
+		r.memory.remember(release, written, r.clock.Now())
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (lagging) List(context.Context, client.ObjectList, ...client.ListOption) er
 
 // revisions returns the revisions of a Darkroom as an operator knows them that has just started.
 func revisions(darkroom *v1alpha1.Darkroom) *storage.Revisions {
-	return read(storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}), darkroom)
+	return read(storage.New(typed.CoreV1(), uncached{kube, true}, uncached{kube, false}, clock), darkroom)
 }
 
 func read(store *storage.Store, darkroom *v1alpha1.Darkroom) *storage.Revisions {
@@ -184,7 +184,7 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 // Caches lag: the user may have installed the release a moment ago.
 func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	d := darkroom(t)
-	store := read(storage.New(typed.CoreV1(), lagging{}, lagging{}), d)
+	store := read(storage.New(typed.CoreV1(), lagging{}, lagging{}, clock), d)
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	before := secretsOf(t, d)[0]
 	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
@@ -202,7 +202,7 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
 	d := darkroom(t)
 	lists := 0
-	store := read(storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}), d)
+	store := read(storage.New(countedLists{typed.CoreV1(), &lists}, uncached{kube, true}, uncached{kube, false}, clock), d)
 	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) || lists > 0 {
 		t.Errorf("before the first revision: %v with %d lists", err, lists)
 	}
@@ -370,6 +370,34 @@ func TestAdoption(t *testing.T) {
 				t.Error("it was accepted")
 			}
 		})
+	}
+}
+
+func TestOnlyAReleaseThatIsDeployedIsAdopted(t *testing.T) {
+	d := darkroom(t)
+	byHand(t, revisionOf(d, 1, helmrelease.StatusFailed))
+	if _, err := revisions(d).Foreign(t.Context(), "darkroom"); err == nil {
+		t.Error("it was accepted")
+	}
+}
+
+func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
+	d := darkroom(t)
+	store := revisions(d)
+	began := clock.Now()
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingUpgrade))
+	clock.SetTime(began.Add(time.Hour))
+	if _, err := store.Current(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if seen := store.Seen(); !seen.Equal(began) {
+		t.Errorf("seen at %s, want %s", seen, began)
+	}
+	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusFailed), nil); err != nil {
+		t.Fatal(err)
+	}
+	if seen := store.Seen(); !seen.Equal(clock.Now()) {
+		t.Errorf("after another write seen at %s, want %s", seen, clock.Now())
 	}
 }
 
