@@ -3,13 +3,16 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -145,6 +148,41 @@ func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
 	}
 	accept(t, namespace, "photos", 1)
 	eventually(t, "no Ingress", absent(&networkingv1.Ingress{}, namespace, "photos"))
+}
+
+// The Ingress is replaced at the moment at which a host is to be removed from it.
+func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	theirs := &networkingv1.Ingress{}
+	var replace sync.Once
+	startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(request.URL.Path, "/ingresses/photos") && request.Header.Get("Content-Type") == string(types.MergePatchType) {
+				replace.Do(func() {
+					ours := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+					remove(t, ours)
+					theirs.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: ours.Labels, Annotations: ours.Annotations}
+					theirs.Spec = ours.Spec
+					create(t, theirs)
+				})
+			}
+			return next.RoundTrip(request)
+		})
+	}))
+	darkroom := with(webFolder(namespace, "photos"), "kept", "dropped")
+	create(t, darkroom)
+	eventually(t, "the release", installed(namespace, "photos"))
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.SubDomains = []string{"kept"}
+		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+	})
+	accept(t, namespace, "photos", 1)
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "ready by the HTTPRoute", served("http://"+hostIn("kept"), hostIn("kept")))
+	if now := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); theirs.UID == "" || now.ResourceVersion != theirs.ResourceVersion {
+		t.Errorf("the Ingress of another client (%q) was changed: %+v", theirs.UID, now)
+	}
 }
 
 func TestScaledToZeroIsIdle(t *testing.T) {

@@ -68,8 +68,11 @@ func (c *actionClient) successor(desired []manifest.Key) (metav1.Object, bool, e
 // may belong to another Darkroom.
 func (c *actionClient) trim(desired []manifest.Key, object owned) error {
 	ingress, isIngress := object.live.(*networkingv1.Ingress)
+	if !isIngress {
+		return nil
+	}
 	successor, _, err := c.successor(desired)
-	if err != nil || successor == nil || !isIngress {
+	if err != nil || successor == nil {
 		return err
 	}
 	keeps := isHostOf(successor)
@@ -78,7 +81,7 @@ func (c *actionClient) trim(desired []manifest.Key, object owned) error {
 		return nil
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": ingress.UID, "resourceVersion": ingress.ResourceVersion},
+		"metadata": map[string]any{"uid": ingress.UID},
 		"spec":     map[string]any{"rules": rules},
 	})
 	if err != nil {
@@ -92,7 +95,8 @@ func (c *actionClient) trim(desired []manifest.Key, object owned) error {
 
 // isHostOf returns a function that reports whether a route has a host.
 func isHostOf(route metav1.Object) func(string) bool {
-	return func(host string) bool { return slices.Contains(gateway.Hosts(route), host) }
+	hosts := gateway.Hosts(route)
+	return func(host string) bool { return slices.Contains(hosts, host) }
 }
 
 // isAccepted reports whether a route is accepted: an HTTPRoute by each of its Gateways in
