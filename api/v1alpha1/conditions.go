@@ -251,3 +251,10 @@ func IsConditionTrue(conditions []Condition, conditionType string) bool {
 func IsPaused(darkroom metav1.Object) bool {
 	return darkroom.GetAnnotations()[AnnotationPaused] == "true" && darkroom.GetDeletionTimestamp() == nil
 }
+
+// MayBeHandledBy reports whether an installation of the operator handles a Darkroom, or may claim
+// it, by the annotation AnnotationInstallation.
+func MayBeHandledBy(installation string, darkroom metav1.Object) bool {
+	claimed := darkroom.GetAnnotations()[AnnotationInstallation]
+	return claimed == "" || claimed == installation
+}

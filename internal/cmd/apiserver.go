@@ -41,8 +41,8 @@ func newAPIServer() *cobra.Command {
 and at /openapi.json of the server, the page in docs/page.md.
 
 Callers authenticate with a bearer token of the cluster, and Kubernetes authorizes their
-requests. With --oidc-config, users of the page can sign in at an OIDC issuer. With --auth=kubeconfig, on a local machine, all requests use the identity of the
-kubeconfig.
+requests. With --oidc-config, users of the page can sign in at an OIDC issuer. With
+--auth=kubeconfig, on a local machine, all requests use the identity of the kubeconfig.
 
 With ` + envAPIServer + `=false in the environment, it responds to probes of its health only.`,
 		Example: `  darkroom-operator apiserver --auth=kubeconfig --bind-address=127.0.0.1:5000`,

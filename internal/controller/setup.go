@@ -189,10 +189,8 @@ func newLedger(mgr manager.Manager, options Options) *claims.Ledger {
 		Reader:     mgr.GetClient(),
 		Live:       mgr.GetAPIReader(),
 		BaseDomain: options.Values.BaseDomain,
-		Handles: func(darkroom *v1alpha1.Darkroom) bool {
-			return cmp.Or(darkroom.Annotations[v1alpha1.AnnotationInstallation], options.Installation) == options.Installation
-		},
-		Routes: options.Cluster.has(httpRoute),
+		Handles:    func(darkroom *v1alpha1.Darkroom) bool { return v1alpha1.MayBeHandledBy(options.Installation, darkroom) },
+		Routes:     options.Cluster.has(httpRoute),
 	}}
 }
 

@@ -11,18 +11,18 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// Hosts returns the hosts of an Ingress or HTTPRoute; none of another object.
+// Hosts returns the hosts of an Ingress or HTTPRoute; none of nil and of other objects.
 func Hosts(route metav1.Object) []string {
 	var hosts []string
 	switch typed := route.(type) {
 	case *networkingv1.Ingress:
-		for _, rule := range typed.Spec.Rules {
+		for _, rule := range ptr.Deref(typed, networkingv1.Ingress{}).Spec.Rules {
 			if rule.Host != "" {
 				hosts = append(hosts, rule.Host)
 			}
 		}
 	case *gatewayv1.HTTPRoute:
-		for _, host := range typed.Spec.Hostnames {
+		for _, host := range ptr.Deref(typed, gatewayv1.HTTPRoute{}).Spec.Hostnames {
 			hosts = append(hosts, string(host))
 		}
 	}

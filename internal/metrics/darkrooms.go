@@ -89,7 +89,7 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 	t := totals{kinds: map[kind]int{}}
 	for i := range darkrooms {
 		status := &darkrooms[i].Status
-		if !handled(&darkrooms[i], installation) {
+		if !v1alpha1.MayBeHandledBy(installation, &darkrooms[i]) {
 			t.others++
 			if status.ObservedGeneration != darkrooms[i].Generation {
 				t.unhandled++
@@ -131,12 +131,6 @@ func (t totals) write(out *text) {
 	}
 }
 
-// handled reports whether an installation handles a Darkroom, or may still claim it.
-func handled(darkroom *v1alpha1.Darkroom, installation string) bool {
-	claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
-	return claimed == "" || claimed == installation
-}
-
 // observation is what is known of one Darkroom. Its objects are those of the caches, and
 // must not be changed.
 type observation struct {
@@ -153,7 +147,7 @@ func (d *Darkrooms) observe(ctx context.Context, darkrooms []v1alpha1.Darkroom) 
 	var deployment appsv1.Deployment // one for all: it is copied into
 	for i := range darkrooms {
 		darkroom := &darkrooms[i]
-		if !handled(darkroom, d.Installation) {
+		if !v1alpha1.MayBeHandledBy(d.Installation, darkroom) {
 			continue
 		}
 		o := observation{Darkroom: darkroom}

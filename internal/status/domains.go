@@ -25,7 +25,7 @@ import (
 // resource names.
 func determineDomains(o Observation) (hosts []string, condition v1alpha1.Condition) {
 	spec := &o.Darkroom.Spec
-	inIngress, inRoute := ingressHosts(o.Ingress), routeHosts(o.Route)
+	inIngress, inRoute := gateway.Hosts(o.Ingress), gateway.Hosts(o.Route)
 	hosts = slices.Clone(inIngress)
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
 		hosts = append(hosts, inRoute...)
@@ -70,30 +70,6 @@ func wantsIngress(spec *v1alpha1.DarkroomSpec) bool {
 	return spec.Gateway == nil || spec.Ingress != nil
 }
 
-func ingressHosts(ingress *networkingv1.Ingress) []string {
-	if ingress == nil {
-		return nil
-	}
-	var hosts []string
-	for _, rule := range ingress.Spec.Rules {
-		if rule.Host != "" {
-			hosts = append(hosts, rule.Host)
-		}
-	}
-	return hosts
-}
-
-func routeHosts(route *gatewayv1.HTTPRoute) []string {
-	if route == nil {
-		return nil
-	}
-	var hosts []string
-	for _, host := range route.Spec.Hostnames {
-		hosts = append(hosts, string(host))
-	}
-	return hosts
-}
-
 // Published describes the URLs at which clients reach the hosts, where it cannot be derived
 // from Ingress and HTTPRoute: behind a load balancer that terminates TLS, or at another port.
 type Published struct {
@@ -123,7 +99,7 @@ func urlOf(hosts []string, o Observation) string {
 	if out.Scheme == "" {
 		out.Scheme = "http"
 		if hasCertificate(o.Ingress, hosts[0]) ||
-			slices.Contains(routeHosts(o.Route), hosts[0]) && attachedSecurely(o.Route) {
+			slices.Contains(gateway.Hosts(o.Route), hosts[0]) && attachedSecurely(o.Route) {
 			out.Scheme = "https"
 		}
 	}
@@ -137,7 +113,7 @@ var defaultPorts = map[string]int{"http": 80, "https": 443}
 
 // hasCertificate reports whether an Ingress has a TLS section for a host.
 func hasCertificate(ingress *networkingv1.Ingress, host string) bool {
-	return ingress != nil && slices.Contains(ingressHosts(ingress), host) &&
+	return ingress != nil && slices.Contains(gateway.Hosts(ingress), host) &&
 		slices.ContainsFunc(ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
 			return len(tls.Hosts) == 0 || slices.Contains(tls.Hosts, host)
 		})

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
@@ -55,7 +55,7 @@ func loadImages(ctx context.Context, dir string) error {
 		return err
 	}
 	for image, binary := range map[string]string{
-		pictures.DarkroomImage: "darkroom", otherDarkroomImage: "darkroom", pictures.SourcesImage: "sources", gate: "gate",
+		images.DarkroomImage: "darkroom", otherDarkroomImage: "darkroom", images.SourcesImage: "sources", gate: "gate",
 	} {
 		archive := filepath.Join(dir, "image.tar")
 		for _, args := range [][]string{

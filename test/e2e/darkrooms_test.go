@@ -18,7 +18,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 // newDarkroom builds a Darkroom that reads from the web folder, and asks for so
@@ -94,7 +94,7 @@ func describe(t *testing.T, namespace string) {
 		}
 	}
 	for _, pod := range pods.Items {
-		t.Logf("Pod %s: %s, ready %v, ending %v", pod.Name, pod.Status.Phase, pictures.IsReady(&pod), pod.DeletionTimestamp != nil)
+		t.Logf("Pod %s: %s, ready %v, ending %v", pod.Name, pod.Status.Phase, images.IsReady(&pod), pod.DeletionTimestamp != nil)
 		for _, c := range pod.Status.ContainerStatuses {
 			t.Logf("  %s: restarted %d times, waiting %+v, ended %+v", c.Image, c.RestartCount, c.State.Waiting, c.LastTerminationState.Terminated)
 		}
@@ -186,7 +186,7 @@ func settled(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 		return fmt.Errorf("%s has %d pods, not %d", darkroom.Name, len(pods), *deployment.Spec.Replicas)
 	}
 	for i := range pods {
-		if pods[i].DeletionTimestamp != nil || !pictures.IsReady(&pods[i]) {
+		if pods[i].DeletionTimestamp != nil || !images.IsReady(&pods[i]) {
 			return fmt.Errorf("pod %s is ending or not ready", pods[i].Name)
 		}
 	}

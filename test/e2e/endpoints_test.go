@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 // endpoints watches the ready endpoints of the Service of a Darkroom. An informer reports every
@@ -78,7 +78,7 @@ func watchEndpoints(t *testing.T, darkroom *v1alpha1.Darkroom) *endpoints {
 func (e *endpoints) seePod(object any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if pod, ok := object.(*corev1.Pod); ok && e.firstReady[pod.Name] == 0 && pictures.IsReady(pod) {
+	if pod, ok := object.(*corev1.Pod); ok && e.firstReady[pod.Name] == 0 && images.IsReady(pod) {
 		e.firstReady[pod.Name] = versionOf(pod)
 	}
 }

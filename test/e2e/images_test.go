@@ -8,19 +8,19 @@ import (
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 const (
-	imagePath       = pictures.Path
-	requestPatience = pictures.Patience
+	imagePath       = images.Path
+	requestPatience = images.Patience
 )
 
 var (
-	front         = pictures.Client
-	through       = pictures.Get
-	servesThrough = pictures.Served
-	isImage       = pictures.Check
+	front         = images.Client
+	through       = images.Get
+	servesThrough = images.Served
+	isImage       = images.Check
 )
 
 // serves returns an error unless a host answers through the Ingress with the image at a

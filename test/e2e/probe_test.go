@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 // probed is a probe that notices changes soon.
@@ -56,7 +56,7 @@ func stillServe(ctx context.Context, darkroom *v1alpha1.Darkroom, want map[types
 				return fmt.Errorf("pod %s was restarted %d times", pods[i].Name, container.RestartCount)
 			}
 		}
-		if want[pods[i].UID] && pictures.IsReady(&pods[i]) && pods[i].DeletionTimestamp == nil {
+		if want[pods[i].UID] && images.IsReady(&pods[i]) && pods[i].DeletionTimestamp == nil {
 			left++
 		}
 	}

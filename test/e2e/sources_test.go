@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 const (
@@ -47,13 +47,13 @@ func startSources(ctx context.Context) (sources, error) {
 
 // startSource starts a pod, unless it runs, and returns its URL once it is ready.
 func startSource(ctx context.Context, name string, port int32, kind string, args ...string) (url string, err error) {
-	pod := pictures.SourcePod(sourcesNamespace, name, kind, port, args...)
+	pod := images.SourcePod(sourcesNamespace, name, kind, port, args...)
 	if err := kube.Create(ctx, pod); err != nil && !apierrors.IsAlreadyExists(err) {
 		return "", fmt.Errorf("create pod %s: %w", name, err)
 	}
 	err = poll(ctx, "pod "+name+" is ready", func(ctx context.Context) error {
 		err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod)
-		if err == nil && !pictures.IsReady(pod) {
+		if err == nil && !images.IsReady(pod) {
 			err = fmt.Errorf("it is %s: %+v", pod.Status.Phase, pod.Status.ContainerStatuses)
 		}
 		return err

@@ -17,7 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
@@ -31,7 +31,7 @@ const (
 func newDarkroom(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
 	t.Helper()
 	darkroom := darkrooms.New(name, namespace).
-		WebFolder(images).
+		WebFolder(imageURL).
 		SubDomains(name+"."+namespace).
 		Request(corev1.ResourceCPU, "10m").
 		Request(corev1.ResourceMemory, "32Mi").Obj()
@@ -78,7 +78,7 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 		return nil
 	})
 	host := darkroom.Spec.SubDomains[0] + "." + domain
-	eventually(t, host+" serves", func(ctx context.Context) error { return pictures.Served(ctx, ingressURL, host, 90) })
+	eventually(t, host+" serves", func(ctx context.Context) error { return images.Served(ctx, ingressURL, host, 90) })
 }
 
 // worksOn checks that an operator that has taken over leaves a Darkroom's pods alone, and

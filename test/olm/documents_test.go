@@ -14,7 +14,7 @@ import (
 
 	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
 
@@ -72,9 +72,9 @@ func publish(t *testing.T, authority *authority, host string) {
 	folder := t.TempDir()
 	archive := filepath.Join(folder, "darkroom.tar")
 	mustRun(t, filepath.Join(binaries, "cluster"), "image", "--output", archive, "--workdir", "/app",
-		pictures.DarkroomImage+"="+filepath.Join(binaries, "darkroom"))
+		images.DarkroomImage+"="+filepath.Join(binaries, "darkroom"))
 	operator := pinned(operatorImage+thisVersion, pushArchive(t, authority, atMirror(operatorImage+thisVersion), filepath.Join(binaries, "image-release.tar")))
-	darkroom := pinned(pictures.DarkroomImage, pushArchive(t, authority, atMirror(pictures.DarkroomImage), archive))
+	darkroom := pinned(images.DarkroomImage, pushArchive(t, authority, atMirror(images.DarkroomImage), archive))
 
 	t.Setenv("DARKROOM_IMAGE", darkroom)
 	// No Darkroom of this test has a gate; any image with a digest will do.

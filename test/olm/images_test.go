@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/pictures"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
@@ -51,8 +51,8 @@ func loadImages(ctx context.Context) error {
 	}
 	for _, args := range [][]string{
 		{filepath.Join(binaries, "image-release.tar"), filepath.Join(binaries, "previous", "image.tar")},
-		{"--workdir", "/app", pictures.DarkroomImage + "=" + filepath.Join(binaries, "darkroom")},
-		{pictures.SourcesImage + "=" + filepath.Join(binaries, "sources")},
+		{"--workdir", "/app", images.DarkroomImage + "=" + filepath.Join(binaries, "darkroom")},
+		{images.SourcesImage + "=" + filepath.Join(binaries, "sources")},
 		append(copying, "--path", "/bin/olm", olmImage+"="+built("olm")),
 		{"--path", "/bin/opm", opmImage + "=" + built("opm")},
 		{operatorControllerImage + "=" + built("operator-controller")},
@@ -108,7 +108,7 @@ func moduleFolder(ctx context.Context, module string) (string, error) {
 // startImages runs a web folder as a pod, and returns its URL.
 func startImages(ctx context.Context) (string, error) {
 	namespace := namespaceObject("pictures")
-	pod := pictures.SourcePod(namespace.Name, "webfolder", "webfolder", 8080)
+	pod := images.SourcePod(namespace.Name, "webfolder", "webfolder", 8080)
 	for _, object := range []client.Object{namespace, pod} {
 		if err := ensure(ctx, object); err != nil {
 			return "", err
@@ -116,7 +116,7 @@ func startImages(ctx context.Context) (string, error) {
 	}
 	err := limits.Until(ctx, "the images are served", func(ctx context.Context) error {
 		err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod)
-		if err == nil && !pictures.IsReady(pod) {
+		if err == nil && !images.IsReady(pod) {
 			err = fmt.Errorf("the pod is %s", pod.Status.Phase)
 		}
 		return err

@@ -30,8 +30,8 @@ var (
 
 	kube client.Client
 
-	// images is the URL of a web folder with images.
-	images string
+	// imageURL is that of a web folder with images.
+	imageURL string
 )
 
 func TestMain(m *testing.M) {
@@ -71,6 +71,6 @@ func setUp(ctx context.Context) error {
 	if err := loadImages(ctx); err != nil {
 		return err
 	}
-	images, err = startImages(ctx)
+	imageURL, err = startImages(ctx)
 	return err
 }

@@ -126,7 +126,7 @@ func (t *Trace) NewerThan(live metav1.Object) bool {
 	return err == nil && order <= 0
 }
 
-// record is what is remembered of a release, as it is stored.
+// record is the stored form of the memory of a release.
 type record struct {
 	// Manifest is the identity of the manifest that was applied.
 	Manifest string  `json:"manifest"`

@@ -130,19 +130,7 @@ func (p *Program) Ready(ctx context.Context) error {
 	if err := p.Ended(); err != nil {
 		return wait.Permanent(err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("readyz answers %d", response.StatusCode)
-	}
-	return nil
+	return wait.Responds(ctx, p.URL+"/readyz", http.StatusOK)
 }
 
 // End sends a signal, and returns once the program has ended. After SIGTERM it must end in time

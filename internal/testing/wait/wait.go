@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -50,4 +51,23 @@ func (l Limits) Until(ctx context.Context, what string, check func(context.Conte
 		case <-ticker.C:
 		}
 	}
+}
+
+// Responds returns an error unless a URL responds within two seconds, with a status.
+func Responds(ctx context.Context, url string, status int) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != status {
+		return fmt.Errorf("%s responds with %s", url, response.Status)
+	}
+	return nil
 }

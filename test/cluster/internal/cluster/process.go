@@ -7,12 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 // program is how a program is run. Its log is NAME.log.
@@ -41,8 +42,8 @@ func (p program) run(logs string) (*process, error) {
 	started.cmd = exec.Command(p.path, p.args...)
 	started.cmd.Env = append(withoutProxies(os.Environ()), p.env...)
 	started.cmd.Stdout, started.cmd.Stderr = log, log
-	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL} // away from a terminal's Ctrl-C
-	if err := StartTied(started.cmd); err != nil {
+	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from a terminal's Ctrl-C
+	if err := child.Start(started.cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	go func() {
@@ -89,26 +90,6 @@ func tail(path string) string {
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
-}
-
-// spawner starts processes on one thread that lives as long as this process: to the kernel, the
-// parent whose death is signaled (Pdeathsig) is the thread that started the child.
-var spawner = sync.OnceValue(func() chan<- func() {
-	calls := make(chan func())
-	go func() {
-		runtime.LockOSThread()
-		for call := range calls {
-			call()
-		}
-	}()
-	return calls
-})
-
-// StartTied starts a command whose Pdeathsig is sent when this process ends.
-func StartTied(cmd *exec.Cmd) error {
-	result := make(chan error)
-	spawner() <- func() { result <- cmd.Start() }
-	return <-result
 }
 
 // group runs the programs of a cluster. During the start a program that ends

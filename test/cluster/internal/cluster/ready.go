@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 const pollInterval = 100 * time.Millisecond
@@ -76,10 +78,10 @@ func (c *Cluster) waitForNode(ctx context.Context) error {
 	}
 	if c.Node == Real {
 		waits["the cluster's DNS"] = func(ctx context.Context) error {
-			return responds(ctx, "http://"+c.local("coredns-ready")+"/ready", http.StatusOK)
+			return wait.Responds(ctx, "http://"+c.local("coredns-ready")+"/ready", http.StatusOK)
 		}
 		waits["the ingress controller"] = func(ctx context.Context) error {
-			return responds(ctx, c.ingressURL(), http.StatusNotFound)
+			return wait.Responds(ctx, c.ingressURL(), http.StatusNotFound)
 		}
 	}
 	results := make(chan error, len(waits))
@@ -91,23 +93,4 @@ func (c *Cluster) waitForNode(ctx context.Context) error {
 		errs = append(errs, <-results)
 	}
 	return errors.Join(errs...)
-}
-
-// responds returns an error unless a URL responds with the status.
-func responds(ctx context.Context, url string, status int) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != status {
-		return fmt.Errorf("%s responds with %s", url, response.Status)
-	}
-	return nil
 }

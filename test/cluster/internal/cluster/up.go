@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
 // ErrRunning is returned when the cluster is already running.
@@ -112,12 +114,14 @@ func (c *Cluster) launch(ctx context.Context, owned bool, locks []*os.File, out 
 		cmd.Args[1] = InitCommand
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWPID | syscall.CLONE_NEWNS
 	}
+	start := (*exec.Cmd).Start
 	if owned {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
+		start = child.Start
 	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = append([]*os.File{eventsEnd}, locks...)
-	if err := StartTied(cmd); err != nil {
+	if err := start(cmd); err != nil {
 		return fmt.Errorf("start the supervisor: %w", err)
 	}
 	eventsEnd.Close()

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/cluster"
 )
 
@@ -64,8 +65,8 @@ func runCommand(ctx context.Context, args, env []string) error {
 	// A process group of its own, so that its children are signaled too; but in
 	// front of a terminal it must stay in the terminal's group to read from it.
 	alone := !isTerminal(os.Stdin)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone, Pdeathsig: syscall.SIGKILL}
-	if err := cluster.StartTied(cmd); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
+	if err := child.Start(cmd); err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
 	var ended error

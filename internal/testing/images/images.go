@@ -1,5 +1,5 @@
-// Package pictures serves images to Darkrooms in tests of a real node, and requests them.
-package pictures
+// Package images serves images to Darkrooms in tests of a real node, and requests them.
+package images
 
 import (
 	"bytes"
