@@ -204,7 +204,7 @@ screenshots: ## Take the screenshots of the documents into docs/images (root, Li
 	$(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'
 	cp $(BIN)/screenshots/page-*.png docs/images/
 
-e2e-olm: build testdata $(HELM) $(KUSTOMIZE) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
+e2e-olm: build testdata $(HELM) $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
 	@$(CLUSTER_TOOL) build olm
 	@hack/previous.sh $(BUNDLE_VERSION) $(PREVIOUS)
 	@cd $(BIN)/previous/source && $(CLUSTER_TOOL) image --output $(BIN)/previous/image.tar $(image-flags) \
