@@ -11,16 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
 // Kind is a kind of object that belongs to Darkrooms.
 type Kind struct {
 	schema.GroupVersionKind
 
-	// Typed is set for kinds that are cached in full, because the status controller reads
-	// them. Of the others, in particular Secrets, only metadata is cached.
-	Typed client.Object
+	// Typed and TypedList are set for kinds that are cached in full, because the status
+	// controller reads them. Of the others, in particular Secrets, only metadata is cached.
+	Typed     client.Object
+	TypedList client.ObjectList
 }
 
 // Object returns an empty object of the cached type of this kind.
@@ -35,15 +35,8 @@ func (k Kind) Object() client.Object {
 
 // List returns an empty list of the cached type of this kind.
 func (k Kind) List() client.ObjectList {
-	switch k.Typed.(type) {
-	case *appsv1.Deployment:
-		return &appsv1.DeploymentList{}
-	case *networkingv1.Ingress:
-		return &networkingv1.IngressList{}
-	case *corev1.Service:
-		return &corev1.ServiceList{}
-	case *gatewayv1.HTTPRoute:
-		return &gatewayv1.HTTPRouteList{}
+	if k.TypedList != nil {
+		return k.TypedList.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a copy is of the same type
 	}
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))
@@ -53,9 +46,9 @@ func (k Kind) List() client.ObjectList {
 // Everywhere returns the kinds of managed objects that every cluster serves.
 func Everywhere() []Kind {
 	return []Kind{
-		{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Typed: &appsv1.Deployment{}},
-		{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Typed: &networkingv1.Ingress{}},
-		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service"), Typed: &corev1.Service{}},
+		{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Typed: &appsv1.Deployment{}, TypedList: &appsv1.DeploymentList{}},
+		{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Typed: &networkingv1.Ingress{}, TypedList: &networkingv1.IngressList{}},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service"), Typed: &corev1.Service{}, TypedList: &corev1.ServiceList{}},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},

@@ -46,7 +46,7 @@ func OtherSecrets(ctx context.Context, mgr manager.Manager, namespaces []string)
 }
 
 // IndexReleases adds the index of Secrets by Helm release.
-func IndexReleases(ctx context.Context, in cache.Cache) error {
+func IndexReleases(ctx context.Context, in client.FieldIndexer) error {
 	if err := in.IndexField(ctx, SecretMetadata(), storage.Index, storage.IndexFunc); err != nil {
 		return fmt.Errorf("index Secrets by release: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,17 +39,17 @@ const (
 var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.
-var optionalKinds = []optional{
-	{caches.Kind{GroupVersionKind: httpRoute, Typed: &gatewayv1.HTTPRoute{}}, "httproutes"},
-	{caches.Kind{GroupVersionKind: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}}, "servicemonitors"},
+var optionalKinds = []caches.Kind{
+	{GroupVersionKind: httpRoute, Typed: &gatewayv1.HTTPRoute{}, TypedList: &gatewayv1.HTTPRouteList{}},
+	{GroupVersionKind: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}},
 }
 
 var httpRoute = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
 
-// optional is a kind that a cluster may lack.
-type optional struct {
-	caches.Kind
-	resource string
+// resourceOf returns the resource of an optional kind, whose name is regular.
+func resourceOf(kind schema.GroupVersionKind) schema.GroupVersionResource {
+	resource, _ := meta.UnsafeGuessKindToResource(kind)
+	return resource
 }
 
 // chartResources are the other resources that the chart asks for, by their API versions
@@ -112,7 +113,7 @@ func discover(ctx context.Context, api Discovery) (*Cluster, error) {
 func optionalResources() []schema.GroupVersionResource {
 	resources := slices.Clone(chartResources)
 	for _, kind := range optionalKinds {
-		resources = append(resources, kind.GroupVersion().WithResource(kind.resource))
+		resources = append(resources, resourceOf(kind.GroupVersionKind))
 	}
 	return resources
 }
@@ -121,8 +122,8 @@ func optionalResources() []schema.GroupVersionResource {
 func (c *Cluster) kinds() []caches.Kind {
 	kinds := caches.Everywhere()
 	for _, kind := range optionalKinds {
-		if c.served[kind.GroupVersion().WithResource(kind.resource)] {
-			kinds = append(kinds, kind.Kind)
+		if c.served[resourceOf(kind.GroupVersionKind)] {
+			kinds = append(kinds, kind)
 		}
 	}
 	return kinds
@@ -141,11 +142,6 @@ func (c *Cluster) managed() []schema.GroupVersionKind {
 // does not count.
 func (c *Cluster) equals(other *Cluster) bool {
 	return maps.Equal(c.served, other.served) && c.version.Major == other.version.Major && c.version.Minor == other.version.Minor
-}
-
-// has reports whether the cluster serves a kind of managed objects.
-func (c *Cluster) has(kind schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(c.kinds(), func(k caches.Kind) bool { return k.GroupVersionKind == kind })
 }
 
 // CacheOptions are those of a manager: see caches.Options.

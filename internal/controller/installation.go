@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"gomodules.xyz/jsonpatch/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,17 +73,17 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 // write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails
 // if the Darkroom differs from the cache.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	patch := []operation{
-		{"test", "/metadata/uid", string(darkroom.UID)},
-		{"test", "/metadata/resourceVersion", darkroom.ResourceVersion},
+	patch := []jsonpatch.Operation{
+		jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID),
+		jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion),
 	}
 	if len(darkroom.Annotations) == 0 {
-		patch = append(patch, operation{"add", "/metadata/annotations", map[string]string{v1alpha1.AnnotationInstallation: i.name}})
+		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{v1alpha1.AnnotationInstallation: i.name}))
 	} else {
-		patch = append(patch, operation{"add", "/metadata/annotations/" + strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name})
+		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations/"+strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name))
 	}
 	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
-		patch = append(patch, operation{"add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)})
+		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)))
 	}
 	raw, err := json.Marshal(patch)
 	if err != nil {
@@ -97,13 +98,6 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 	}
 	darkroom.ObjectMeta = patched.ObjectMeta
 	return nil
-}
-
-// operation is an operation of a JSON patch.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
 }
 
 // refuse records that another installation handles a Darkroom, and reports the Darkroom as stalled

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
+	"gomodules.xyz/jsonpatch/v2"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -100,16 +101,16 @@ func (s *session) Update(ctx context.Context, object client.Object, opts ...clie
 		return s.Client.Update(ctx, object, opts...)
 	}
 	const path = "/metadata/finalizers"
-	patch := []operation{{"test", "/metadata/uid", string(s.darkroom.UID)}}
+	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", s.darkroom.UID)}
 	if before := s.darkroom.Finalizers; len(before) > 0 {
-		patch = append(patch, operation{"test", path, before})
+		patch = append(patch, jsonpatch.NewOperation("test", path, before))
 	} else {
-		patch = append(patch, operation{"test", "/metadata/resourceVersion", s.darkroom.ResourceVersion})
+		patch = append(patch, jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion))
 	}
 	if after := object.GetFinalizers(); len(after) > 0 {
-		patch = append(patch, operation{"add", path, after})
+		patch = append(patch, jsonpatch.NewOperation("add", path, after))
 	} else {
-		patch = append(patch, operation{Op: "remove", Path: path})
+		patch = append(patch, jsonpatch.NewOperation("remove", path, nil))
 	}
 	raw, err := json.Marshal(patch)
 	if err != nil {
@@ -247,13 +248,8 @@ func (s *session) report(cause error, now time.Time) {
 			// The Helm reconciler puts the chart's notes here, which are a page long.
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
-		before := v1alpha1.FindCondition(current.Conditions, condition.Type)
-		if before != nil && before.Status == condition.Status {
-			condition.LastTransitionTime = before.LastTransitionTime
-		} else {
-			condition.LastTransitionTime = metav1.NewTime(now).Rfc3339Copy()
-		}
 	}
+	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
 	if !equality.Semantic.DeepEqual(part, current) {
 		s.parts.reports.Report(s.darkroom, part)
 	}

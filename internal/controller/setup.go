@@ -142,17 +142,13 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, err
 	}
 	ledger := newLedger(mgr, *options)
-	if err := ledger.Index(ctx, mgr.GetCache()); err != nil {
-		return nil, err
+	for _, index := range []func(context.Context, client.FieldIndexer) error{ledger.Index, caches.IndexReleases, credentials.Index} {
+		if err := index(ctx, mgr.GetCache()); err != nil {
+			return nil, err
+		}
 	}
 	others, err := caches.OtherSecrets(ctx, mgr, options.Namespaces)
 	if err != nil {
-		return nil, err
-	}
-	if err := caches.IndexReleases(ctx, mgr.GetCache()); err != nil {
-		return nil, err
-	}
-	if err := credentials.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	counters := newMetrics(mgr, *options)
@@ -190,7 +186,7 @@ func newLedger(mgr manager.Manager, options Options) *claims.Ledger {
 		Live:       mgr.GetAPIReader(),
 		BaseDomain: options.Values.BaseDomain,
 		Handles:    func(darkroom *v1alpha1.Darkroom) bool { return v1alpha1.MayBeHandledBy(options.Installation, darkroom) },
-		Routes:     options.Cluster.has(httpRoute),
+		Routes:     options.Cluster.served[resourceOf(httpRoute)],
 	}}
 }
 
@@ -259,14 +255,11 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	claims, versions := parts.helm.claims, parts.helm.credentials
 	releases := parts.helm.releases
 	reconciler := &status.Reconciler{
-		Client:   mgr.GetClient(),
-		Handles:  parts.helm.installation.handles,
-		Pods:     mgr.GetAPIReader(),
-		Refusals: claims.Refusals,
-		HasSecret: func(ctx context.Context, key types.NamespacedName) (bool, error) {
-			secret, err := versions.Find(ctx, key)
-			return secret != nil, err
-		},
+		Client:     mgr.GetClient(),
+		Handles:    parts.helm.installation.handles,
+		Pods:       mgr.GetAPIReader(),
+		Refusals:   claims.Refusals,
+		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
 			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)

@@ -333,7 +333,7 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	}
 }
 
-// eventuallyStatus waits for what the status of a Darkroom says of its present generation.
+// eventuallyStatus waits for what the status of a Darkroom says of its current generation.
 func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, check func(v1alpha1.DarkroomStatus) error) {
 	t.Helper()
 	eventually(t, what, func(ctx context.Context) error {
@@ -348,7 +348,7 @@ func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, ch
 	})
 }
 
-// eventuallyCondition waits until a condition of the present generation has a status and a reason.
+// eventuallyCondition waits until a condition of the current generation has a status and a reason.
 func eventuallyCondition(t testing.TB, darkroom *v1alpha1.Darkroom, what, conditionType string, want metav1.ConditionStatus, reason string) {
 	t.Helper()
 	eventuallyStatus(t, darkroom, what, func(status v1alpha1.DarkroomStatus) error {
@@ -380,7 +380,7 @@ func absent(object client.Object, namespace, name string) func(context.Context) 
 	}
 }
 
-// installed returns an error unless the release of the present generation is there.
+// installed returns an error unless the release of the current generation is there.
 func installed(namespace, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -117,12 +116,7 @@ func (c *actionClient) adoptObject(object *metav1.PartialObjectMetadata) error {
 
 // setOwner sets the label and the owners of an object; nil removes the label.
 func (c *actionClient) setOwner(object *metav1.PartialObjectMetadata, label any, owners []metav1.OwnerReference) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":             object.UID,
-		"resourceVersion": object.ResourceVersion,
-		"labels":          map[string]any{v1alpha1.LabelDarkroom: label},
-		"ownerReferences": owners,
-	}})
+	patch, err := ownership.Patch(object, map[string]any{v1alpha1.LabelDarkroom: label}, owners)
 	if err != nil {
 		return fmt.Errorf("encode patch of %s %s: %w", object.Kind, object.Name, err)
 	}

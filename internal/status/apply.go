@@ -51,9 +51,9 @@ var ownConditions = []string{
 	v1alpha1.ConditionStalled,
 }
 
-// withTransitionTimes sets the transition time of each condition: now if its status
+// WithTransitionTimes sets the transition time of each condition: now if its status
 // changes, else the time that the resource has already.
-func withTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time) {
+func WithTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time) {
 	for i := range conditions {
 		before := v1alpha1.FindCondition(current, conditions[i].Type)
 		if before != nil && before.Status == conditions[i].Status && !before.LastTransitionTime.IsZero() {

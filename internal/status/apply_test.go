@@ -31,7 +31,7 @@ func TestTransitionTimes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conditions := []v1alpha1.Condition{ready(yes, metav1.Time{})}
-			withTransitionTimes(conditions, test.current, now)
+			WithTransitionTimes(conditions, test.current, now)
 			if diff := cmp.Diff(test.want, conditions[0].LastTransitionTime); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -39,7 +39,7 @@ func TestTransitionTimes(t *testing.T) {
 	}
 	t.Run("a time is as the API server keeps it, in whole seconds", func(t *testing.T) {
 		conditions := []v1alpha1.Condition{ready(yes, metav1.Time{})}
-		withTransitionTimes(conditions, nil, now.Add(123*time.Millisecond))
+		WithTransitionTimes(conditions, nil, now.Add(123*time.Millisecond))
 		if got := conditions[0].LastTransitionTime; got.Nanosecond() != 0 {
 			t.Errorf("%v would differ from what is read back, and be written again", got)
 		}
@@ -49,7 +49,7 @@ func TestTransitionTimes(t *testing.T) {
 func TestOnlyNewsIsWritten(t *testing.T) {
 	said := func(changes ...func(*v1alpha1.DarkroomStatus)) v1alpha1.DarkroomStatus {
 		status := Determine(Observation{Darkroom: photos().Obj(), Hosts: []string{host}, Deployment: deployment(2), Ingress: ingress(host)})
-		withTransitionTimes(status.Conditions, nil, noon)
+		WithTransitionTimes(status.Conditions, nil, noon)
 		status.Conditions = append(status.Conditions, condition(v1alpha1.ConditionDeployed, metav1.ConditionTrue, 2))
 		status.DeployedRelease = &v1alpha1.DeployedRelease{Name: "photos"}
 		for _, change := range changes {

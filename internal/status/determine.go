@@ -81,7 +81,7 @@ func deploying(message string) verdict {
 }
 
 // Determine returns the part of the status that this package owns. Transition
-// times are left out; see withTransitionTimes.
+// times are left out; see WithTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
 	hosts, domains := determineDomains(o)
 	credentials := determineCredentials(o)

@@ -66,8 +66,8 @@ type Reconciler struct {
 	Pods client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
-	// HasSecret reports whether a Secret exists.
-	HasSecret func(context.Context, types.NamespacedName) (bool, error)
+	// FindSecret returns the metadata of a Secret; nil if it is missing.
+	FindSecret func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
 	// Shown reports whether a cached Deployment is at least as new as the last apply for
 	// the Darkroom, so that its status is not stale. Nil means that it always is. It is
 	// called after the Helm conditions were read. An apply is recorded before it is
@@ -139,7 +139,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	again = sooner(again, retriedFor(observation))
 
 	report := Determine(observation)
-	withTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
+	WithTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
 	report = withHelmPart(report, HelmPart(darkroom.Status))
 	if !changed(report, stored) {
 		r.Reports.done(darkroom, part)
@@ -224,10 +224,11 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 		return o, err
 	}
 	if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
-		o.Secret.Name = name
-		if o.Secret.Found, err = r.HasSecret(ctx, types.NamespacedName{Namespace: darkroom.Namespace, Name: name}); err != nil {
+		secret, err := r.FindSecret(ctx, types.NamespacedName{Namespace: darkroom.Namespace, Name: name})
+		if err != nil {
 			return o, err
 		}
+		o.Secret = Secret{Name: name, Found: secret != nil}
 	}
 	var errs [4]error
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})

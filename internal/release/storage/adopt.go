@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -88,15 +87,8 @@ func (r *Revisions) Adopt(ctx context.Context) error {
 		if ownership.OwnsRevision(r.darkroom, &secret) {
 			continue
 		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-			"uid":             secret.UID,
-			"resourceVersion": secret.ResourceVersion,
-			"labels": map[string]string{
-				v1alpha1.LabelDarkroom:    r.darkroom.Name,
-				v1alpha1.LabelDarkroomUID: string(r.darkroom.UID),
-			},
-			"ownerReferences": []metav1.OwnerReference{ownership.Reference(r.darkroom)},
-		}})
+		labels := map[string]any{v1alpha1.LabelDarkroom: r.darkroom.Name, v1alpha1.LabelDarkroomUID: r.darkroom.UID}
+		patch, err := ownership.Patch(&secret, labels, []metav1.OwnerReference{ownership.Reference(r.darkroom)})
 		if err != nil {
 			return fmt.Errorf("adopt release %s: encode patch: %w", r.key(), err)
 		}

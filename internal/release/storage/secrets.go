@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gomodules.xyz/jsonpatch/v2"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmstorage "helm.sh/helm/v3/pkg/storage"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -100,21 +101,16 @@ func (r *Revisions) secretOf(release *helmrelease.Release, write func(*driver.Se
 // patchOf returns the JSON patch that overwrites a revision of the same Darkroom, with a record
 // beside it, or none. It leaves the spec that the revision was made from, and its author.
 func patchOf(secret *corev1.Secret, record []byte) ([]byte, error) {
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
-	}
 	label := func(name string) string { return "/metadata/labels/" + strings.ReplaceAll(name, "/", "~1") }
-	patch := []operation{
-		{"test", label(v1alpha1.LabelDarkroomUID), secret.Labels[v1alpha1.LabelDarkroomUID]},
-		{"add", "/metadata/annotations", secret.Annotations},
-		{"add", "/metadata/ownerReferences", secret.OwnerReferences},
-		{"add", "/data/" + dataRelease, secret.Data[dataRelease]},
-		{"add", "/data/" + dataRecord, append([]byte{}, record...)},
+	patch := []jsonpatch.Operation{
+		jsonpatch.NewOperation("test", label(v1alpha1.LabelDarkroomUID), secret.Labels[v1alpha1.LabelDarkroomUID]),
+		jsonpatch.NewOperation("add", "/metadata/annotations", secret.Annotations),
+		jsonpatch.NewOperation("add", "/metadata/ownerReferences", secret.OwnerReferences),
+		jsonpatch.NewOperation("add", "/data/"+dataRelease, secret.Data[dataRelease]),
+		jsonpatch.NewOperation("add", "/data/"+dataRecord, append([]byte{}, record...)),
 	}
 	for name, value := range secret.Labels {
-		patch = append(patch, operation{"add", label(name), value})
+		patch = append(patch, jsonpatch.NewOperation("add", label(name), value))
 	}
 	return json.Marshal(patch)
 }
