@@ -55,17 +55,10 @@ func (b *builder) setTwice(path []string) {
 	b.errs = append(b.errs, field.InternalError(field.NewPath("values", path...), errors.New("set twice by the translator")))
 }
 
-// setString is set for a string that is left out when empty.
-func (b *builder) setString(value string, path ...string) {
-	if value != "" {
+// setNonZero is set for a string that is left out when empty, or a switch that is left out when off.
+func setNonZero[T string | bool](b *builder, value T, path ...string) {
+	if value != *new(T) {
 		b.set(value, path...)
-	}
-}
-
-// setTrue is set for a switch that is left out when off.
-func (b *builder) setTrue(on bool, path ...string) {
-	if on {
-		b.set(true, path...)
 	}
 }
 

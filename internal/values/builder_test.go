@@ -18,7 +18,7 @@ func TestBuilderRefusesToOverwrite(t *testing.T) {
 		"a null":             {func(b *builder) { b.set(nil, "a"); b.set(1, "a") }, "values.a"},
 		"a value by a map":   {func(b *builder) { b.set(1, "a"); b.set(2, "a", "b") }, "values.a"},
 		"a map by a value":   {func(b *builder) { b.set(1, "a", "b"); b.set(2, "a") }, "values.a"},
-		"a plain value":      {func(b *builder) { b.setString("x", "a"); b.setPlain("y", specPath, "a") }, "values.a"},
+		"a plain value":      {func(b *builder) { setNonZero(b, "x", "a"); b.setPlain("y", specPath, "a") }, "values.a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &builder{values: map[string]any{}}

@@ -23,12 +23,12 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	b.set(true, "gate", "enabled")
 	if options.GateImage != "" {
 		image := parseReference(options.GateImage)
-		b.setString(image.repository, "gate", "image", "repository")
-		b.setString(image.tag, "gate", "image", "tag")
-		b.setString(image.digest, "gate", "image", "digest")
+		setNonZero(b, image.repository, "gate", "image", "repository")
+		setNonZero(b, image.tag, "gate", "image", "tag")
+		setNonZero(b, image.digest, "gate", "image", "digest")
 	}
 	if spec.Image != nil {
-		b.setString(string(spec.Image.PullPolicy), "gate", "image", "pullPolicy")
+		setNonZero(b, string(spec.Image.PullPolicy), "gate", "image", "pullPolicy")
 	}
 	path := specPath.Child("gate")
 	if limits := gate.Limits; limits != nil {
@@ -43,7 +43,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	for name, parameters := range gate.Presets {
 		b.set(string(parameters), "gate", "presets", name)
 	}
-	b.setTrue(gate.OnlyPresets, "gate", "onlyPresets")
+	setNonZero(b, gate.OnlyPresets, "gate", "onlyPresets")
 	if cache := gate.Cache; cache != nil {
 		if cache.Disk != nil {
 			b.set(cache.Disk.Value(), "gate", "cache", "diskBytes")
@@ -52,7 +52,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 		setGiven(b, cache.StaleIfErrorSeconds, "gate", "cache", "staleIfErrorSeconds")
 	}
 	setGiven(b, gate.ShrinkFirst, "gate", "shrinkFirst")
-	b.setTrue(gate.AccessLog, "gate", "accessLog")
+	setNonZero(b, gate.AccessLog, "gate", "accessLog")
 	if gate.Resources != nil {
 		b.containerResources(path.Child("resources"), gate.Resources, gateMemoryLimit, "gate", "resources")
 	}

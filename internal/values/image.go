@@ -34,10 +34,10 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 			tag, digest = reference.tag, reference.digest
 		}
 	}
-	b.setString(repository, "image", "repository")
-	b.setString(tag, "image", "tag")
-	b.setString(digest, "image", "digest")
-	b.setString(string(image.PullPolicy), "image", "pullPolicy")
+	setNonZero(b, repository, "image", "repository")
+	setNonZero(b, tag, "image", "tag")
+	setNonZero(b, digest, "image", "digest")
+	setNonZero(b, string(image.PullPolicy), "image", "pullPolicy")
 	secrets := image.PullSecrets
 	if len(secrets) == 0 {
 		for _, name := range options.ImagePullSecrets {

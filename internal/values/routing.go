@@ -15,11 +15,11 @@ import (
 // Gateways, or by both when it sets both.
 func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
 	if service := spec.Service; service != nil {
-		b.setString(string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
-		b.setString(service.TrafficDistribution, "service", "trafficDistribution")
+		setNonZero(b, string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
+		setNonZero(b, service.TrafficDistribution, "service", "trafficDistribution")
 		b.sharedAnnotations(specPath.Child("service", "annotations"), service.Annotations, allowed, "service", "annotations")
 	}
-	b.setTrue(spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled, "networkPolicy", "enabled")
+	setNonZero(b, spec.NetworkPolicy != nil && spec.NetworkPolicy.Enabled, "networkPolicy", "enabled")
 	if spec.Gateway != nil {
 		b.gateway(spec.Gateway, allowed)
 		b.set(spec.Ingress != nil, "ingress", "enabled")
@@ -35,8 +35,8 @@ func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed 
 	path := specPath.Child("ingress")
 	b.objectName(path.Child("className"), ingress.ClassName, "an IngressClass")
 	b.objectName(path.Child("tlsSecretName"), ingress.TLSSecretName, "a Secret")
-	b.setString(cmp.Or(ingress.ClassName, options.IngressClassName), "ingress", "className")
-	b.setString(ingress.TLSSecretName, "ingress", "tlsSecretName")
+	setNonZero(b, cmp.Or(ingress.ClassName, options.IngressClassName), "ingress", "className")
+	setNonZero(b, ingress.TLSSecretName, "ingress", "tlsSecretName")
 	b.sharedAnnotations(path.Child("annotations"), ingress.Annotations, allowed, "ingress", "annotations")
 }
 
@@ -49,7 +49,7 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 	b.set(true, "gateway", "enabled")
 	b.sharedAnnotations(path.Child("annotations"), gateway.Annotations, allowed, "gateway", "annotations")
 	if gateway.Timeouts != nil {
-		b.setString(gateway.Timeouts.Request, "gateway", "timeouts", "request")
+		setNonZero(b, gateway.Timeouts.Request, "gateway", "timeouts", "request")
 	}
 }
 

@@ -18,7 +18,7 @@ var (
 // serving writes how Darkroom answers: caching, logging, default parameters, metrics.
 func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	setGiven(b, spec.CacheTTLSeconds, "cache", "ttlSeconds")
-	b.setString(string(spec.LogLevel), "logLevel")
+	setNonZero(b, string(spec.LogLevel), "logLevel")
 	for _, name := range slices.Sorted(maps.Keys(spec.DefaultParams)) {
 		value := spec.DefaultParams[name]
 		if !paramName.MatchString(name) {
@@ -33,7 +33,7 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 
 // metrics writes whether Darkroom serves metrics, and how Prometheus finds them.
 func (b *builder) metrics(metrics *v1alpha1.Metrics) {
-	b.setTrue(metrics.Enabled, "metrics", "enabled")
+	setNonZero(b, metrics.Enabled, "metrics", "enabled")
 	if !metrics.ServiceMonitor {
 		return
 	}
@@ -41,7 +41,7 @@ func (b *builder) metrics(metrics *v1alpha1.Metrics) {
 	b.set(true, "metrics", "serviceMonitor", "enabled")
 	b.labels(path.Child("serviceMonitorLabels"), metrics.ServiceMonitorLabels)
 	b.setPlain(metrics.ServiceMonitorLabels, path.Child("serviceMonitorLabels"), "metrics", "serviceMonitor", "labels")
-	b.setString(metrics.ScrapeInterval, "metrics", "serviceMonitor", "interval")
+	setNonZero(b, metrics.ScrapeInterval, "metrics", "serviceMonitor", "interval")
 }
 
 // probe writes the image that new pods must serve. Period and threshold are those of the
@@ -57,9 +57,9 @@ func (b *builder) probe(probe *v1alpha1.Probe) {
 // proxy is that of the operator. The chart puts it where extraEnvFrom and extraEnv of the
 // Darkroom replace it.
 func (b *builder) proxy(proxy Proxy) {
-	b.setString(proxy.HTTP, "proxy", "httpProxy")
-	b.setString(proxy.HTTPS, "proxy", "httpsProxy")
-	b.setString(proxy.No, "proxy", "noProxy")
+	setNonZero(b, proxy.HTTP, "proxy", "httpProxy")
+	setNonZero(b, proxy.HTTPS, "proxy", "httpsProxy")
+	setNonZero(b, proxy.No, "proxy", "noProxy")
 }
 
 // environment passes variables on.

@@ -43,7 +43,7 @@ func (b *builder) webFolder(source *v1alpha1.Source) {
 func (b *builder) s3(source *v1alpha1.Source) {
 	b.set(source.Bucket, "source", "bucket", "name")
 	b.set(source.Region, "source", "bucket", "region")
-	b.setString(strings.TrimRight(source.Endpoint, "/"), "source", "bucket", "endpoint")
+	setNonZero(b, strings.TrimRight(source.Endpoint, "/"), "source", "bucket", "endpoint")
 	b.pathPrefix(source)
 	if source.Auth != "" {
 		b.set(string(source.Auth), "source", "auth")
@@ -51,8 +51,8 @@ func (b *builder) s3(source *v1alpha1.Source) {
 	}
 	if ref := source.CredentialsSecretRef; ref != nil {
 		b.set(ref.Name, "source", "credentials", "existingSecret", "name")
-		b.setString(ref.AccessKeyKey, "source", "credentials", "existingSecret", "accessKeyKey")
-		b.setString(ref.SecretKeyKey, "source", "credentials", "existingSecret", "secretKeyKey")
+		setNonZero(b, ref.AccessKeyKey, "source", "credentials", "existingSecret", "accessKeyKey")
+		setNonZero(b, ref.SecretKeyKey, "source", "credentials", "existingSecret", "secretKeyKey")
 		return
 	}
 	b.set(source.AccessKey, "source", "credentials", "accessKey")
@@ -64,10 +64,10 @@ func (b *builder) s3(source *v1alpha1.Source) {
 // public bucket needs none.
 func (b *builder) googleCloudStorage(source *v1alpha1.Source) {
 	b.set(source.Bucket, "source", "bucket", "name")
-	b.setString(string(source.Auth), "source", "auth")
+	setNonZero(b, string(source.Auth), "source", "auth")
 	if ref := source.CredentialsSecretRef; ref != nil {
 		b.set(ref.Name, "source", "credentials", "existingSecret", "name")
-		b.setString(ref.CredentialsJSONKey, "source", "credentials", "existingSecret", "credentialsJsonKey")
+		setNonZero(b, ref.CredentialsJSONKey, "source", "credentials", "existingSecret", "credentialsJsonKey")
 	}
 }
 

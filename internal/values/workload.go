@@ -121,7 +121,7 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion st
 		b.set(template.ServiceAccountName, "serviceAccount", "name")
 	}
 	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
-	b.setString(template.PriorityClassName, "priorityClassName")
+	setNonZero(b, template.PriorityClassName, "priorityClassName")
 	setGiven(b, template.TerminationGracePeriodSeconds, "terminationGracePeriodSeconds")
 	b.volumes(path, template)
 }
