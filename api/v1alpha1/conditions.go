@@ -9,7 +9,7 @@ const (
 	ConditionReady = "Ready"
 	// ConditionDomainsReady is True when every sub-domain is in the rules of the
 	// live Ingress, or in an HTTPRoute that every Gateway has accepted. It is Unknown
-	// until the Gateways have reported on the present generation of the HTTPRoute.
+	// until the Gateways have reported on the current generation of the HTTPRoute.
 	ConditionDomainsReady = "DomainsReady"
 	// ConditionCredentialsReady is True when the referenced Secret exists. It is
 	// absent if no Secret is referenced.
@@ -126,7 +126,7 @@ const (
 	ReasonRouted = "Routed"
 	// ReasonNotRouted: a host is not in the live Ingress or HTTPRoute yet.
 	ReasonNotRouted = "NotRouted"
-	// ReasonAwaitingGateway: Unknown; a Gateway has not reported on the present generation
+	// ReasonAwaitingGateway: Unknown; a Gateway has not reported on the current generation
 	// of the HTTPRoute, perhaps because it does not exist.
 	ReasonAwaitingGateway = "AwaitingGateway"
 	// ReasonRouteRefused: a Gateway does not accept the HTTPRoute.

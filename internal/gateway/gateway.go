@@ -104,7 +104,7 @@ func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
 	return best, why
 }
 
-// present returns the condition of a type if it is of the route's present generation.
+// present returns the condition of a type if it is of the route's current generation.
 func present(route *gatewayv1.HTTPRoute, conditions []metav1.Condition, conditionType gatewayv1.RouteConditionType) *metav1.Condition {
 	condition := meta.FindStatusCondition(conditions, string(conditionType))
 	if condition == nil || condition.ObservedGeneration < route.Generation {

@@ -178,7 +178,7 @@ var families = []struct {
 		},
 	},
 	{
-		"darkroom_status_condition", "Always 1, with a condition of a Darkroom and its present status as labels.",
+		"darkroom_status_condition", "Always 1, with a condition of a Darkroom and its current status as labels.",
 		func(out *text, o *observation) {
 			for i := range o.Status.Conditions {
 				out.sample(1, "namespace", o.Namespace, "name", o.Name,
@@ -191,7 +191,7 @@ var families = []struct {
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.desired)) },
 	},
 	{
-		"darkroom_rollout_updated_replicas", "Pods with the present template of the Deployment of a Darkroom.",
+		"darkroom_rollout_updated_replicas", "Pods with the current template of the Deployment of a Darkroom.",
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.updated)) },
 	},
 	{

@@ -154,7 +154,7 @@ func (c *actionClient) deployment(name string) (*appsv1.Deployment, error) {
 	return deployment, nil
 }
 
-// RolledOut reports whether all pods of a Deployment have its present template, and as
+// RolledOut reports whether all pods of a Deployment have its current template, and as
 // many are available as are desired.
 func RolledOut(deployment *appsv1.Deployment) bool {
 	desired := int32(1)

@@ -130,7 +130,7 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	}
 }
 
-// ready returns an error unless a Darkroom is ready in its present generation.
+// ready returns an error unless a Darkroom is ready in its current generation.
 func ready(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	return says(ctx, darkroom, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 }
@@ -149,7 +149,7 @@ func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.Condit
 	return nil
 }
 
-// waitReady waits until a Darkroom is ready in its present generation.
+// waitReady waits until a Darkroom is ready in its current generation.
 func waitReady(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
 	t.Helper()
 	return eventually(t, darkroom.Name+" is ready", func(ctx context.Context) error { return ready(ctx, darkroom) })

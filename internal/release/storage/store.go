@@ -91,7 +91,7 @@ func (m *Memory) remember(release *helmrelease.Release, secret *corev1.Secret, n
 	*m = Memory{last: summary(release), secret: secret.Name, resourceVersion: secret.ResourceVersion, seen: now}
 }
 
-// Seen returns when this process first saw the last revision in its present version; now if it
+// Seen returns when this process first saw the last revision in its current version; now if it
 // remembers none.
 func (r *Revisions) Seen() time.Time {
 	if r.memory.last == nil {
