@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -224,6 +225,20 @@ func mustHaveRecorded(t *testing.T, metrics string) {
 	}
 	if recorded, err := os.ReadFile(file); err != nil || string(recorded) != series.String() {
 		t.Errorf("%v; go test . -update writes %s", err, file)
+	}
+}
+
+// With its base, of 2 MB, the image stays below 15 MiB.
+func TestTheProgramIsSmall(t *testing.T) {
+	const limit = 13_500_000
+	program := filepath.Join(t.TempDir(), "gate")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if info, err := os.Stat(program); err != nil || info.Size() > limit {
+		t.Errorf("the program has %d bytes, at most %d were meant: %v", info.Size(), limit, err)
 	}
 }
 

@@ -83,10 +83,7 @@ func readSource(e *environment) source.Source {
 		Authorities:      parse(e, "GATE_SOURCE_CA_FILE", "", authorities),
 	}
 	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" {
-		c.BaseURL = "http://" + host
-		if e.boolean("SOURCE_SECUREPROTOCOL", false) {
-			c.BaseURL = "https://" + host
-		}
+		c.BaseURL = map[bool]string{false: "http://", true: "https://"}[e.boolean("SOURCE_SECUREPROTOCOL", false)] + host
 	}
 	made, err := source.New(c)
 	if err != nil {

@@ -103,9 +103,7 @@ func Type(body []byte) string {
 
 // Weight returns the memory that Darkroom needs for a transformation, in bytes: the file, the
 // decoded image, its copy with four bytes per pixel from which Darkroom scales, and two
-// copies of the result.
-//
-// Measured with Darkroom v0.4.2, a 12-megapixel JPEG takes 68 MiB; this is an upper bound.
+// copies of the result. Measured with Darkroom v0.4.2, a 12-megapixel JPEG takes 68 MiB; this is an upper bound.
 func Weight(info Info, length int64, t request.Transform) int64 {
 	const rgba = 4
 	// Decoders of JPEG files round up to blocks of 32 pixels, which matters for narrow images.

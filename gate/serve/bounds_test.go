@@ -102,7 +102,7 @@ func TestAnOriginalWithoutALengthKeepsOnlyTheMemoryOfItsSize(t *testing.T) {
 	h.Pipeline.Source = opening(func(context.Context) (*source.Response, error) {
 		return &source.Response{Body: io.NopCloser(bytes.NewReader(image)), Length: -1}, nil
 	})
-	_, body, release, err := h.Pipeline.fetch(t.Context(), "a", "/a.png", original.Validators{})
+	_, body, release, err := h.Pipeline.fetch(t.Context(), "a", "/a.png", nil)
 	if used, _ := h.Pipeline.queues.originals.Load(); err != nil || used != int64(cap(body)) {
 		t.Errorf("%d bytes are reserved for %d: %v", used, len(body), err)
 	}

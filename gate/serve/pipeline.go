@@ -66,8 +66,8 @@ type result struct {
 	state State
 }
 
-// staleHold is how long a stale entry is served without asking a source that failed.
-const failureLifetime, staleHold = 3 * time.Second, 10 * time.Second
+// A source has staleWait to respond if there is a stale entry, which is then served for staleHold.
+const failureLifetime, staleWait, staleHold = 3 * time.Second, 2 * time.Second, 10 * time.Second
 
 // New returns a pipeline.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {

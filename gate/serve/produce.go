@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 // produce asks the source and makes an entry of what it returns.
 func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (result, error) {
-	response, body, release, err := p.fetch(ctx, client, r.Path, cmp.Or(known, &cache.Entry{}).Source)
+	response, body, release, err := p.fetch(ctx, client, r.Path, known)
 	if err != nil {
 		return result{state: Miss}, err
 	}
@@ -40,7 +41,7 @@ func (p *Pipeline) produce(ctx context.Context, client, key string, r request.Re
 
 // fetch reads an original within the limits of the gate's memory. If it has changed, release
 // returns the memory of its body.
-func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (response *source.Response, body []byte, release admission.Release, err error) {
+func (p *Pipeline) fetch(ctx context.Context, client, path string, known *cache.Entry) (response *source.Response, body []byte, release admission.Release, err error) {
 	leave, err := p.queues.fetches.acquire(ctx, client, 1)
 	if err != nil {
 		return nil, nil, nil, err
@@ -49,8 +50,18 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	measure := since(p.metrics.fetches)
-	defer func() { measure(err) }()
-	response, err = p.Source.Open(ctx, path, known)
+	defer func() {
+		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = source.Failure(context.DeadlineExceeded)
+		}
+		measure(err)
+	}()
+	timer := time.AfterFunc(source.Timeout, func() { cancel(context.DeadlineExceeded) })
+	if p.stale(known) {
+		timer.Reset(staleWait)
+	}
+	response, err = p.Source.Open(ctx, path, cmp.Or(known, &cache.Entry{}).Source)
+	timer.Stop()
 	if err != nil || response.Unchanged {
 		return response, nil, nil, err
 	}
@@ -63,7 +74,8 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	body, err = response.Read(ctx, cancel, p.MaxSourceBytes)
+	timer.Reset(source.Timeout)
+	body, err = response.Read(p.MaxSourceBytes)
 	release(int64(cap(body))) // without a length, more was reserved
 	return response, body, release, err
 }

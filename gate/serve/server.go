@@ -20,12 +20,10 @@ const (
 	maxConnections = 4096
 	// drainTimeout is the time for requests that are under way at SIGTERM.
 	drainTimeout = 25 * time.Second
-	maxHeader    = 16 << 10
 )
 
 // newServer returns a server with time limits and a bounded number of connections.
 func newServer(handler http.Handler, log *slog.Logger, maxConnections int) *http.Server {
-	connections := &connections{max: maxConnections, since: map[net.Conn]time.Time{}}
 	return &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -33,8 +31,8 @@ func newServer(handler http.Handler, log *slog.Logger, maxConnections int) *http
 		// The handler extends it for large responses.
 		WriteTimeout:   90 * time.Second,
 		IdleTimeout:    75 * time.Second,
-		MaxHeaderBytes: maxHeader,
-		ConnState:      connections.changed,
+		MaxHeaderBytes: 16 << 10,
+		ConnState:      (&connections{max: maxConnections, since: map[net.Conn]time.Time{}}).changed,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

@@ -68,8 +68,8 @@ type Response struct {
 }
 
 const (
-	// ReadTimeout is the time for the body of a response.
-	ReadTimeout = 30 * time.Second
+	// Timeout is the time for a response to begin, and then for its body.
+	Timeout = 30 * time.Second
 	// retryAfter is suggested to clients while the source fails.
 	retryAfter = 10 * time.Second
 )
@@ -101,21 +101,16 @@ func Failure(err error) error {
 	return problem.New(http.StatusBadGateway, "the source cannot be reached or ended the response early").Because(err).Retry(retryAfter)
 }
 
-// Read reads the body of a response, at most maxBytes. If that takes longer than ReadTimeout,
-// it cancels ctx, which must be the context of the request.
-func (r *Response) Read(ctx context.Context, cancel context.CancelCauseFunc, maxBytes int64) ([]byte, error) {
+// Read reads the body of a response, at most maxBytes.
+func (r *Response) Read(maxBytes int64) ([]byte, error) {
 	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
 	if r.Length > maxBytes {
 		return nil, tooLarge
 	}
-	timer := time.AfterFunc(ReadTimeout, func() { cancel(context.DeadlineExceeded) })
-	defer timer.Stop()
 	var body bytes.Buffer
 	body.Grow(int(max(r.Length, 0)) + bytes.MinRead)
 	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBytes+1))
 	switch {
-	case err != nil && context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // the value that was passed above
-		return nil, Failure(context.DeadlineExceeded)
 	case err != nil:
 		return nil, Failure(err)
 	case int64(body.Len()) > maxBytes:

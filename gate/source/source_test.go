@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -35,14 +33,12 @@ func folder(t *testing.T, handler http.HandlerFunc) Source {
 
 func read(t *testing.T, s Source, path string, known original.Validators, most int64) ([]byte, *Response, error) {
 	t.Helper()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	response, err := s.Open(ctx, path, known)
+	response, err := s.Open(t.Context(), path, known)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer response.Body.Close()
-	body, err := response.Read(ctx, cancel, most)
+	body, err := response.Read(most)
 	return body, response, err
 }
 
@@ -133,27 +129,6 @@ func TestASourceWithoutAListenerIs502(t *testing.T) {
 	if _, _, err := read(t, s, "/a", original.Validators{}, 1); problem.Of(err).Status != 502 || problem.Of(err).RetryAfter == 0 {
 		t.Errorf("%v", err)
 	}
-}
-
-// stalled is a body that ends with the context of its request.
-type stalled struct{ ctx context.Context }
-
-func (s stalled) Read([]byte) (int, error) {
-	<-s.ctx.Done()
-	return 0, s.ctx.Err()
-}
-
-func (s stalled) Close() error { return nil }
-
-func TestABodyThatStallsIs504(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		start := time.Now()
-		_, err := (&Response{Body: stalled{ctx}, Length: -1}).Read(ctx, cancel, 100)
-		if p := problem.Of(err); p.Status != 504 || p.RetryAfter == 0 || time.Since(start) != ReadTimeout {
-			t.Errorf("%v after %s", err, time.Since(start))
-		}
-	})
 }
 
 func TestASourceThatDoesNotRespondIs504(t *testing.T) {

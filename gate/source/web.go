@@ -17,9 +17,8 @@ import (
 
 const (
 	connectTimeout = 5 * time.Second
-	// headerTimeout is the time for the headers of a response.
-	headerTimeout = 10 * time.Second
-	maxRedirects  = 5
+	headerTimeout  = 10 * time.Second
+	maxRedirects   = 5
 )
 
 // web reads below a URL: from a folder of a web server, a CloudFront distribution, or a bucket.
