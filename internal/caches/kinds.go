@@ -48,7 +48,7 @@ func Everywhere() []Kind {
 	return []Kind{
 		{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Typed: &appsv1.Deployment{}, TypedList: &appsv1.DeploymentList{}},
 		{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Typed: &networkingv1.Ingress{}, TypedList: &networkingv1.IngressList{}},
-		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service"), Typed: &corev1.Service{}, TypedList: &corev1.ServiceList{}},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ServiceAccount")},

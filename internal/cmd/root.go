@@ -79,7 +79,7 @@ func (l *logging) setUp() (logr.Logger, error) {
 var buildVersion string
 
 // version returns the version of this build: the one set by the linker, or else the module
-// version or commit recorded by Go.
+// version that Go recorded, which names the commit.
 func version() string {
 	if buildVersion != "" {
 		return buildVersion
@@ -87,11 +87,6 @@ func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return "0.0.0-" + setting.Value
-		}
 	}
 	return info.Main.Version
 }

@@ -257,7 +257,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
 		Handles:    parts.helm.installation.handles,
-		Pods:       mgr.GetAPIReader(),
+		Live:       mgr.GetAPIReader(),
 		Refusals:   claims.Refusals,
 		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
@@ -277,7 +277,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range parts.cluster.kinds() {
-		if kind.Typed != nil {
+		if kind.Typed != nil || kind.Kind == "Service" {
 			controller.Owns(kind.Object(), builder.WithPredicates(shown))
 		}
 	}

@@ -70,11 +70,11 @@ func (r *Reconciler) missingCABundle(ctx context.Context, darkroom *v1alpha1.Dar
 	var err error
 	if kind == v1alpha1.CABundleSecret {
 		secret := &corev1.Secret{}
-		err = r.Pods.Get(ctx, at, secret)
+		err = r.Live.Get(ctx, at, secret)
 		_, found = secret.Data[key]
 	} else {
 		configMap := &corev1.ConfigMap{}
-		err = r.Pods.Get(ctx, at, configMap)
+		err = r.Live.Get(ctx, at, configMap)
 		_, text := configMap.Data[key]
 		_, binary := configMap.BinaryData[key]
 		found = text || binary

@@ -102,7 +102,7 @@ func Identity(manifest string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(manifest)))
 }
 
-// Digest returns the SHA-256 of a value's JSON, whose keys are sorted. It panics on a value that
+// Digest returns the first half of the SHA-256 of a value's JSON, whose keys are sorted. It panics on a value that
 // cannot be encoded; objects and metadata were decoded from JSON, so they can be.
 func Digest(value any) string {
 	raw, err := json.Marshal(value)
@@ -110,5 +110,5 @@ func Digest(value any) string {
 		panic(err)
 	}
 	sum := sha256.Sum256(raw)
-	return base64.RawStdEncoding.EncodeToString(sum[:])
+	return base64.RawStdEncoding.EncodeToString(sum[:16])
 }
