@@ -234,7 +234,7 @@ ifeq ($(ARGS),)
 		-operator $(BIN)/darkroom-operator -budget test/bench/budget.json
 	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench/apiserver -operator $(BIN)/darkroom-operator
 else
-	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -operator $(BIN)/darkroom-operator -json $(BIN)/bench.json $(ARGS)
+	KUBEBUILDER_ASSETS=$(K8S) go run ./test/bench -operator $(BIN)/darkroom-operator $(ARGS)
 endif
 
 # DARKROOM_BINARY is a real Darkroom to measure in place of its test double.

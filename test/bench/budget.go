@@ -41,19 +41,19 @@ func (b budget) check(results []result) []string {
 	var over []string
 	var floor result
 	for _, operator := range results {
-		if operator.Subject == floorCommand {
+		if operator.subject == floorCommand {
 			floor = operator
 		}
-		if operator.Subject != operatorName || floor.N != operator.N {
+		if operator.subject != operatorName || floor.n != operator.n {
 			continue
 		}
 		for _, name := range figureNames {
-			value := operator.Median[name]
+			value := operator.median[name]
 			if most, found := b.Most[name]; found && value > most {
-				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g", operator.N, name, value, most))
+				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g", operator.n, name, value, most))
 			}
-			if times, found := b.TimesFloor[name]; found && value > times*floor.Median[name] {
-				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g times the floor's %.4g", operator.N, name, value, times, floor.Median[name]))
+			if times, found := b.TimesFloor[name]; found && value > times*floor.median[name] {
+				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g times the floor's %.4g", operator.n, name, value, times, floor.median[name]))
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // Command bench measures the operator beside the floor: a controller that does no
 // more than server-side-apply the same objects and a status, as every
-// operator must. Both run as processes of their own against one API
-// server without nodes and controllers, one after the other, in one run; so the
+// operator must. They run one after the other in one run, each as a process of its own
+// against a new API server without nodes and controllers; so the
 // ratios mean something even where the machine is slow or shared.
 //
 // Burst, CPU and requests are of N Darkrooms created at once; the latencies are

@@ -11,6 +11,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -45,7 +47,7 @@ func (r *round) latencies(ctx context.Context) error {
 		}
 
 		service := &corev1.Service{}
-		if err := r.kube.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, service); err != nil {
+		if err := r.kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, service); err != nil {
 			return err
 		}
 		deleted := service.UID
@@ -64,25 +66,38 @@ func (r *round) latencies(ctx context.Context) error {
 }
 
 // errNotShown is returned when the effect of a change is not visible in time.
-var errNotShown = errors.New("it did not show within a minute")
+var errNotShown = errors.New("not visible in time")
 
 // install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
 func (r *round) install(ctx context.Context, name string) (float64, error) {
-	return r.appears(ctx, func() error { return r.kube.Create(ctx, newDarkroom(r.namespace, name)) }, &networkingv1.IngressList{},
+	return r.appears(ctx, func() error { return r.kube.Create(ctx, newDarkroom(namespace, name)) }, &networkingv1.IngressList{},
 		func(object client.Object) bool { return object.GetName() == name })
 }
 
 // appears acts, and returns how many milliseconds later an object of the kind of a list is
-// as desired. It watches, because polling would slow down the measured program.
+// as desired, which may take a minute.
 func (r *round) appears(ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	took, err := r.appearsWithin(ctx, time.Minute, act, kind, desired)
+	return float64(took.Microseconds()) / 1000, err
+}
+
+// appearsWithin is appears with a limit. It watches, because polling would slow down the measured
+// program.
+func (r *round) appearsWithin(ctx context.Context, limit time.Duration, act func() error, kind client.ObjectList,
+	desired func(client.Object) bool,
+) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	// Without a version, the watch would begin with all objects that exist.
-	if err := r.kube.List(ctx, kind, client.InNamespace(r.namespace), client.Limit(1)); err != nil {
+	if err := r.kube.List(ctx, kind, client.InNamespace(namespace), client.Limit(1)); err != nil {
 		return 0, err
 	}
-	watcher, err := r.kube.Watch(ctx, kind, client.InNamespace(r.namespace),
-		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: kind.GetResourceVersion()}})
+	// The API server may end a watch at any time.
+	watcher, err := watchtools.NewRetryWatcherWithContext(ctx, kind.GetResourceVersion(), &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return r.kube.Watch(ctx, kind, client.InNamespace(namespace), &client.ListOptions{Raw: &options})
+		},
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -94,16 +109,14 @@ func (r *round) appears(ctx context.Context, act func() error, kind client.Objec
 	for event := range watcher.ResultChan() {
 		object, ok := event.Object.(client.Object)
 		if ok && event.Type != watch.Deleted && desired(object) {
-			return milliseconds(start), nil
+			return time.Since(start), nil
 		}
 	}
-	return milliseconds(start), errNotShown
+	return time.Since(start), errNotShown
 }
 
-func milliseconds(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
-
 func (r *round) changeURL(ctx context.Context, name, url string) error {
-	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: r.namespace, Name: name}}
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	patch := fmt.Sprintf(`{"spec":{"source":{"baseUrl":%q}}}`, url)
 	return r.kube.Patch(ctx, darkroom, client.RawPatch("application/merge-patch+json", []byte(patch)))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -18,9 +17,6 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
 func main() {
@@ -48,7 +44,6 @@ func run(ctx context.Context) error {
 	withFloor := flag.Bool("floor", true, "measure the floor too")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	limit := flag.Duration("timeout", 2*time.Hour, "time limit of the measurement")
-	jsonFile := flag.String("json", "", "file to write all figures to")
 	budgetFile := flag.String("budget", "", "file with the budget to enforce; none is enforced if empty")
 	flag.Parse()
 	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("the measurement took longer than %s", *limit))
@@ -61,26 +56,11 @@ func run(ctx context.Context) error {
 		}
 	}
 
-	stopServer, err := settings.startServer()
-	if err != nil {
-		return err
-	}
-	defer stopServer()
-
 	all, err := settings.measureAll(ctx, sizes, *withFloor)
 	if err != nil {
 		return err
 	}
 	printTable(os.Stdout, all)
-	if *jsonFile != "" {
-		raw, err := json.MarshalIndent(all, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(*jsonFile, append(raw, '\n'), 0o644); err != nil {
-			return err
-		}
-	}
 	if over := limits.check(all); len(over) > 0 {
 		return fmt.Errorf("over the budget of %s:\n  %s", *budgetFile, strings.Join(over, "\n  "))
 	}
@@ -105,48 +85,16 @@ func (s *settings) measureAll(ctx context.Context, sizes string, withFloor bool)
 			var rounds []figures
 			for round := range s.rounds {
 				log.Printf("%s, N = %d, round %d of %d", subject.name, n, round+1, s.rounds)
-				s.last = subject.name == operatorName && round+1 == s.rounds && strings.HasSuffix(sizes, size)
 				measured, err := s.measure(ctx, subject)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %w", subject.name, err)
 				}
 				rounds = append(rounds, measured)
 			}
-			all = append(all, result{Subject: subject.name, N: n, Median: medians(rounds), Rounds: rounds})
+			all = append(all, result{subject.name, n, medians(rounds)})
 		}
 	}
 	return all, nil
-}
-
-// startServer starts etcd and kube-apiserver and writes a kubeconfig for the
-// subjects.
-func (s *settings) startServer() (func(), error) {
-	administrator, stopServer, err := controlplane.StartToMeasure()
-	if err != nil {
-		return nil, err
-	}
-	s.cluster = administrator
-	stop := func() {
-		if err := stopServer(); err != nil {
-			log.Print(err)
-		}
-	}
-	folder, err := os.MkdirTemp("", "darkroom-bench")
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	s.kubeconfig = filepath.Join(folder, "kubeconfig")
-	if err := access.WriteKubeconfig(administrator, "", s.kubeconfig); err != nil {
-		stop()
-		return nil, err
-	}
-	return func() {
-		stop()
-		if err := os.RemoveAll(folder); err != nil {
-			log.Print(err)
-		}
-	}, nil
 }
 
 // operatorName is the name of the operator among the subjects.
@@ -185,10 +133,9 @@ func (s *settings) floorSubject() subject {
 
 // result has the measurements of a subject.
 type result struct {
-	Subject string    `json:"subject"`
-	N       int       `json:"n"`
-	Median  figures   `json:"median"`
-	Rounds  []figures `json:"rounds"`
+	subject string
+	n       int
+	median  figures
 }
 
 func medians(rounds []figures) figures {
@@ -214,13 +161,13 @@ func printTable(out *os.File, results []result) {
 	head, line := "| figure |", "|---|"
 	floor := figures{}
 	for _, r := range results {
-		if r.Subject == floorCommand {
-			floor = r.Median
+		if r.subject == floorCommand {
+			floor = r.median
 		}
-		head, line = head+fmt.Sprintf(" %s, N = %d | × floor |", r.Subject, r.N), line+"---|---|"
+		head, line = head+fmt.Sprintf(" %s, N = %d | × floor |", r.subject, r.n), line+"---|---|"
 		for i, name := range figureNames {
 			cells := " – | |"
-			if value, measured := r.Median[name]; measured {
+			if value, measured := r.median[name]; measured {
 				cells = fmt.Sprintf(" %.4g | |", value)
 				if floor[name] > 0 {
 					cells = fmt.Sprintf(" %.4g | %.1f |", value, value/floor[name])

@@ -2,30 +2,35 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	operator "github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // settings are the parameters of a run.
 type settings struct {
 	n, rounds, trials int
-	// last is set for the last measurement, which does not need to be cleaned up.
-	last       bool
-	operator   string
-	kubeconfig string
-	cluster    *rest.Config
+	operator          string
 }
+
+// namespace has the Darkrooms that are measured.
+const namespace = "bench"
 
 // pause is the time between two changes, so that they are measured separately.
 const pause = 300 * time.Millisecond
@@ -68,50 +73,61 @@ var figureNames = []string{
 	besideTrouble, besideTroubleWorst,
 }
 
-// measure runs a subject once through everything, and clears up after it.
+// round measures a subject once.
+type round struct {
+	*settings
+	subject    subject
+	kubeconfig string
+	kube       client.WithWatch
+	clients    *kubernetes.Clientset
+	process    *process
+	figures    figures
+}
+
+// measure runs a subject once through everything, with a control plane of its own.
 func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err error) {
-	kube, err := client.NewWithWatch(s.cluster, client.Options{Scheme: operator.NewScheme()})
+	cluster, stopCluster, err := controlplane.StartToMeasure()
 	if err != nil {
 		return nil, err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}
-	if err := kube.Create(ctx, namespace); err != nil {
-		return nil, err
-	}
-	process, err := s.startAtRest(subject)
+	defer func() { err = errors.Join(err, stopCluster()) }()
+	folder, err := os.MkdirTemp("", "darkroom-bench")
 	if err != nil {
 		return nil, err
 	}
-	round := &round{settings: s, subject: subject, kube: kube, namespace: namespace.Name, process: process, figures: figures{}}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	r := &round{settings: s, subject: subject, kubeconfig: filepath.Join(folder, "kubeconfig"), figures: figures{}}
+	if err := access.WriteKubeconfig(cluster, "", r.kubeconfig); err != nil {
+		return nil, err
+	}
+	if r.kube, err = client.NewWithWatch(cluster, client.Options{Scheme: operator.NewScheme()}); err != nil {
+		return nil, err
+	}
+	if r.clients, err = kubernetes.NewForConfig(cluster); err != nil {
+		return nil, err
+	}
 	defer func() {
 		// A failed round may have taken an hour.
-		log.Printf("%s: %v", subject.name, round.figures)
-		var clearErr error
-		if !s.last {
-			// The subject is still there to uninstall what it installed.
-			clearErr = clear(context.WithoutCancel(ctx), kube, namespace.Name)
-		}
-		round.process.stop()
-		if err == nil {
-			err = clearErr
+		log.Printf("%s: %v", subject.name, r.figures)
+		if r.process != nil {
+			r.process.stop()
 		}
 	}()
-
-	for _, step := range []func(context.Context) error{round.burst, round.latencies, round.resync, round.restart, round.defaults, round.tenants} {
+	for _, step := range []func(context.Context) error{
+		r.begin, r.burst, r.latencies, r.resync, r.restart, r.defaults, r.tenants,
+	} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return round.figures, nil
+	return r.figures, nil
 }
 
-type round struct {
-	*settings
-	subject   subject
-	kube      client.WithWatch
-	namespace string
-	process   *process
-	figures   figures
+func (r *round) begin(ctx context.Context) error {
+	if err := r.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+		return err
+	}
+	return r.startAtRest(ctx, r.subject)
 }
 
 // burst creates N Darkrooms as fast as it can and waits until all are reported on.
@@ -120,18 +136,27 @@ func (r *round) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start := time.Now()
 	creators, createCtx := errgroup.WithContext(ctx)
 	creators.SetLimit(16)
-	go func() {
-		for i := range r.n {
-			creators.Go(func() error { return r.kube.Create(createCtx, newDarkroom(r.namespace, fmt.Sprintf("burst-%d", i))) })
-		}
-	}()
-	if err := r.untilReported(ctx); err != nil {
-		return err
+	create := func() error {
+		go func() {
+			for i := range r.n {
+				creators.Go(func() error { return r.kube.Create(createCtx, newDarkroom(namespace, fmt.Sprintf("burst-%d", i))) })
+			}
+		}()
+		return nil
 	}
-	r.figures[burst] = time.Since(start).Seconds()
+	reported := map[string]bool{}
+	took, err := r.appearsWithin(ctx, time.Duration(r.n)*time.Second+time.Minute, create, &v1alpha1.DarkroomList{}, func(object client.Object) bool {
+		if darkroom, ok := object.(*v1alpha1.Darkroom); ok && hasDomains(darkroom) {
+			reported[darkroom.Name] = true
+		}
+		return len(reported) == r.n
+	})
+	if err != nil {
+		return fmt.Errorf("%d of %d were reported: %w", len(reported), r.n, err)
+	}
+	r.figures[burst] = took.Seconds()
 	log.Printf("%s: burst of %d after %.1f s", r.subject.name, r.n, r.figures[burst])
 	if err := creators.Wait(); err != nil {
 		return err
@@ -171,48 +196,22 @@ func (r *round) snapshot(ctx context.Context) (s snapshot, err error) {
 	return s, err
 }
 
-// untilReported waits until all Darkrooms are reported on. A watch tells, rather than
-// many lists, which would be measured too; the API server may end it at any time.
-func (r *round) untilReported(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, time.Duration(r.n)*time.Second+time.Minute)
-	defer stop()
-	for {
-		list := &v1alpha1.DarkroomList{}
-		if err := r.kube.List(ctx, list, client.InNamespace(r.namespace)); err != nil {
-			return err
-		}
-		reported := map[string]bool{}
-		for i := range list.Items {
-			if hasDomains(&list.Items[i]) {
-				reported[list.Items[i].Name] = true
-			}
-		}
-		events, err := r.kube.Watch(ctx, &v1alpha1.DarkroomList{}, client.InNamespace(r.namespace),
-			&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
-		if err != nil {
-			return err
-		}
-		for event := range events.ResultChan() {
-			if darkroom, ok := event.Object.(*v1alpha1.Darkroom); ok && hasDomains(darkroom) {
-				reported[darkroom.Name] = true
-			}
-			if len(reported) >= r.n {
-				break
-			}
-		}
-		events.Stop()
-		switch {
-		case len(reported) >= r.n:
-			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("only %d of %d were reported in time: %w", len(reported), r.n, ctx.Err())
-		}
-	}
-}
-
 // hasDomains reports whether a status has the domains of the resource as it is.
 func hasDomains(darkroom *v1alpha1.Darkroom) bool {
 	return len(darkroom.Status.Domains) > 0 && darkroom.Status.ObservedGeneration == darkroom.Generation
+}
+
+func newDarkroom(namespace, name string) *v1alpha1.Darkroom {
+	return darkrooms.New(name, namespace).Obj()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // quiet waits until the subject makes no more requests.
@@ -250,7 +249,7 @@ func (r *round) resync(ctx context.Context) error {
 		periods = 1
 	}
 	r.process.stop()
-	if r.process, err = r.start(r.subject, period); err != nil {
+	if err := r.start(ctx, r.subject, period); err != nil {
 		return err
 	}
 	if err := r.quiet(ctx); err != nil {
@@ -314,7 +313,7 @@ func (r *round) defaults(ctx context.Context) error {
 	r.figures[defaultsCPU] = used.cpu.Seconds() * 1000 / all
 	r.figures[defaultsRSS] = used.peak
 	ingresses := &networkingv1.IngressList{}
-	if err := r.kube.List(ctx, ingresses, client.InNamespace(r.namespace)); err != nil {
+	if err := r.kube.List(ctx, ingresses, client.InNamespace(namespace)); err != nil {
 		return err
 	}
 	for i := range ingresses.Items {
@@ -330,7 +329,7 @@ func (r *round) defaults(ctx context.Context) error {
 func (r *round) replace(ctx context.Context, subject subject, limit time.Duration) (used usage, took time.Duration, err error) {
 	start := time.Now()
 	r.process.stop()
-	if r.process, err = r.startAtRest(subject); err != nil {
+	if err := r.startAtRest(ctx, subject); err != nil {
 		return used, 0, err
 	}
 	used, end, err := r.allReconciled(ctx, limit)

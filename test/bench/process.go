@@ -1,19 +1,23 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/procfs"
+
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // process is a running subject.
@@ -25,41 +29,30 @@ type process struct {
 }
 
 // startAtRest is start without resyncs, which would be measured too.
-func (s *settings) startAtRest(subject subject) (*process, error) {
-	return s.start(subject, time.Hour)
+func (r *round) startAtRest(ctx context.Context, subject subject) error {
+	return r.start(ctx, subject, time.Hour)
 }
 
-// start runs a subject, and waits until it serves metrics.
-func (s *settings) start(subject subject, period time.Duration) (*process, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// start runs a subject as the process of the round, and waits until it serves metrics.
+func (r *round) start(ctx context.Context, subject subject, period time.Duration) error {
+	address, err := program.FreeAddress()
 	if err != nil {
-		return nil, err
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return nil, err
+		return err
 	}
 	command := subject.command(address, period)
-	command.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)
+	command.Env = append(os.Environ(), "KUBECONFIG="+r.kubeconfig)
 	command.Stderr = os.Stderr
 	if err := child.Start(command); err != nil {
-		return nil, err
+		return err
 	}
-	p := &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics", controller: subject.controller}
-	p.stop = func() {
+	r.process = &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics", controller: subject.controller, stop: func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
 		_ = command.Wait()
-	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		if _, err = p.usage(); err == nil {
-			return p, nil
-		}
-		if time.Now().After(deadline) {
-			p.stop()
-			return nil, fmt.Errorf("it does not serve metrics: %w", err)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	}}
+	return wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}.Until(ctx, "it serves metrics", func(context.Context) error {
+		_, err := r.process.usage()
+		return err
+	})
 }
 
 // usage is the resource usage of a process since its start.
@@ -73,124 +66,87 @@ type usage struct {
 	rss, peak float64
 }
 
-// clockTick is the unit of times in /proc on Linux.
-const clockTick = 10 * time.Millisecond
-
-func (p *process) usage() (usage, error) {
-	var u usage
-	fields, err := statOf(p.pid)
+func (p *process) usage() (u usage, err error) {
+	proc, err := procfs.NewProc(p.pid)
 	if err != nil {
 		return u, err
 	}
-	if u.cpu, err = cpuOf(fields); err != nil {
-		return u, err
-	}
-	pages, err := strconv.Atoi(fields[21])
+	stat, err := proc.Stat()
 	if err != nil {
 		return u, err
 	}
-	u.rss = float64(pages*os.Getpagesize()) / (1 << 20)
-	if u.peak, err = peakOf(p.pid); err != nil {
+	status, err := proc.NewStatus()
+	if err != nil {
 		return u, err
 	}
+	u.cpu = seconds(stat.CPUTime())
+	u.rss, u.peak = float64(stat.ResidentMemory())/(1<<20), float64(status.VmHWM)/(1<<20)
 
 	response, err := http.Get(p.metrics)
 	if err != nil {
 		return u, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
+	families, err := parseMetrics(response.Body)
 	if err != nil {
 		return u, err
 	}
-	for line := range strings.Lines(string(body)) {
-		name, labels, _ := strings.Cut(line, "{")
-		if name != "rest_client_requests_total" && name != "controller_runtime_reconcile_total" {
-			continue
-		}
-		value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 64)
-		switch {
-		case err != nil:
-			return u, err
-		case name == "rest_client_requests_total":
-			u.requests += value
-			if !strings.Contains(labels, `method="GET"`) {
-				u.writes += value
-			}
-		default:
-			u.reconciles += value
-			if strings.Contains(labels, `controller="`+p.controller+`"`) {
-				u.looks += value
-			}
-		}
-	}
+	u.requests = sum(families["rest_client_requests_total"], nil)
+	u.writes = u.requests - sum(families["rest_client_requests_total"], labels{"method": http.MethodGet})
+	u.reconciles = sum(families["controller_runtime_reconcile_total"], nil)
+	u.looks = sum(families["controller_runtime_reconcile_total"], labels{"controller": p.controller})
 	return u, nil
 }
 
-// peakOf returns the most memory that a process has had resident, in MiB.
-func peakOf(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	kilobytes, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	peak, err := strconv.ParseFloat(kilobytes, 64)
-	if err != nil {
-		return 0, fmt.Errorf("VmHWM of process %d: %w", pid, err)
-	}
-	return peak / 1024, nil
-}
-
-// statOf returns the fields of a process in /proc, from its state on. The name before it is
-// in parentheses and may contain spaces.
-func statOf(pid int) ([]string, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil, err
-	}
-	return strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])), nil
-}
-
-// cpuOf returns the CPU time of a process, by its fields.
-func cpuOf(fields []string) (time.Duration, error) {
-	var total time.Duration
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.Atoi(field)
-		if err != nil {
-			return 0, err
-		}
-		total += time.Duration(ticks) * clockTick
-	}
-	return total, nil
-}
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // serversCPU returns the CPU time that the API server and etcd have used: of all processes
 // that this one started.
 func serversCPU() (time.Duration, error) {
-	folders, err := filepath.Glob("/proc/[0-9]*")
+	all, err := procfs.AllProcs()
 	if err != nil {
 		return 0, err
 	}
-	var total time.Duration
-	for _, folder := range folders {
-		pid, err := strconv.Atoi(filepath.Base(folder))
-		if err != nil {
-			return 0, err
+	var total float64
+	for _, each := range all {
+		stat, err := each.Stat()
+		if err == nil && stat.PPID == os.Getpid() && slices.Contains([]string{"kube-apiserver", "etcd"}, stat.Comm) {
+			total += stat.CPUTime()
 		}
-		name, err := os.ReadFile(filepath.Join(folder, "comm"))
-		if err != nil || !slices.Contains([]string{"kube-apiserver", "etcd"}, strings.TrimSpace(string(name))) {
-			continue // another one, or ended meanwhile
-		}
-		fields, err := statOf(pid)
-		if err != nil || fields[1] != strconv.Itoa(os.Getpid()) {
-			continue
-		}
-		used, err := cpuOf(fields)
-		if err != nil {
-			return 0, err
-		}
-		total += used
 	}
-	return total, nil
+	return seconds(total), nil
+}
+
+// statusWrites counts the writes of the status of Darkrooms, by the metrics of the API server.
+func (r *round) statusWrites(ctx context.Context) (float64, error) {
+	metrics, err := r.clients.RESTClient().Get().AbsPath("/metrics").Stream(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("metrics of the API server: %w", err)
+	}
+	defer func() { _ = metrics.Close() }()
+	families, err := parseMetrics(metrics)
+	return sum(families["apiserver_request_total"], labels{"resource": "darkrooms", "subresource": "status"}), err
+}
+
+func parseMetrics(text io.Reader) (map[string]*dto.MetricFamily, error) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	return parser.TextToMetricFamilies(text)
+}
+
+type labels map[string]string
+
+// sum adds up the counters of a family that have some labels.
+func sum(family *dto.MetricFamily, with labels) (total float64) {
+	for _, metric := range family.GetMetric() {
+		matching := 0
+		for _, label := range metric.GetLabel() {
+			if value, named := with[label.GetName()]; named && value == label.GetValue() {
+				matching++
+			}
+		}
+		if matching == len(with) {
+			total += metric.GetCounter().GetValue()
+		}
+	}
+	return total
 }

@@ -11,9 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 const (
@@ -40,24 +39,16 @@ type cluster struct {
 	end    func() error
 	kube   client.Client
 	names  []client.ObjectKey
-	made   int
 }
 
 func startCluster() (*cluster, error) {
 	ctrl.SetLogger(logr.Discard())
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+	config, end, err := controlplane.StartToMeasure()
+	if err != nil {
 		return nil, err
 	}
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	c := &cluster{}
-	var err error
-	if c.config, c.end, err = controlplane.StartToMeasure(); err != nil {
-		return nil, err
-	}
-	if c.kube, err = client.New(c.config, client.Options{Scheme: scheme}); err != nil {
+	c := &cluster{config: config, end: end}
+	if c.kube, _, err = access.Clients(config); err != nil {
 		c.stop()
 		return nil, err
 	}
@@ -71,7 +62,7 @@ func (c *cluster) stop() {
 }
 
 // fill creates Darkrooms as an operator leaves them: with a status.
-func (c *cluster) fill(ctx context.Context, darkrooms int) error {
+func (c *cluster) fill(ctx context.Context, n int) error {
 	for i := range namespaces {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}
 		if err := c.kube.Create(ctx, namespace); err != nil {
@@ -80,17 +71,11 @@ func (c *cluster) fill(ctx context.Context, darkrooms int) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
-	for i := range darkrooms {
+	for i := range n {
 		key := client.ObjectKey{Namespace: fmt.Sprintf("team-%02d", i%namespaces), Name: fmt.Sprintf("darkroom-%04d", i)}
 		c.names = append(c.names, key)
 		group.Go(func() error {
-			darkroom := &v1alpha1.Darkroom{
-				ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{"team": key.Namespace}},
-				Spec: v1alpha1.DarkroomSpec{
-					Source:     v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://pictures.example.org/assets/" + key.Name},
-					SubDomains: []string{key.Name, "img." + key.Name},
-				},
-			}
+			darkroom := darkrooms.New(key.Name, key.Namespace).Label("team", key.Namespace).SubDomains(key.Name, "img."+key.Name).Obj()
 			if err := c.kube.Create(ctx, darkroom); err != nil {
 				return fmt.Errorf("create Darkroom %s: %w", key, err)
 			}
@@ -140,15 +125,6 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	return tokens, nil
 }
 
-// kubeconfig writes one for the API server, with the rights of config/apiserver.
-func (c *cluster) kubeconfig(ctx context.Context, path string) error {
-	server, err := access.NewAPIServer(ctx, c.kube, c.config, ".")
-	if err != nil {
-		return err
-	}
-	return access.WriteKubeconfig(server, "", path)
-}
-
 // change makes changes with some writers, at most so many a second (0: no limit), and
 // waits until each stream has seen them, or has had its time.
 func (c *cluster) change(ctx context.Context, seen *watch, n, writers int, perSecond float64) error {
@@ -162,8 +138,8 @@ func (c *cluster) change(ctx context.Context, seen *watch, n, writers int, perSe
 		if err := limit.Wait(writing); err != nil {
 			break
 		}
-		number := c.made
-		c.made++
+		number := seen.made
+		seen.made++
 		key := c.names[number*7%len(c.names)]
 		group.Go(func() error {
 			darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
@@ -177,5 +153,5 @@ func (c *cluster) change(ctx context.Context, seen *watch, n, writers int, perSe
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return seen.await(ctx, c.made)
+	return seen.await(ctx)
 }

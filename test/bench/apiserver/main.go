@@ -126,7 +126,7 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	return printLoad(lists, paced, burst, rate, watch, idle, peak), nil
 }
 
-func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak int64) bool {
+func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak uint64) bool {
 	lost, broken := watch.lost(), watch.broken.Load()
 	t := newTable(fmt.Sprintf("%d Darkrooms, %d streams, %d processors shared by all", allDarkrooms, openStreams, runtime.NumCPU()))
 	t.row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), at(lists, 99) < listGoal)
@@ -176,7 +176,7 @@ func ms(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+func mib(bytes uint64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
 // at returns a percentile of sorted times.
 func at(sorted []time.Duration, percent int) time.Duration {

@@ -33,6 +33,7 @@ type watch struct {
 
 	mu   sync.Mutex
 	took []time.Duration
+	// made is the number of changes.
 	made int
 }
 
@@ -129,10 +130,9 @@ func (w *watch) note(stream int, line []byte, now time.Time) {
 	w.arrived.Add(1)
 }
 
-// await waits until each stream has seen so many changes, or has had its time.
-func (w *watch) await(ctx context.Context, changes int) error {
-	w.made = changes
-	for deadline := time.Now().Add(lastWait); time.Now().Before(deadline) && w.arrived.Load() < int64(changes*len(w.seen)); {
+// await waits until each stream has seen all changes, or has had its time.
+func (w *watch) await(ctx context.Context) error {
+	for deadline := time.Now().Add(lastWait); time.Now().Before(deadline) && w.lost() > 0; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -153,14 +153,4 @@ func (w *watch) latencies() []time.Duration {
 }
 
 // lost counts the changes that streams have not seen.
-func (w *watch) lost() int {
-	lost := 0
-	for i := range w.seen {
-		for number := range w.made {
-			if !w.seen[i][number].Load() {
-				lost++
-			}
-		}
-	}
-	return lost
-}
+func (w *watch) lost() int64 { return int64(w.made*len(w.seen)) - w.arrived.Load() }
