@@ -2,7 +2,7 @@
 // or as an S3 bucket that checks signatures. Both are for tests alone.
 //
 //	sources webfolder --addr :8080
-//	sources s3 --addr :9000 --access-key KEY --secret-key SECRET [--bucket my_photos]
+//	sources s3 --addr :9000 --bucket my_photos --region eu-west-2 --access-key KEY --secret-key SECRET
 //
 // It is one static binary that writes nothing to disk, so that it runs in a pod
 // as any user with a read-only root file system. Each request is one line of
@@ -26,7 +26,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "sources:", err)
@@ -35,18 +35,18 @@ func main() {
 }
 
 // run serves until ctx ends.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if len(args) == 0 {
 		return errors.New("which source? webfolder or s3")
 	}
-	build, ok := map[string]func([]string, func(string) string) (string, http.Handler, error){
+	build, ok := map[string]func([]string) (string, http.Handler, error){
 		"webfolder": webFolderCommand,
 		"s3":        s3Command,
 	}[args[0]]
 	if !ok {
 		return fmt.Errorf("unknown source %q: webfolder or s3", args[0])
 	}
-	addr, handler, err := build(args[1:], getenv)
+	addr, handler, err := build(args[1:])
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

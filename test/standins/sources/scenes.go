@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"math"
-	"sync"
 )
 
 // A scene is a landscape for screenshots: the sky from its top to the horizon, the sun, and the
@@ -30,17 +26,7 @@ var scenes = map[string]scene{
 	"sunset":   {[2]uint32{0xf56a8a, 0xfbb17c}, 0xfcc98a, [2]float64{0.25, 0.36}, []uint32{0xe0658c, 0x97507f, 0x5c386e, 0x2e1a4d}},
 }
 
-// drawn are the scenes by their files. Each is drawn when it is first requested, so that tests
-// without scenes do not wait for them.
-var drawn = func() map[string]func() []byte {
-	out := map[string]func() []byte{}
-	for name, s := range scenes {
-		out[name+".jpg"] = sync.OnceValue(s.jpeg)
-	}
-	return out
-}()
-
-func (s scene) jpeg() []byte {
+func (s scene) draw() image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, imageWidth, imageHeight))
 	for x := range imageWidth {
 		ridges := make([]float64, len(s.hills))
@@ -51,11 +37,7 @@ func (s scene) jpeg() []byte {
 			img.SetRGBA(x, y, s.pixel(float64(x), float64(y), ridges))
 		}
 	}
-	var out bytes.Buffer
-	if err := jpeg.Encode(&out, img, &jpeg.Options{Quality: 88}); err != nil {
-		panic(fmt.Sprintf("encode a scene: %v", err)) // it is written to memory
-	}
-	return out.Bytes()
+	return img
 }
 
 // ridge returns how far from the top the i-th line of hills begins, as a part of the height.
