@@ -45,7 +45,7 @@ func (l Limits) Until(ctx context.Context, what string, check func(context.Conte
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait until %s: %w: %w", what, ctx.Err(), err)
+			return fmt.Errorf("wait until %s: %w: %w", what, context.Cause(ctx), err)
 		case <-deadline.C:
 			return fmt.Errorf("wait until %s: still not after %s: %w", what, l.Timeout, err)
 		case <-ticker.C:

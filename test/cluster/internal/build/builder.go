@@ -48,7 +48,7 @@ func (b *Builder) Build(ctx context.Context, components []Component) error {
 	b.goVersion = strings.TrimSpace(string(goVersion))
 
 	// Usually there is nothing to do; then nothing need be writable either.
-	if pending, err := b.pending(components); err != nil || !pending {
+	if jobs, err := b.outdated(components); err != nil || len(jobs) == 0 {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(b.BinDir, ".stamps"), 0o755); err != nil {
@@ -117,38 +117,19 @@ type job struct {
 func (b *Builder) outdated(components []Component) ([]job, error) {
 	var jobs []job
 	for _, c := range components {
-		version, stamp, ok, err := b.check(c)
+		version, err := b.version(c)
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
+		stamp, err := b.stamp(c, version)
+		if err != nil {
+			return nil, err
+		}
+		if !b.upToDate(c, stamp) {
 			jobs = append(jobs, job{c, version, stamp})
 		}
 	}
 	return jobs, nil
-}
-
-// pending reports whether one of the components is not up to date.
-func (b *Builder) pending(components []Component) (bool, error) {
-	for _, c := range components {
-		if _, _, ok, err := b.check(c); err != nil || !ok {
-			return true, err
-		}
-	}
-	return false, nil
-}
-
-// check returns the version and the stamp that the binary of c should have,
-// and whether it has it.
-func (b *Builder) check(c Component) (version, stamp string, ok bool, err error) {
-	if version, err = b.version(c); err != nil {
-		return "", "", false, err
-	}
-	if stamp, err = b.stamp(c, version); err != nil {
-		return "", "", false, err
-	}
-	ok, err = b.upToDate(c, stamp)
-	return version, stamp, ok, err
 }
 
 // finish does what follows once the binary of a component is in its place.
@@ -188,7 +169,11 @@ func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (s
 		return "", fmt.Errorf("download %s@%s: %w", c.Requires, version, errors.Join(err, jsonErr, errors.New(found.Error)))
 	}
 	if b.isOther(c) {
-		return b.writeModule(found.Dir, version)
+		folder, err := b.writeModule(found.Dir, version)
+		if err != nil {
+			err = fmt.Errorf("make the module of Kubernetes %s: %w", version, err)
+		}
+		return folder, err
 	}
 	return found.Dir, nil
 }

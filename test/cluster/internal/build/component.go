@@ -36,7 +36,7 @@ type Component struct {
 	Groups []string
 }
 
-// Groups of components, in the order they are listed in help texts.
+// Groups of components.
 const (
 	// GroupAssets has the programs that controller-runtime's envtest looks for in
 	// KUBEBUILDER_ASSETS.
@@ -48,12 +48,7 @@ const (
 	// GroupOLM is the Operator Lifecycle Manager, versions 0 and 1, which tests
 	// run as pods of a real node.
 	GroupOLM = "olm"
-	// GroupTools has operator-sdk, which makes and checks bundles.
-	GroupTools = "bundle"
 )
-
-// Groups returns the names of all groups.
-func Groups() []string { return []string{GroupAssets, GroupSimulated, GroupReal, GroupOLM, GroupTools} }
 
 var (
 	everywhere = []string{GroupAssets, GroupSimulated, GroupReal}
@@ -90,8 +85,8 @@ var components = []Component{
 	{Name: "coredns", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	{Name: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "./traefik", Groups: realOnly},
-	downloaded("operator-sdk", operatorSDK, imageTags).setting(operatorSDK + "/internal/version.Version").in(GroupTools),
-	downloaded("scorecard-test", operatorSDK, imageTags).at("./images/scorecard-test").in(GroupTools),
+	downloaded("operator-sdk", operatorSDK, imageTags).setting(operatorSDK + "/internal/version.Version").alone(),
+	downloaded("scorecard-test", operatorSDK, imageTags).at("./images/scorecard-test").alone(),
 	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
 	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
 	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", ""),
@@ -119,9 +114,9 @@ func (c Component) at(folder string) Component {
 	return c
 }
 
-// in is a program of another group than GroupOLM.
-func (c Component) in(group string) Component {
-	c.Groups = []string{group}
+// alone is a program of no group.
+func (c Component) alone() Component {
+	c.Groups = nil
 	return c
 }
 
@@ -155,36 +150,24 @@ func kubernetesVersionVars(version string) map[string]string {
 }
 
 // Select returns the components named, each once, in build order. A name is a
-// component's or a group's; no name at all means GroupSimulated.
+// component's or a group's.
 func Select(names ...string) ([]Component, error) {
-	if len(names) == 0 {
-		names = []string{GroupSimulated}
-	}
 	for _, name := range names {
-		known := slices.Contains(Groups(), name) ||
-			slices.ContainsFunc(components, func(c Component) bool { return c.Name == name })
-		if !known {
-			return nil, fmt.Errorf("there is no component or group %q; groups: %s; components: %s",
-				name, strings.Join(Groups(), ", "), strings.Join(Names(), ", "))
+		if !slices.ContainsFunc(components, func(c Component) bool { return c.is(name) }) {
+			return nil, fmt.Errorf("there is no component or group %q; see cluster -h", name)
 		}
 	}
-	var selected []Component
-	for _, c := range components {
-		wanted := slices.ContainsFunc(names, func(name string) bool {
-			return name == c.Name || slices.Contains(c.Groups, name)
-		})
-		if wanted {
-			selected = append(selected, c)
-		}
-	}
-	return selected, nil
+	return slices.DeleteFunc(slices.Clone(components), func(c Component) bool { return !slices.ContainsFunc(names, c.is) }), nil
 }
 
-// Names returns the names of all components.
+// is reports whether a name is that of c or of one of its groups.
+func (c Component) is(name string) bool { return name == c.Name || slices.Contains(c.Groups, name) }
+
+// Names returns the names of all groups and components.
 func Names() []string {
-	names := make([]string, len(components))
-	for i, c := range components {
-		names[i] = c.Name
+	names := []string{GroupAssets, GroupSimulated, GroupReal, GroupOLM}
+	for _, c := range components {
+		names = append(names, c.Name)
 	}
 	return names
 }

@@ -1,7 +1,7 @@
 package build
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,29 +30,26 @@ func (b *Builder) version(c Component) (string, error) {
 func (b *Builder) writeModule(source, version string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	if err != nil {
-		return "", fmt.Errorf("read the requirements of Kubernetes %s: %w", version, err)
+		return "", err
 	}
 	published, err := modfile.Parse("go.mod", raw, nil)
 	if err != nil {
-		return "", fmt.Errorf("read the requirements of Kubernetes %s: %w", version, err)
+		return "", err
 	}
 	module := &modfile.File{}
-	staging := "v0" + strings.TrimPrefix(version, "v1")
-	if err := module.AddModuleStmt("kubernetes"); err != nil {
-		return "", err
-	}
-	if err := module.AddGoStmt(strings.TrimPrefix(b.goVersion, "go")); err != nil {
-		return "", err
-	}
-	if err := module.AddRequire(kubernetesModule, version); err != nil {
-		return "", err
-	}
+	err = errors.Join(
+		module.AddModuleStmt("kubernetes"),
+		module.AddGoStmt(strings.TrimPrefix(b.goVersion, "go")),
+		module.AddRequire(kubernetesModule, version),
+	)
 	for _, replaced := range published.Replace {
 		if strings.HasPrefix(replaced.New.Path, "./staging/") {
-			if err := module.AddReplace(replaced.Old.Path, replaced.Old.Version, replaced.Old.Path, staging); err != nil {
-				return "", err
-			}
+			staging := "v0" + strings.TrimPrefix(version, "v1")
+			err = errors.Join(err, module.AddReplace(replaced.Old.Path, replaced.Old.Version, replaced.Old.Path, staging))
 		}
+	}
+	if err != nil {
+		return "", err
 	}
 	text, err := module.Format()
 	if err != nil {
@@ -60,16 +57,12 @@ func (b *Builder) writeModule(source, version string) (string, error) {
 	}
 	sums, err := os.ReadFile(filepath.Join(source, "go.sum"))
 	if err != nil {
-		return "", fmt.Errorf("read the checksums of Kubernetes %s: %w", version, err)
+		return "", err
 	}
 	folder := filepath.Join(b.BinDir, ".module")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", fmt.Errorf("make the module of Kubernetes %s: %w", version, err)
-	}
-	for name, content := range map[string][]byte{"go.mod": text, "go.sum": sums} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
-			return "", fmt.Errorf("make the module of Kubernetes %s: %w", version, err)
-		}
-	}
-	return folder, nil
+	return folder, errors.Join(
+		os.MkdirAll(folder, 0o755),
+		os.WriteFile(filepath.Join(folder, "go.mod"), text, 0o644),
+		os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o644),
+	)
 }

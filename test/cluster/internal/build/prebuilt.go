@@ -23,7 +23,7 @@ const downloadTimeout = 3 * time.Minute
 func (b *Builder) download(ctx context.Context, components []Component) string {
 	assets := slices.DeleteFunc(slices.Clone(components), func(c Component) bool { return !slices.Contains(c.Groups, GroupAssets) })
 	apiserver := slices.IndexFunc(assets, func(c Component) bool { return c.Requires == kubernetesModule })
-	if pending, err := b.pending(assets); !b.Prebuilt || err != nil || !pending || apiserver < 0 {
+	if jobs, err := b.outdated(assets); !b.Prebuilt || err != nil || len(jobs) == 0 || apiserver < 0 {
 		return ""
 	}
 	version, err := b.version(assets[apiserver])

@@ -2,10 +2,8 @@ package build
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"go/build"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,20 +44,8 @@ func (b *Builder) stampPath(c Component) string {
 }
 
 // upToDate reports whether the binary of c exists and carries this stamp.
-func (b *Builder) upToDate(c Component, stamp string) (bool, error) {
-	if _, err := os.Stat(filepath.Join(b.BinDir, c.Name)); err != nil {
-		return false, ignoreMissing(err)
-	}
+func (b *Builder) upToDate(c Component, stamp string) bool {
+	_, missing := os.Stat(filepath.Join(b.BinDir, c.Name))
 	have, err := os.ReadFile(b.stampPath(c))
-	if err != nil {
-		return false, ignoreMissing(err)
-	}
-	return string(have) == stamp, nil
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return missing == nil && err == nil && string(have) == stamp
 }

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -54,11 +53,9 @@ var certificates = []certificate{
 	{file: admin, name: admin, group: mastersGroup, kubeconfig: true},
 	{file: controllerManager, name: "system:kube-controller-manager", kubeconfig: true},
 	{file: scheduler, name: "system:kube-scheduler", kubeconfig: true},
-	{file: "kwok", name: "kwok", group: mastersGroup, kubeconfig: true},
 	{file: "kubelet", name: nodeUser, group: "system:nodes", kubeconfig: true},
 	{file: "kube-proxy", name: "system:kube-proxy", kubeconfig: true},
 	{file: dnsUser, name: dnsUser, kubeconfig: true},
-	{file: "ingress", name: "ingress", group: mastersGroup, kubeconfig: true},
 }
 
 // writeCertificates writes the certificates, signed by a new authority, their keys and the
@@ -136,34 +133,17 @@ func (c *Cluster) writeCertificate(file string, template, parent *x509.Certifica
 	return crt, private, os.WriteFile(c.key(file), private, 0o600)
 }
 
-// kubeconfigTemplate takes the API server's URL, its authority, the name of the user and
-// the user's certificate and key.
-const kubeconfigTemplate = `apiVersion: v1
-kind: Config
-clusters:
-- name: darkroom-cluster
-  cluster:
-    server: https://%s
-    certificate-authority-data: %s
-users:
-- name: %[3]s
-  user:
-    client-certificate-data: %[4]s
-    client-key-data: %[5]s
-contexts:
-- name: darkroom-cluster
-  context:
-    cluster: darkroom-cluster
-    user: %[3]s
-current-context: darkroom-cluster
-`
-
 // writeKubeconfig writes the kubeconfig of a user, with credentials inline so that it can be moved.
 func (c *Cluster) writeKubeconfig(user string, ca, crt, key []byte) error {
-	encode := base64.StdEncoding.EncodeToString
-	text := fmt.Sprintf(kubeconfigTemplate, c.local("kube-apiserver"), encode(ca), user, encode(crt), encode(key))
-	if err := os.WriteFile(c.kubeconfig(user), []byte(text), 0o600); err != nil {
-		return fmt.Errorf("write the kubeconfig of %s: %w", user, err)
-	}
-	return nil
+	type object = map[string]any
+	return writeJSON(c.kubeconfig(user), 0o600, object{
+		"apiVersion": "v1",
+		"kind":       "Config",
+		"clusters": []object{{"name": mark, "cluster": object{
+			"server": "https://" + c.local("kube-apiserver"), "certificate-authority-data": ca,
+		}}},
+		"users":           []object{{"name": user, "user": object{"client-certificate-data": crt, "client-key-data": key}}},
+		"contexts":        []object{{"name": mark, "context": object{"cluster": mark, "user": user}}},
+		"current-context": mark,
+	})
 }

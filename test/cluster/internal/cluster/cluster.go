@@ -5,6 +5,7 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -81,14 +82,14 @@ func (c *Cluster) LoadState() (State, error) {
 
 func (s State) save(path string) error {
 	// Renamed into place: readers never see half a file.
-	if err := writeJSON(path+".new", s); err != nil {
+	if err := writeJSON(path+".new", 0o644, s); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
 }
 
 // writeJSON writes a configuration file. Everything that reads YAML reads JSON.
-func writeJSON(path string, content any) error {
+func writeJSON(path string, mode fs.FileMode, content any) error {
 	data, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -96,7 +97,7 @@ func writeJSON(path string, content any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
+	return os.WriteFile(path, append(data, '\n'), mode)
 }
 
 // file is a file or folder of the cluster's folder.

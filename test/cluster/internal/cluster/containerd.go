@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	testprogram "github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/image"
 )
 
@@ -85,19 +86,16 @@ func (c *Cluster) containerd() (program, error) {
 
 // writeNetwork describes the pods' network to the plugins.
 func (c *Cluster) writeNetwork() error {
-	return writeJSON(c.file("node/cni-conf/10-bridge.conflist"), map[string]any{
+	return writeJSON(c.file("node/cni-conf/10-bridge.conflist"), 0o644, map[string]any{
 		"cniVersion": "0.4.0",
 		"name":       mark,
-		"plugins": []map[string]any{
-			{
-				"type": "bridge", "bridge": bridge, "isDefaultGateway": true, "hairpinMode": true,
-				"ipam": map[string]any{
-					"type": "host-local", "dataDir": c.file("node/addresses"),
-					"ranges": [][]map[string]string{{{"subnet": podCIDR, "gateway": nodeIP}}},
-				},
+		"plugins": []map[string]any{{
+			"type": "bridge", "bridge": bridge, "isDefaultGateway": true, "hairpinMode": true,
+			"ipam": map[string]any{
+				"type": "host-local", "dataDir": c.file("node/addresses"),
+				"ranges": [][]map[string]string{{{"subnet": podCIDR, "gateway": nodeIP}}},
 			},
-			{"type": "portmap", "capabilities": map[string]bool{"portMappings": true}},
-		},
+		}},
 	})
 }
 
@@ -144,7 +142,7 @@ func Load(ctx context.Context, archive string) (string, error) {
 	if _, err := ctr(ctx, "images", "import", "--no-unpack", archive); err != nil {
 		return "", fmt.Errorf("load image %s: %w", name, err)
 	}
-	return name, poll(ctx, "containerd to know "+name, func(ctx context.Context) error {
+	return name, poll(ctx, "containerd knows "+name, func(ctx context.Context) error {
 		known, err := ctr(ctx, "images", "list", "--quiet", "name=="+name, managed)
 		if err == nil && !strings.Contains(known, name) {
 			err = errors.New("it is not in the list of images")
@@ -155,7 +153,7 @@ func Load(ctx context.Context, archive string) (string, error) {
 
 // loadPause waits for containerd and loads the image of every pod's sandbox.
 func (c *Cluster) loadPause(ctx context.Context) error {
-	err := poll(ctx, "containerd", func(ctx context.Context) error {
+	err := poll(ctx, "containerd is ready", func(ctx context.Context) error {
 		_, err := ctr(ctx, "version")
 		return err
 	})
@@ -176,12 +174,6 @@ func (c *Cluster) loadPause(ctx context.Context) error {
 }
 
 func ctr(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "ctr", append([]string{"--address", containerdSocket, "--namespace", "k8s.io"}, args...)...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("ctr %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return string(out), nil
+	out, err := testprogram.Output(ctx, "ctr", append([]string{"--address", containerdSocket, "--namespace", "k8s.io"}, args...)...)
+	return string(out), err
 }

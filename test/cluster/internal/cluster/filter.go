@@ -5,7 +5,6 @@ package cluster
 import (
 	"fmt"
 	"os/exec"
-	"slices"
 	"strings"
 )
 
@@ -21,95 +20,69 @@ func save(command string) (string, error) {
 	return string(out), nil
 }
 
-// chainsOf lists the chains in the output of `<filter>-save`.
-func chainsOf(filter, rules string) []string {
-	var chains []string
-	table := ""
-	for line := range strings.Lines(rules) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "*"):
-			table = line[1:]
-		case strings.HasPrefix(line, ":"):
-			chain, _, _ := strings.Cut(line[1:], " ")
-			chains = append(chains, chainKey(filter, table, chain))
-		}
-	}
-	return chains
-}
-
-func chainKey(filter, table, chain string) string { return filter + " " + table + " " + chain }
-
-// undo returns input for `<filter>-restore --noflush` that removes from the
-// rules what a node made: the chains of Kubernetes and of the network plugins
-// that did not exist before, what leads to them, and rules marked with the
-// node's name. Empty if there is nothing to remove.
-func undo(filter, rules string, before []string) string {
+// undo returns input for `<filter>-restore --noflush` that removes from the rules what a node
+// made: the chains of Kubernetes, what leads to them, and rules marked with the node's name.
+// Empty if there is nothing to remove. On a machine with chains of another node none starts
+// (checkNoOther).
+func undo(rules string) string {
 	var script strings.Builder
 	var table string
-	var deletes, flushes []string
-	ours := map[string]bool{}
+	var deletes, chains []string
 	for line := range strings.Lines(rules) {
 		line = strings.TrimSpace(line)
+		rule, isRule := strings.CutPrefix(line, "-A ")
 		switch {
 		case strings.HasPrefix(line, "*"):
-			table = line[1:]
-			deletes, flushes = nil, nil
-			clear(ours)
-		case strings.HasPrefix(line, ":"):
+			table, deletes, chains = line, nil, nil
+		case strings.HasPrefix(line, ":"+kubernetesChains):
 			chain, _, _ := strings.Cut(line[1:], " ")
-			made := strings.HasPrefix(chain, "KUBE-") || strings.HasPrefix(chain, "CNI-")
-			if made && !slices.Contains(before, chainKey(filter, table, chain)) {
-				ours[chain] = true
-				flushes = append(flushes, chain)
-			}
-		case strings.HasPrefix(line, "-A "):
-			// Rules come after all chains of their table.
-			words := strings.Fields(line)
-			if !ours[words[1]] && (leadsTo(words, ours) || strings.Contains(line, "--comment "+mark)) {
-				deletes = append(deletes, "-D "+line[len("-A "):])
-			}
-		case line == "COMMIT" && len(deletes)+len(flushes) > 0:
-			writeUndo(&script, table, deletes, flushes)
+			chains = append(chains, chain)
+		case isRule && !strings.HasPrefix(rule, kubernetesChains) && isOfNode(rule):
+			deletes = append(deletes, rule)
+		case line == "COMMIT" && len(deletes)+len(chains) > 0:
+			writeUndo(&script, table, deletes, chains)
 		}
 	}
 	return script.String()
 }
 
-// writeUndo writes the part for one table. Chains are emptied before they are deleted, because
-// they lead to each other.
-func writeUndo(script *strings.Builder, table string, deletes, flushes []string) {
-	fmt.Fprintf(script, "*%s\n", table)
-	for _, rule := range deletes {
-		fmt.Fprintln(script, rule)
-	}
-	for _, chain := range flushes {
-		fmt.Fprintf(script, "-F %s\n", chain)
-	}
-	for _, chain := range flushes {
-		fmt.Fprintf(script, "-X %s\n", chain)
-	}
-	fmt.Fprintln(script, "COMMIT")
-}
+// kubernetesChains is what the names of the chains of Kubernetes begin with.
+const kubernetesChains = "KUBE-"
 
-// leadsTo reports whether a rule jumps or goes to one of the chains.
-func leadsTo(words []string, chains map[string]bool) bool {
-	for i, word := range words[:len(words)-1] {
-		if (word == "-j" || word == "-g") && chains[words[i+1]] {
+// isOfNode reports whether a rule goes to a chain of Kubernetes, or is marked.
+func isOfNode(rule string) bool {
+	for _, part := range []string{" -j " + kubernetesChains, " -g " + kubernetesChains, " --comment " + mark} {
+		if strings.Contains(rule, part) {
 			return true
 		}
 	}
 	return false
 }
 
+// writeUndo writes the part for one table. Chains are emptied before they are deleted, because
+// they lead to each other.
+func writeUndo(script *strings.Builder, table string, deletes, chains []string) {
+	fmt.Fprintln(script, table)
+	for _, rule := range deletes {
+		fmt.Fprintln(script, "-D", rule)
+	}
+	for _, chain := range chains {
+		fmt.Fprintln(script, "-F", chain)
+	}
+	for _, chain := range chains {
+		fmt.Fprintln(script, "-X", chain)
+	}
+	fmt.Fprintln(script, "COMMIT")
+}
+
 // restoreFilters removes the node's rules.
-func restoreFilters(before []string) error {
+func restoreFilters() error {
 	for _, f := range filters {
 		rules, err := save(f + "-save")
 		if err != nil {
 			return err
 		}
-		script := undo(f, rules, before)
+		script := undo(rules)
 		if script == "" {
 			continue
 		}

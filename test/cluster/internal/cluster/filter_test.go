@@ -27,7 +27,6 @@ COMMIT
 `
 
 func TestUndoRemovesOnlyWhatTheNodeMade(t *testing.T) {
-	before := []string{"iptables nat PREROUTING", "iptables nat DOCKER", "iptables nat CNI-OLD"}
 	const want = `*nat
 -D PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES
 -D POSTROUTING -s 10.85.0.0/16 ! -d 10.85.0.0/16 -m comment --comment darkroom-cluster -j MASQUERADE
@@ -37,7 +36,7 @@ func TestUndoRemovesOnlyWhatTheNodeMade(t *testing.T) {
 -X KUBE-SVC-X
 COMMIT
 `
-	if got := undo("iptables", saved, before); got != want {
+	if got := undo(saved); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }

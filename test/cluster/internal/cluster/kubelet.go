@@ -5,7 +5,7 @@ package cluster
 // kubelet writes the kubelet's configuration.
 func (c *Cluster) kubelet() (program, error) {
 	config := c.file("config/kubelet.json")
-	if err := writeJSON(config, c.kubeletConfig()); err != nil {
+	if err := writeJSON(config, 0o644, c.kubeletConfig()); err != nil {
 		return program{}, err
 	}
 	return c.program("kubelet",
@@ -59,7 +59,7 @@ func (c *Cluster) kubeletConfig() map[string]any {
 // kubeProxy writes kube-proxy's configuration.
 func (c *Cluster) kubeProxy() (program, error) {
 	config := c.file("config/kube-proxy.json")
-	err := writeJSON(config, map[string]any{
+	err := writeJSON(config, 0o644, map[string]any{
 		"apiVersion":         "kubeproxy.config.k8s.io/v1alpha1",
 		"kind":               "KubeProxyConfiguration",
 		"mode":               "iptables",

@@ -29,7 +29,7 @@ var requirements = []struct{ program, pkg string }{
 // plugins; cniPlugins are those used here.
 var (
 	cniDirs    = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
-	cniPlugins = []string{"bridge", "host-local", "portmap", "loopback"}
+	cniPlugins = []string{"bridge", "host-local", "loopback"}
 )
 
 // CheckMachine returns an error if a real node cannot run on this machine. The error explains
@@ -97,9 +97,9 @@ func checkNoOther() error {
 	if err != nil {
 		return err
 	}
-	if strings.Contains(rules, ":KUBE-SERVICES ") {
-		return errors.New("another Kubernetes node works on this machine: iptables has the chain KUBE-SERVICES; " +
-			"stop it first, or remove what it left with: kube-proxy --cleanup")
+	if strings.Contains(rules, "\n:"+kubernetesChains) {
+		return errors.New("another Kubernetes node works on this machine: iptables has chains named " + kubernetesChains + "…; " +
+			"stop it first, and remove what it left with kube-proxy --cleanup, or restart the machine")
 	}
 	return nil
 }

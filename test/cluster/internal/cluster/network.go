@@ -108,16 +108,9 @@ func pipe(ctx context.Context, conn net.Conn, target string) {
 		return
 	}
 	defer other.Close()
-	done := make(chan struct{}, 2)
-	oneWay := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from)
-		if tcp, ok := to.(*net.TCPConn); ok {
-			_ = tcp.CloseWrite()
-		}
-		done <- struct{}{}
-	}
-	go oneWay(other, conn)
-	go oneWay(conn, other)
-	<-done
-	<-done
+	go func() {
+		_, _ = io.Copy(other, conn)
+		_ = other.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(conn, other)
 }

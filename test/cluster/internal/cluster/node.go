@@ -42,7 +42,7 @@ func (c *Cluster) node(ctx context.Context) ([]program, error) {
 		return c.realNode(ctx)
 	}
 	return []program{c.program("kwok",
-		"--kubeconfig="+c.kubeconfig("kwok"),
+		"--kubeconfig="+c.kubeconfig(admin),
 		"--config="+filepath.Join(c.BinDir, build.StagesFile),
 		"--manage-all-nodes=true",
 		"--node-lease-duration-seconds=40",
@@ -67,6 +67,6 @@ func (c *Cluster) realNode(ctx context.Context) ([]program, error) {
 		return nil, err
 	}
 	ingress := c.program("traefik", "-ingress", "-address="+c.local("traefik"))
-	ingress.env = []string{"KUBECONFIG=" + c.kubeconfig("ingress")}
+	ingress.env = []string{"KUBECONFIG=" + c.kubeconfig(admin)}
 	return []program{kubelet, proxy, dns, ingress}, nil
 }

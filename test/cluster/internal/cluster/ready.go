@@ -17,19 +17,9 @@ import (
 
 const pollInterval = 100 * time.Millisecond
 
-// poll tries until it succeeds or ctx ends.
+// poll tries until it succeeds, or a start may take no longer.
 func poll(ctx context.Context, what string, try func(context.Context) error) error {
-	for {
-		err := try(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w (last: %w)", what, context.Cause(ctx), err)
-		case <-time.After(pollInterval):
-		}
-	}
+	return wait.Limits{Timeout: startLimit, Period: pollInterval}.Until(ctx, what, try)
 }
 
 // kubectl runs a command as the cluster's administrator, and returns its output.
@@ -50,7 +40,7 @@ func (c *Cluster) kubectl(ctx context.Context, stdin string, args ...string) (st
 
 // waitForAPIServer also waits for the namespace of the objects that the node needs.
 func (c *Cluster) waitForAPIServer(ctx context.Context) error {
-	return poll(ctx, "the API server", func(ctx context.Context) error {
+	return poll(ctx, "the API server is ready", func(ctx context.Context) error {
 		_, err := c.kubectl(ctx, "", "get", "--raw=/readyz")
 		if err == nil {
 			_, err = c.kubectl(ctx, "", "get", "--raw=/api/v1/namespaces/kube-system")
@@ -64,23 +54,23 @@ func (c *Cluster) waitForNode(ctx context.Context) error {
 	const state = `--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}{.items[*].spec.taints[*].key}`
 	waits := map[string]func(context.Context) error{
 		// The taints go a moment after the condition changes; pods are not scheduled before.
-		"the node": func(ctx context.Context) error {
+		"the node is ready": func(ctx context.Context) error {
 			got, err := c.kubectl(ctx, "", "get", "nodes", state)
 			if err == nil && got != "True" {
 				err = fmt.Errorf("the state of the node is %q", got)
 			}
 			return err
 		},
-		"the default ServiceAccount": func(ctx context.Context) error {
+		"the default ServiceAccount exists": func(ctx context.Context) error {
 			_, err := c.kubectl(ctx, "", "get", "--namespace=default", "serviceaccount", "default")
 			return err
 		},
 	}
 	if c.Node == Real {
-		waits["the cluster's DNS"] = func(ctx context.Context) error {
+		waits["the cluster's DNS is ready"] = func(ctx context.Context) error {
 			return wait.Responds(ctx, "http://"+c.local("coredns-ready")+"/ready", http.StatusOK)
 		}
-		waits["the ingress controller"] = func(ctx context.Context) error {
+		waits["the ingress controller is ready"] = func(ctx context.Context) error {
 			return wait.Responds(ctx, c.ingressURL(), http.StatusNotFound)
 		}
 	}

@@ -20,8 +20,6 @@ import (
 type record struct {
 	// Settings are kernel settings, by their path under /proc/sys.
 	Settings map[string]string `json:"settings"`
-	// Chains of the packet filter that existed, as "command table chain".
-	Chains []string `json:"chains"`
 }
 
 const recordPath = runDir + "/machine.json"
@@ -63,14 +61,7 @@ func takeRecord() error {
 			r.Settings[setting] = strings.TrimSpace(string(value))
 		}
 	}
-	for _, f := range filters {
-		rules, err := save(f + "-save")
-		if err != nil {
-			return err
-		}
-		r.Chains = append(r.Chains, chainsOf(f, rules)...)
-	}
-	return writeJSON(recordPath, r)
+	return writeJSON(recordPath, 0o644, r)
 }
 
 // inside makes sure that this process works in the node's namespaces: its
@@ -137,7 +128,7 @@ func undoChanges() error {
 	if err != nil {
 		return fmt.Errorf("read the state of the machine before the node: %w", err)
 	}
-	errs := []error{removeBridge(), restoreFilters(r.Chains), removeCgroup()}
+	errs := []error{removeBridge(), restoreFilters(), removeCgroup()}
 	for setting, value := range r.Settings {
 		now, err := os.ReadFile(filepath.Join("/proc/sys", setting))
 		if err == nil && strings.TrimSpace(string(now)) != value {

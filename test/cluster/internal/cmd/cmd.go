@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 
 const usage = `cluster builds, starts and stops a Kubernetes cluster on this machine. See test/cluster/README.md.
 
-  cluster build [NAME ...]      Build programs or groups of them; see below
+  cluster build NAME ...        Build programs or groups of them; see below
   cluster assets                Build what envtest needs, and print its folder
   cluster image --output TAR [options] NAME=BINARY
                                 Pack a static program as an image, such as
@@ -38,9 +39,8 @@ On Linux:
                                 imagePullPolicy IfNotPresent or Never
   cluster doctor                Check whether this machine can run a real node
 
-Programs are built into bin/k8s of the repository, by default those of a cluster with a
-simulated node. With KUBERNETES=v1.30.14 in the environment all commands use that version,
-and bin/k8s-v1.30.14. Groups: %s. Programs: %s.
+Programs are built into bin/k8s of the repository. With KUBERNETES=v1.30.14 in the environment
+all commands use that version, and bin/k8s-v1.30.14. Groups and programs: %s.
 `
 
 // exitError makes the program exit with a code, without a message.
@@ -60,7 +60,7 @@ func Main(args []string) int {
 	case errors.As(err, &exit):
 		return exit.code
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(os.Stderr, usage, strings.Join(build.Groups(), ", "), strings.Join(build.Names(), ", "))
+		fmt.Fprintf(os.Stderr, usage, strings.Join(build.Names(), ", "))
 		return 2
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(os.Stderr, "interrupted")
@@ -78,9 +78,9 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	switch args[0] {
 	case "build":
-		return runBuild(ctx, flags, args[1:])
+		return printBuilt(ctx, os.Stderr, args[1:]...)
 	case "assets":
-		return runAssets(ctx)
+		return printBuilt(ctx, os.Stdout, build.GroupAssets)
 	case "image":
 		return runImage(flags, args[1:])
 	default:
@@ -88,21 +88,11 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-func runBuild(ctx context.Context, flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	dir, err := ensureBuilt(ctx, flags.Args()...)
+// printBuilt builds what is named, where needed, and prints the folder of the programs.
+func printBuilt(ctx context.Context, out io.Writer, names ...string) error {
+	dir, err := ensureBuilt(ctx, names...)
 	if err == nil {
-		fmt.Fprintf(os.Stderr, "up to date: %s\n", dir)
-	}
-	return err
-}
-
-func runAssets(ctx context.Context) error {
-	dir, err := ensureBuilt(ctx, build.GroupAssets)
-	if err == nil {
-		fmt.Println(dir)
+		fmt.Fprintln(out, dir)
 	}
 	return err
 }

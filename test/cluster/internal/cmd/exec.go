@@ -59,41 +59,32 @@ const commandGrace = 10 * time.Second
 // runCommand runs the command until it ends. When ctx ends first, the command
 // and its children are asked to end too.
 func runCommand(ctx context.Context, args, env []string) error {
-	cmd := exec.Command(args[0], args[1:]...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// A process group of its own, so that its children are signaled too; but in
 	// front of a terminal it must stay in the terminal's group to read from it.
 	alone := !isTerminal(os.Stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
+	signal := func(s syscall.Signal) error {
+		if alone {
+			return syscall.Kill(-cmd.Process.Pid, s)
+		}
+		return cmd.Process.Signal(s)
+	}
+	cmd.Cancel, cmd.WaitDelay = func() error { return signal(syscall.SIGTERM) }, commandGrace
 	if err := child.Start(cmd); err != nil {
 		return fmt.Errorf("run %s: %w", args[0], err)
 	}
-	var ended error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		ended = cmd.Wait()
-	}()
-	target := cmd.Process.Pid
+	err := cmd.Wait()
 	if alone {
-		target = -target
 		// Background processes of the command must not outlive the cluster.
-		defer func() { _ = syscall.Kill(target, syscall.SIGKILL) }()
+		_ = signal(syscall.SIGKILL)
 	}
-	select {
-	case <-done:
-		return exitCode(ended)
-	case <-ctx.Done():
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	_ = syscall.Kill(target, syscall.SIGTERM)
-	select {
-	case <-done:
-	case <-time.After(commandGrace):
-		_ = syscall.Kill(target, syscall.SIGKILL)
-		<-done
-	}
-	return context.Cause(ctx)
+	return exitCode(err)
 }
 
 // exitCode turns the result of a command into the exit code of this one.
