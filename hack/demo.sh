@@ -116,20 +116,26 @@ choose_node() {
 
 # this_up starts a node on this machine, after installing what Debian lacks.
 this_up() {
-  local answer
   if ((EUID == 0)) && have apt-get; then hack/install-packages.sh || true; fi
   "$cluster" doctor || die "a node is not possible on this machine. Install kind and start Docker or Podman, or run as root on Linux."
-  # up finishes an interrupted start, and leaves a running cluster as it is.
-  answer=$("$cluster" up --dir "$dir" --node real) || die "the node did not start"
-  KUBECONFIG=$(sed -n 's/^KUBECONFIG=//p' <<< "$answer")
-  ingress=$(sed -n 's/^INGRESS_URL=//p' <<< "$answer")
+  "$cluster" build real
+  if ! running cluster; then
+    rm -f "$dir/cluster.json"
+    launch cluster "$cluster" exec --dir "$dir" --node real -- sleep infinity
+  fi
+  until [[ -s $dir/cluster.json ]]; do
+    running cluster || { cat "$demo/cluster.log" >&2; die "the node did not start"; }
+    sleep 0.5
+  done
+  KUBECONFIG=$dir/kubeconfig
+  ingress=$(sed -n 's/.*"ingress": "\(.*\)".*/\1/p' "$dir/cluster.json")
   kubectl=$PWD/bin/k8s/kubectl
 }
 this_load() { "$cluster" load --dir "$dir" "$1"; }
 this_pull() {
   timeout "$pull_timeout" ctr --address /run/darkroom-cluster/containerd.sock --namespace k8s.io content fetch --platform linux/amd64 "$1"
 }
-this_down() { "$cluster" down --dir "$dir"; }
+this_down() { stop_process cluster; }
 
 # find_engine sets engine to the container engine that runs.
 find_engine() {
@@ -240,7 +246,7 @@ launch() { # name, command …
 
 # running reports whether a process is still ours: its number may have been reused.
 running() { # name
-  [[ -s $demo/$1.pid ]] && ps -o command= -p "$(cat "$demo/$1.pid")" 2> /dev/null | grep -qF -e "$operator" -e "$self"
+  [[ -s $demo/$1.pid ]] && ps -o command= -p "$(cat "$demo/$1.pid")" 2> /dev/null | grep -qF -e "$operator" -e "$self" -e "$cluster"
 }
 
 stop_process() { # name

@@ -2,16 +2,15 @@
 
 // Package cluster starts and stops a Kubernetes cluster on this machine.
 //
-// The story of `cluster up`:
+// The story of `cluster exec`:
 //
-//	Up            starts a supervisor and shows its progress    up.go
+//	Start         starts a supervisor and shows its progress    start.go
 //	Init          the first process of a real node's namespaces init.go
 //	Supervise     the supervisor: owns every program            supervisor.go
 //	  prepare     ports, certificates, kubeconfigs              cluster.go, certs.go
 //	  programs    how each program is run                       controlplane.go, node.go, containerd.go, kubelet.go, dns.go
 //	  wait…       until it can be used                          ready.go
-//	Down          ends the supervisor, clears what it left      down.go
+//	stop          ends the supervisor, clears what it left      start.go
 //
-// A cluster is a folder. Whether it runs is told by a lock that its supervisor holds, not by a
-// process id that may have been reused.
+// A cluster is a folder, and ends with the process that started it.
 package cluster

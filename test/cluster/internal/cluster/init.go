@@ -22,9 +22,9 @@ func Init(c *Cluster) (int, error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 
-	// The locks of the folder and of the machine are inherited.
+	// The lock of the machine is inherited.
 	child, err := syscall.ForkExec("/proc/self/exe", []string{"cluster", SuperviseCommand, c.Dir, c.BinDir, string(c.Node)},
-		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2, eventsFD, inherited, inherited + 1}})
+		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2, eventsFD, lockFD}})
 	if err != nil {
 		return 0, fmt.Errorf("start the supervisor: %w", err)
 	}

@@ -26,10 +26,10 @@ type supervisor struct {
 	started time.Time
 }
 
-// Supervise runs a cluster until ctx ends, or a program does during the start. Up has
-// locked it and started this process.
+// Supervise runs a cluster until ctx ends, or a program does during the start. Start has
+// started this process.
 func Supervise(ctx context.Context, c *Cluster) (err error) {
-	for fd := eventsFD; fd <= inherited+1; fd++ {
+	for fd := eventsFD; fd <= lockFD; fd++ {
 		syscall.CloseOnExec(fd)
 	}
 	s := &supervisor{Cluster: c, events: os.NewFile(eventsFD, "events"), started: time.Now()}
@@ -112,7 +112,7 @@ func (s *supervisor) start(running context.Context) error {
 	return s.waitForNode(ctx)
 }
 
-// report writes a line to the log and to Up. Up may have ended already; the log has the line.
+// report writes a line to the log and to Start. That may have returned already; the log has the line.
 func (s *supervisor) report(line string) {
 	fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format("15:04:05.000"), line)
 	fmt.Fprintln(s.events, line)

@@ -76,7 +76,7 @@ func inside() error {
 		return fmt.Errorf("read this process: %w", err)
 	}
 	if os.Getppid() != 1 || !os.SameFile(first, self) {
-		return errors.New("not in the namespaces of a real node; start it with: cluster up --node real")
+		return errors.New("not in the namespaces of a real node; start it with: cluster exec --node real")
 	}
 	return nil
 }

@@ -28,10 +28,7 @@ const usage = `cluster builds, starts and stops a Kubernetes cluster on this mac
 
 On Linux:
 
-  cluster up [--node real] --dir DIR
-                                Start a cluster, and print KUBECONFIG=… and INGRESS_URL=…
-  cluster down --dir DIR        Stop a cluster and clear what it left
-  cluster exec [--node real] -- COMMAND [ARGUMENT ...]
+  cluster exec [--node real] [--dir DIR] -- COMMAND [ARGUMENT ...]
                                 Run a command with a cluster of its own, which is in its
                                 environment: KUBECONFIG, INGRESS_URL, CLUSTER_DIR, PATH
   cluster load [--dir DIR] [options] NAME=BINARY|TAR ...

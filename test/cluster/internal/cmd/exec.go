@@ -18,25 +18,30 @@ import (
 )
 
 func runExec(ctx context.Context, flags *flag.FlagSet, args []string) (err error) {
-	node := nodeFlag(flags)
+	node := flags.String("node", string(cluster.Simulated), "kind of node: simulated, or real (needs root)")
+	dir := flags.String("dir", "", "folder of the cluster (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() == 0 {
 		return errors.New("no command to run; for example: cluster exec -- kubectl get nodes")
 	}
-	dir, err := os.MkdirTemp("", "cluster-")
-	if err != nil {
-		return fmt.Errorf("create a folder for the cluster: %w", err)
-	}
-	defer func() {
-		if _, downErr := cluster.Down(dir); downErr != nil {
-			err = errors.Join(err, downErr)
-			return
+	if *dir == "" {
+		if *dir, err = os.MkdirTemp("", "cluster-"); err != nil {
+			return fmt.Errorf("create a folder for the cluster: %w", err)
 		}
-		err = errors.Join(err, os.RemoveAll(dir))
-	}()
-	state, err := start(ctx, cluster.Cluster{Dir: dir, Node: cluster.NodeKind(*node)}, true)
+		defer func() { err = errors.Join(err, os.RemoveAll(*dir)) }()
+	}
+	c := &cluster.Cluster{Node: cluster.NodeKind(*node)}
+	if c.Dir, err = filepath.Abs(*dir); err != nil {
+		return err
+	}
+	stop, err := start(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	state, err := c.LoadState()
 	if err != nil {
 		return err
 	}
@@ -50,7 +55,7 @@ func runExec(ctx context.Context, flags *flag.FlagSet, args []string) (err error
 		return err
 	}
 	return runCommand(ctx, flags.Args(), append(os.Environ(),
-		"KUBECONFIG="+state.Kubeconfig, "INGRESS_URL="+state.Ingress, "CLUSTER_DIR="+dir))
+		"KUBECONFIG="+state.Kubeconfig, "INGRESS_URL="+state.Ingress, "CLUSTER_DIR="+c.Dir))
 }
 
 // commandGrace is how long the command may take to end when it is asked to.

@@ -4,7 +4,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -19,10 +18,6 @@ import (
 
 func runOnLinux(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	switch args[0] {
-	case "up":
-		return runUp(ctx, flags, args[1:])
-	case "down":
-		return runDown(flags, args[1:])
 	case "exec":
 		return runExec(ctx, flags, args[1:])
 	case "load":
@@ -41,81 +36,35 @@ func runOnLinux(ctx context.Context, flags *flag.FlagSet, args []string) error {
 }
 
 // start builds what a cluster needs and starts it.
-func start(ctx context.Context, c cluster.Cluster, owned bool) (cluster.State, error) {
+func start(ctx context.Context, c *cluster.Cluster) (stop func() error, err error) {
 	group := build.GroupSimulated
 	switch c.Node {
 	case cluster.Simulated:
 	case cluster.Real:
 		// Before minutes of building.
 		if err := cluster.CheckMachine(); err != nil {
-			return cluster.State{}, err
+			return nil, err
 		}
 		group = build.GroupReal
 	default:
-		return cluster.State{}, fmt.Errorf("--node must be %s or %s, not %q", cluster.Simulated, cluster.Real, c.Node)
+		return nil, fmt.Errorf("--node must be %s or %s, not %q", cluster.Simulated, cluster.Real, c.Node)
 	}
-	var err error
 	if c.BinDir, err = ensureBuilt(ctx, group); err != nil {
-		return cluster.State{}, err
+		return nil, err
 	}
-	return cluster.Up(ctx, c, owned, os.Stderr)
-}
-
-func nodeFlag(flags *flag.FlagSet) *string {
-	return flags.String("node", string(cluster.Simulated), "kind of node: simulated, or real (needs root)")
-}
-
-// parseDir parses arguments with a flag for the cluster's folder, and returns it as an absolute path.
-func parseDir(flags *flag.FlagSet, args []string) (string, error) {
-	dir := flags.String("dir", os.Getenv("CLUSTER_DIR"), "folder of the cluster (default: CLUSTER_DIR)")
-	if err := flags.Parse(args); err != nil {
-		return "", err
-	}
-	if *dir == "" {
-		return "", fmt.Errorf("cluster %s needs --dir", flags.Name())
-	}
-	return filepath.Abs(*dir)
-}
-
-func runUp(ctx context.Context, flags *flag.FlagSet, args []string) error {
-	node := nodeFlag(flags)
-	dir, err := parseDir(flags, args)
-	if err != nil {
-		return err
-	}
-	state, err := start(ctx, cluster.Cluster{Dir: dir, Node: cluster.NodeKind(*node)}, false)
-	if err != nil && !errors.Is(err, cluster.ErrRunning) {
-		return err
-	}
-	if err == nil {
-		fmt.Fprintf(os.Stderr, "ready after %s\n", state.ReadyAfter)
-	}
-	fmt.Printf("KUBECONFIG=%s\nINGRESS_URL=%s\n", state.Kubeconfig, state.Ingress)
-	return nil
-}
-
-func runDown(flags *flag.FlagSet, args []string) error {
-	dir, err := parseDir(flags, args)
-	if err != nil {
-		return err
-	}
-	running, err := cluster.Down(dir)
-	if err == nil && running {
-		fmt.Fprintf(os.Stderr, "stopped the cluster in %s\n", dir)
-	}
-	return err
+	return cluster.Start(ctx, c, os.Stderr)
 }
 
 func runLoad(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	var f imageFlags
 	f.add(flags)
-	dir, err := parseDir(flags, args)
-	if err != nil {
+	dir := flags.String("dir", os.Getenv("CLUSTER_DIR"), "folder of the cluster (default: CLUSTER_DIR)")
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	c := cluster.Cluster{Dir: dir}
+	c := cluster.Cluster{Dir: *dir}
 	if state, err := c.LoadState(); err != nil || state.Node != cluster.Real {
-		return fmt.Errorf("no cluster with a real node runs in %s: %w", dir, err)
+		return fmt.Errorf("no cluster with a real node runs in %q: %w", *dir, err)
 	}
 	for _, archive := range flags.Args() {
 		if strings.Contains(archive, "=") {
@@ -139,7 +88,7 @@ func runLoad(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// supervise runs the hidden commands that Up starts.
+// supervise runs the hidden commands that start a supervisor.
 func supervise(ctx context.Context, args []string) error {
 	if len(args) != 4 {
 		return flag.ErrHelp
