@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -29,7 +30,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var definition crd
+	var definition apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(raw, &definition); err != nil {
 		return fmt.Errorf("read %s: %w", args[0], err)
 	}

@@ -3,22 +3,28 @@ package main
 import (
 	"strings"
 	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
 )
 
 func TestChecksAreSaidInSentences(t *testing.T) {
-	number := func(n int64) *int64 { return &n }
+	text := func(word string) apiextensionsv1.JSON { return apiextensionsv1.JSON{Raw: []byte(`"` + word + `"`)} }
+	rules := func(message string) apiextensionsv1.ValidationRules {
+		return apiextensionsv1.ValidationRules{{Message: message}}
+	}
 	for name, c := range map[string]struct {
 		field schema
 		want  string
 	}{
 		"nothing to check":     {schema{Type: "string"}, ""},
-		"default and enum":     {schema{Default: "a", Enum: []any{"a", "b"}}, "Default: `a`. One of `a`, `b`."},
-		"bounds":               {schema{Minimum: number(0), Maximum: number(9)}, "From 0 to 9."},
-		"least":                {schema{Minimum: number(1)}, "At least 1."},
-		"length":               {schema{MinLength: 1, MaxLength: 63}, "Not empty. At most 63 characters."},
-		"rule":                 {schema{Rules: []rule{{Message: "must be <x>|y"}}}, `Must be &lt;x&gt;\|y.`},
-		"list and its entries": {schema{MinItems: 1, MaxItems: 4, ListType: "set", Items: &schema{MaxLength: 5}}, "From 1 to 4 entries. No duplicates. Each: At most 5 characters."},
-		"rules of an object":   {schema{Properties: map[string]schema{"a": {}}, Rules: []rule{{Message: "x"}}}, ""},
+		"default and enum":     {schema{Default: ptr.To(text("a")), Enum: []apiextensionsv1.JSON{text("a"), text("b")}}, "Default: `a`. One of `a`, `b`."},
+		"bounds":               {schema{Minimum: ptr.To(0.0), Maximum: ptr.To(9.0)}, "From 0 to 9."},
+		"least":                {schema{Minimum: ptr.To(1.0)}, "At least 1."},
+		"length":               {schema{MinLength: ptr.To[int64](1), MaxLength: ptr.To[int64](63)}, "Not empty. At most 63 characters."},
+		"rule":                 {schema{XValidations: rules("must be <x>|y")}, `Must be &lt;x&gt;\|y.`},
+		"list and its entries": {schema{MinItems: ptr.To[int64](1), MaxItems: ptr.To[int64](4), XListType: ptr.To("set"), Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schema{MaxLength: ptr.To[int64](5)}}}, "From 1 to 4 entries. No duplicates. Each: At most 5 characters."},
+		"rules of an object":   {schema{Properties: map[string]schema{"a": {}}, XValidations: rules("x")}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(checks(c.field), " "); got != c.want {
@@ -29,8 +35,8 @@ func TestChecksAreSaidInSentences(t *testing.T) {
 }
 
 func TestAFieldThatIsGoneIsAnError(t *testing.T) {
-	var definition crd
-	definition.Spec.Versions = []version{{Name: "v1"}}
+	var definition apiextensionsv1.CustomResourceDefinition
+	definition.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &schema{}}}}
 	if _, err := render(definition); err == nil || !strings.Contains(err.Error(), "kubernetesTypes") {
 		t.Errorf("a link of kubernetesTypes without a field must be an error, not %v", err)
 	}
