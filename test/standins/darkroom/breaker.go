@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -34,17 +35,10 @@ type breaker struct {
 }
 
 func newBreaker(c hystrixConfig) *breaker {
-	orDefault := func(value, unset int) int {
-		if value <= 0 {
-			return unset
-		}
-		return value
+	return &breaker{
+		volume: cmp.Or(c.volume, breakerVolume), percent: cmp.Or(c.errorPercent, breakerPercent),
+		sleep: cmp.Or(c.sleepWindow, breakerSleep),
 	}
-	b := &breaker{volume: orDefault(c.volume, breakerVolume), percent: orDefault(c.errorPercent, breakerPercent), sleep: c.sleepWindow}
-	if b.sleep <= 0 {
-		b.sleep = breakerSleep
-	}
-	return b
 }
 
 // allow reports an open breaker. One request per sleep window is let through.

@@ -8,7 +8,7 @@ import (
 
 // config is Darkroom's configuration as its environment spells it.
 type config struct {
-	kind           string
+	kind           string // in lower case
 	baseURL        string
 	pathPrefix     string
 	bucket         bucketConfig
@@ -47,7 +47,7 @@ func readConfig(lookup func(string) (string, bool)) config {
 	number := func(name string) int { n, _ := strconv.Atoi(text(name)); return n }
 	on := func(name string) bool { b, _ := strconv.ParseBool(text(name)); return b }
 	return config{
-		kind:       text("SOURCE_KIND"),
+		kind:       strings.ToLower(text("SOURCE_KIND")),
 		baseURL:    text("SOURCE_BASEURL"),
 		pathPrefix: text("SOURCE_PATHPREFIX"),
 		bucket: bucketConfig{
@@ -77,6 +77,7 @@ func readConfig(lookup func(string) (string, bool)) config {
 // restrictsPaths reports whether SOURCE_PATHPREFIX has an effect. It has one for
 // buckets on AWS only; a WebFolder and Google Cloud Storage ignore it.
 func (c config) restrictsPaths() bool {
-	kind := kindOf(c.kind)
-	return c.pathPrefix != "" && (kind == kindS3 || kind == kindCloudFront)
+	return c.pathPrefix != "" && (c.isS3() || c.kind == "cloudfront")
 }
+
+func (c config) isS3() bool { return c.kind == "s3" || c.kind == "aws" }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"image"
 	"maps"
 	"net"
@@ -10,7 +12,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 )
 
 func TestOnlyGetIsAnswered(t *testing.T) {
@@ -216,24 +217,24 @@ func TestSIGTERMClosesTheListenerAtOnceAndDrains(t *testing.T) {
 	}))
 	defer slow.Close()
 	p := start(t, map[string]string{"SOURCE_KIND": "WebFolder", "SOURCE_BASEURL": slow.URL})
-	status := make(chan int, 1)
-	go func() { status <- statusOrZero(p.base + "/slow.png") }()
+	answered := make(chan answer, 1)
+	go func() {
+		defer close(answered)
+		answered <- p.do(http.MethodGet, "/slow.png")
+	}()
 	<-asked
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(5 * time.Millisecond) {
+	p.until("connections are refused", func(context.Context) error {
 		connection, err := net.Dial("tcp", p.base[len("http://"):])
 		if err != nil {
-			break
+			return nil
 		}
-		connection.Close()
-		if time.Now().After(deadline) {
-			t.Fatal("connections are still accepted")
-		}
-	}
+		return errors.Join(errors.New("accepted"), connection.Close())
+	})
 	close(release)
-	if got := <-status; got != http.StatusOK {
-		t.Errorf("the request under way got %d", got)
+	if got := <-answered; got.status != http.StatusOK {
+		t.Errorf("the request under way got %d", got.status)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,17 +25,13 @@ const (
 
 var errTooMany = errors.New("hystrix: max concurrency")
 
-func newLimiter(s source, kind sourceKind, c hystrixConfig) *limiter {
-	if c.maxConcurrent <= 0 {
-		c.maxConcurrent = hystrixConcurrency
+func newLimiter(s source, c config) *limiter {
+	timeout := cmp.Or(c.hystrix.timeout, hystrixTimeout)
+	if !c.isS3() {
+		timeout = min(cmp.Or(c.hystrix.timeout, httpTimeout), httpTimeout)
 	}
-	switch {
-	case kind == kindS3 && c.timeout <= 0:
-		c.timeout = hystrixTimeout
-	case kind != kindS3 && (c.timeout <= 0 || c.timeout > httpTimeout):
-		c.timeout = httpTimeout
-	}
-	return &limiter{source: s, breaker: newBreaker(c), timeout: c.timeout, places: make(chan struct{}, c.maxConcurrent)}
+	places := make(chan struct{}, cmp.Or(c.hystrix.maxConcurrent, hystrixConcurrency))
+	return &limiter{source: s, breaker: newBreaker(c.hystrix), timeout: timeout, places: places}
 }
 
 func (l *limiter) get(ctx context.Context, path string) ([]byte, error) {

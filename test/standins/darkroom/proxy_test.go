@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"image"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // binaryVariable names a Darkroom to test in the stand-in's place. The contract
@@ -47,11 +51,7 @@ type proxy struct {
 func start(t *testing.T, env map[string]string) *proxy {
 	t.Helper()
 	p := launch(t, env)
-	for deadline := time.Now().Add(waitTimeout); statusOrZero(p.base+"/ping") != http.StatusOK; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not answer /ping")
-		}
-	}
+	p.until("it answers /ping", func(ctx context.Context) error { return wait.Responds(ctx, p.base+"/ping", http.StatusOK) })
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have been stopped by the test
 		if err := p.wait(); err != nil {
@@ -64,18 +64,13 @@ func start(t *testing.T, env map[string]string) *proxy {
 // launch starts a process and waits for nothing.
 func launch(t *testing.T, env map[string]string) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := program.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().(*net.TCPAddr)
-	listener.Close()
-	binary := os.Getenv(binaryVariable)
-	if binary == "" {
-		binary = os.Args[0]
-	}
-	p := &proxy{t: t, base: "http://" + address.String(), exited: make(chan error, 1)}
-	p.cmd = exec.Command(binary, "server", "-p", strconv.Itoa(address.Port))
+	p := &proxy{t: t, base: "http://" + address, exited: make(chan error, 1)}
+	_, port, _ := net.SplitHostPort(address)
+	p.cmd = exec.Command(cmp.Or(os.Getenv(binaryVariable), os.Args[0]), "server", "-p", port)
 	p.cmd.Dir = t.TempDir() // Darkroom reads a config.yaml where it stands
 	p.cmd.Env = []string{standInVariable + "=1", "GORACE=atexit_sleep_ms=0"}
 	for name, value := range env {
@@ -94,6 +89,14 @@ func launch(t *testing.T, env map[string]string) *proxy {
 		}
 	})
 	return p
+}
+
+// until waits for a condition.
+func (p *proxy) until(what string, check func(context.Context) error) {
+	p.t.Helper()
+	if err := (wait.Limits{Timeout: waitTimeout, Period: 5 * time.Millisecond}).Until(p.t.Context(), what, check); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // wait returns how the process ends.
@@ -150,14 +153,4 @@ func (a answer) image(t *testing.T) (image.Image, string) {
 		t.Fatalf("status %d, %d bytes: %v", a.status, len(a.body), err)
 	}
 	return img, format
-}
-
-// statusOrZero is zero without an answer.
-func statusOrZero(url string) int {
-	response, err := http.Get(url)
-	if err != nil {
-		return 0
-	}
-	defer response.Body.Close()
-	return response.StatusCode
 }

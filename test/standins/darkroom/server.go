@@ -2,29 +2,26 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/test/standins/server"
 )
 
-// serve answers on port until SIGTERM or SIGINT. It then closes the listener at
-// once, while requests under way finish, however long they take: a pod needs a
-// pause before the signal for Services to forget it.
+// serve answers on port until SIGTERM or SIGINT.
 func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 	level, err := logLevel(c.logLevel)
 	if err != nil {
 		return err // Darkroom hangs
 	}
 	log := slog.New(slog.NewJSONHandler(stdout, &slog.HandlerOptions{Level: level}))
-	h, err := newHandler(c, log)
+	source, err := newSource(c)
 	if err != nil {
 		return err
 	}
@@ -35,37 +32,7 @@ func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 		return fmt.Errorf("listen on port %d: %w", port, err)
 	}
 	log.Info("stand-in for Darkroom listens", "port", port, "kind", c.kind)
-	return serveUntil(ctx, listener, h)
-}
-
-func serveUntil(ctx context.Context, listener net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	if err := server.Shutdown(context.WithoutCancel(ctx)); err != nil {
-		return fmt.Errorf("shut down: %w", err)
-	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve: %w", err)
-	}
-	return nil
-}
-
-func newHandler(c config, log *slog.Logger) (http.Handler, error) {
-	source, err := newSource(c)
-	if err != nil {
-		return nil, err
-	}
-	return &handler{
-		config: c,
-		source: newLimiter(source, kindOf(c.kind), c.hystrix),
-		log:    log,
-	}, nil
+	return server.Serve(ctx, listener, &handler{config: c, source: newLimiter(source, c), log: log})
 }
 
 // logLevel knows the names of zap's levels; none means debug.

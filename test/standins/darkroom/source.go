@@ -10,32 +10,6 @@ import (
 	"strings"
 )
 
-type sourceKind int
-
-const (
-	kindUnknown sourceKind = iota
-	kindWebFolder
-	kindS3
-	kindGoogleCloudStorage
-	kindCloudFront
-)
-
-// kindOf knows the spellings that are documented. The true Darkroom also takes
-// anything that starts with aws or gcs or ends in s3; a test should not.
-func kindOf(name string) sourceKind {
-	switch strings.ToLower(name) {
-	case "webfolder":
-		return kindWebFolder
-	case "s3", "aws":
-		return kindS3
-	case "gcs", "googlecloudstorage":
-		return kindGoogleCloudStorage
-	case "cloudfront":
-		return kindCloudFront
-	}
-	return kindUnknown
-}
-
 // maxOriginal bounds what is read of one original, in bytes.
 const maxOriginal = 64 << 20
 
@@ -63,16 +37,18 @@ func statusOf(err error) int {
 }
 
 // newSource fails only where Darkroom refuses to start. A source that is named
-// but not usable starts, answers /ping, and fails every image.
+// but not usable starts, answers /ping, and fails every image. It knows the spellings of kinds
+// that are documented: the true Darkroom also takes anything that starts with aws or gcs or ends
+// in s3; a test should not.
 func newSource(c config) (source, error) {
-	switch kindOf(c.kind) {
-	case kindWebFolder:
+	switch c.kind {
+	case "webfolder":
 		return webFolder{baseURL: c.baseURL, client: &http.Client{}}, nil
-	case kindCloudFront:
+	case "cloudfront":
 		return cloudFront{host: c.host, secure: c.secureProtocol, client: &http.Client{}}, nil
-	case kindS3:
+	case "s3", "aws":
 		return s3Source{config: c.bucket}, nil
-	case kindGoogleCloudStorage:
+	case "gcs", "googlecloudstorage":
 		if key := c.bucket.credentialsJSON; key != "" && !json.Valid([]byte(key)) {
 			return nil, errors.New("read SOURCE_BUCKET_CREDENTIALSJSON: not JSON")
 		}

@@ -21,7 +21,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/test/standins/server"
 )
 
 func main() {
@@ -57,24 +58,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	log := slog.New(slog.NewJSONHandler(stdout, nil))
 	// Tests that start this with `--addr 127.0.0.1:0` read the port here.
 	log.Info("listening", "source", args[0], "addr", listener.Addr().String())
-	return serve(ctx, listener, accessLog(log, withHealth(handler)))
-}
-
-func serve(ctx context.Context, listener net.Listener, h http.Handler) error {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		return fmt.Errorf("shut down: %w", err)
-	}
-	return nil
+	return server.Serve(ctx, listener, accessLog(log, withHealth(handler)))
 }
 
 // withHealth answers /healthz, which is neither an image nor a bucket.
