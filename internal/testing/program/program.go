@@ -157,8 +157,11 @@ func (p *Program) End(signal syscall.Signal) error {
 }
 
 // Log returns the last lines of the log, or why they cannot be read.
-func (p *Program) Log(lines int) string {
-	content, err := os.ReadFile(p.logFile)
+func (p *Program) Log(lines int) string { return Tail(p.logFile, lines) }
+
+// Tail returns the last lines of a file, or why they cannot be read.
+func Tail(path string, lines int) string {
+	content, err := os.ReadFile(path) //nolint:gosec // tests name their files
 	if err != nil {
 		return err.Error()
 	}

@@ -126,50 +126,34 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	return printLoad(lists, paced, burst, rate, watch, idle, peak), nil
 }
 
-func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak uint64) bool {
-	lost, broken := watch.lost(), watch.broken.Load()
-	t := newTable(fmt.Sprintf("%d Darkrooms, %d streams, %d processors shared by all", allDarkrooms, openStreams, runtime.NumCPU()))
-	t.row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), at(lists, 99) < listGoal)
-	t.row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", pacedChanges, openStreams), ms(at(paced, 50)), ms(at(paced, 99)), "p99 < "+ms(eventGoal), at(paced, 99) < eventGoal)
-	t.row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, burstChanges, openStreams), ms(at(burst, 50)), ms(at(burst, 99)), "", true)
-	t.row("changes that a stream did not see", "", fmt.Sprint(lost), "0", lost == 0)
-	t.row("streams that broke", "", fmt.Sprint(broken), "0", broken == 0)
-	t.row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), peak < memoryGoal)
-	t.row("memory before the streams", "", mib(idle), "", true)
-	return t.print()
-}
-
-// table shows measurements and their goals.
-type table struct {
-	out *tabwriter.Writer
-	met bool
-}
-
-func newTable(title string) *table {
-	fmt.Printf("\n%s\n\n", title)
-	t := &table{out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0), met: true}
-	fmt.Fprintln(t.out, "\tp50\tp99\tgoal\t")
-	return t
-}
-
-// row adds a line. Without a goal there is no verdict.
-func (t *table) row(what, p50, p99, goal string, fine bool) {
-	verdict := ""
-	switch {
-	case goal != "" && fine:
-		verdict = "met"
-	case goal != "":
-		verdict, t.met = "MISSED", false
+// printLoad prints the measurements with their goals, and reports whether all goals were met.
+func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak uint64) (met bool) {
+	fmt.Printf("\n%d Darkrooms, %d streams, %d processors shared by all\n\n", allDarkrooms, openStreams, runtime.NumCPU())
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "\tp50\tp99\tgoal\t")
+	met = true
+	row := func(what, p50, p99, goal string, fine bool) {
+		verdict := ""
+		switch {
+		case goal != "" && fine:
+			verdict = "met"
+		case goal != "":
+			verdict, met = "MISSED", false
+		}
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", what, p50, p99, goal, verdict)
 	}
-	fmt.Fprintf(t.out, "%s\t%s\t%s\t%s\t%s\n", what, p50, p99, goal, verdict)
-}
-
-// print prints the table, and reports whether all goals were met.
-func (t *table) print() bool {
-	if err := t.out.Flush(); err != nil {
+	lost, broken := watch.lost(), watch.broken.Load()
+	row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), at(lists, 99) < listGoal)
+	row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", pacedChanges, openStreams), ms(at(paced, 50)), ms(at(paced, 99)), "p99 < "+ms(eventGoal), at(paced, 99) < eventGoal)
+	row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, burstChanges, openStreams), ms(at(burst, 50)), ms(at(burst, 99)), "", true)
+	row("changes that a stream did not see", "", fmt.Sprint(lost), "0", lost == 0)
+	row("streams that broke", "", fmt.Sprint(broken), "0", broken == 0)
+	row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), peak < memoryGoal)
+	row("memory before the streams", "", mib(idle), "", true)
+	if err := out.Flush(); err != nil {
 		log.Print("print: ", err)
 	}
-	return t.met
+	return met
 }
 
 func ms(d time.Duration) string {

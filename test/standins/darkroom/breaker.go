@@ -1,28 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"sync"
 	"time"
 )
 
-// Defaults of hystrix for settings that are unset.
-const (
-	breakerVolume  = 20
-	breakerPercent = 50
-	breakerSleep   = 5 * time.Second
-	// breakerWindow is the time over which requests are counted.
-	breakerWindow = 10 * time.Second
-)
+// breakerWindow is the time over which requests are counted.
+const breakerWindow = 10 * time.Second
 
 var errOpen = errors.New("hystrix: circuit open")
 
 // breaker rejects requests to the source after too many have failed. Every kind of source
 // has one.
 type breaker struct {
-	volume, percent int
-	sleep           time.Duration
+	hystrixConfig
 
 	mu sync.Mutex
 	// seconds counts requests and failures of the last ten seconds.
@@ -32,13 +24,6 @@ type breaker struct {
 	}
 	// openUntil is when the next request may try again; zero while the breaker is closed.
 	openUntil time.Time
-}
-
-func newBreaker(c hystrixConfig) *breaker {
-	return &breaker{
-		volume: cmp.Or(c.volume, breakerVolume), percent: cmp.Or(c.errorPercent, breakerPercent),
-		sleep: cmp.Or(c.sleepWindow, breakerSleep),
-	}
 }
 
 // allow reports an open breaker. One request per sleep window is let through.
@@ -51,7 +36,7 @@ func (b *breaker) allow(now time.Time) error {
 	if now.Before(b.openUntil) {
 		return errOpen
 	}
-	b.openUntil = now.Add(b.sleep)
+	b.openUntil = now.Add(b.sleepWindow)
 	return nil
 }
 
@@ -78,7 +63,7 @@ func (b *breaker) done(now time.Time, failed bool) {
 			failures += s.failures
 		}
 	}
-	if b.openUntil.IsZero() && total >= b.volume && failures*100 >= total*b.percent {
-		b.openUntil = now.Add(b.sleep)
+	if b.openUntil.IsZero() && total >= b.volume && failures*100 >= total*b.errorPercent {
+		b.openUntil = now.Add(b.sleepWindow)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,13 +29,13 @@ type bucketConfig struct {
 	credentialsJSON string
 }
 
-// hystrixConfig holds the settings of the circuit breaker.
+// hystrixConfig holds the settings of requests to the source.
 type hystrixConfig struct {
-	// timeout of one request to the source. Zero: see newLimiter.
+	// timeout of one request. Zero: see newLimiter.
 	timeout time.Duration
-	// maxConcurrent requests to the source; the next one fails. Zero: see newLimiter.
+	// maxConcurrent requests; the next one fails.
 	maxConcurrent int
-	// volume, errorPercent and sleepWindow: see newBreaker.
+	// volume, errorPercent and sleepWindow: see breaker.
 	volume, errorPercent int
 	sleepWindow          time.Duration
 }
@@ -45,6 +46,7 @@ type hystrixConfig struct {
 func readConfig(lookup func(string) (string, bool)) config {
 	text := func(name string) string { v, _ := lookup(name); return v }
 	number := func(name string) int { n, _ := strconv.Atoi(text(name)); return n }
+	milliseconds := func(name string) time.Duration { return time.Duration(number(name)) * time.Millisecond }
 	on := func(name string) bool { b, _ := strconv.ParseBool(text(name)); return b }
 	return config{
 		kind:       strings.ToLower(text("SOURCE_KIND")),
@@ -61,11 +63,12 @@ func readConfig(lookup func(string) (string, bool)) config {
 		host:           text("SOURCE_HOST"),
 		secureProtocol: on("SOURCE_SECUREPROTOCOL"),
 		hystrix: hystrixConfig{
-			timeout:       time.Duration(number("SOURCE_HYSTRIX_TIMEOUT")) * time.Millisecond,
-			maxConcurrent: number("SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS"),
-			volume:        number("SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD"),
-			errorPercent:  number("SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD"),
-			sleepWindow:   time.Duration(number("SOURCE_HYSTRIX_SLEEPWINDOW")) * time.Millisecond,
+			// With the defaults of hystrix.
+			timeout:       milliseconds("SOURCE_HYSTRIX_TIMEOUT"),
+			maxConcurrent: cmp.Or(number("SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS"), 10),
+			volume:        cmp.Or(number("SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD"), 20),
+			errorPercent:  cmp.Or(number("SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD"), 50),
+			sleepWindow:   cmp.Or(milliseconds("SOURCE_HYSTRIX_SLEEPWINDOW"), 5*time.Second),
 		},
 		cacheTime:     number("CACHE_TIME"),
 		defaultParams: parseDefaultParams(text("DEFAULTPARAMS")),

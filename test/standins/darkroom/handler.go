@@ -20,14 +20,16 @@ type handler struct {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
-	case path == "/ping":
-		onlyGet(w, r, func() { _, _ = w.Write([]byte("pong")) })
 	case path == "/metrics":
 		h.serveMetrics(w) // there even when METRICS_SYSTEM is unset, but then empty
-	case !h.routed(path):
+	case path != "/ping" && !h.routed(path):
 		http.NotFound(w, r)
+	case r.Method != http.MethodGet: // not even HEAD
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case path == "/ping":
+		_, _ = w.Write([]byte("pong"))
 	default:
-		onlyGet(w, r, func() { h.serveImage(w, r) })
+		h.serveImage(w, r)
 	}
 }
 
@@ -35,15 +37,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // stripped. Every path starts with a slash, so a prefix without one routes nothing.
 func (h *handler) routed(path string) bool {
 	return !h.config.restrictsPaths() || strings.HasPrefix(path, h.config.pathPrefix)
-}
-
-// onlyGet means GET and not HEAD.
-func onlyGet(w http.ResponseWriter, r *http.Request, serve func()) {
-	if r.Method != http.MethodGet {
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	serve()
 }
 
 // serveImage answers every failure with a status and no body: only the log

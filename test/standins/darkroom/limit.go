@@ -18,9 +18,8 @@ type limiter struct {
 }
 
 const (
-	hystrixConcurrency = 10               // what an unset maximum means
-	hystrixTimeout     = time.Second      // what an unset S3 time-out means
-	httpTimeout        = 30 * time.Second // upper bound for web sources
+	hystrixTimeout = time.Second      // what an unset S3 time-out means
+	httpTimeout    = 30 * time.Second // upper bound for web sources
 )
 
 var errTooMany = errors.New("hystrix: max concurrency")
@@ -30,8 +29,9 @@ func newLimiter(s source, c config) *limiter {
 	if !c.isS3() {
 		timeout = min(cmp.Or(c.hystrix.timeout, httpTimeout), httpTimeout)
 	}
-	places := make(chan struct{}, cmp.Or(c.hystrix.maxConcurrent, hystrixConcurrency))
-	return &limiter{source: s, breaker: newBreaker(c.hystrix), timeout: timeout, places: places}
+	return &limiter{
+		source: s, breaker: &breaker{hystrixConfig: c.hystrix}, timeout: timeout, places: make(chan struct{}, c.hystrix.maxConcurrent),
+	}
 }
 
 func (l *limiter) get(ctx context.Context, path string) ([]byte, error) {

@@ -43,9 +43,9 @@ func statusOf(err error) int {
 func newSource(c config) (source, error) {
 	switch c.kind {
 	case "webfolder":
-		return webFolder{baseURL: c.baseURL, client: &http.Client{}}, nil
+		return webFolder{c.baseURL}, nil
 	case "cloudfront":
-		return cloudFront{host: c.host, secure: c.secureProtocol, client: &http.Client{}}, nil
+		return cloudFront{host: c.host, secure: c.secureProtocol}, nil
 	case "s3", "aws":
 		return s3Source{config: c.bucket}, nil
 	case "gcs", "googlecloudstorage":
@@ -60,20 +60,16 @@ func newSource(c config) (source, error) {
 // webFolder joins base URL and path unchanged, so a base URL with a trailing
 // slash requests `//images/…`. The status of the response is ignored: the body of
 // a 404 is treated as the image.
-type webFolder struct {
-	baseURL string
-	client  *http.Client
-}
+type webFolder struct{ baseURL string }
 
 func (s webFolder) get(ctx context.Context, path string) ([]byte, error) {
-	body, _, err := fetch(ctx, s.client, s.baseURL+path)
+	body, _, err := fetch(ctx, s.baseURL+path)
 	return body, err
 }
 
 type cloudFront struct {
 	host   string
 	secure bool
-	client *http.Client
 }
 
 func (s cloudFront) get(ctx context.Context, path string) ([]byte, error) {
@@ -84,7 +80,7 @@ func (s cloudFront) get(ctx context.Context, path string) ([]byte, error) {
 	if s.secure {
 		scheme = "https"
 	}
-	body, status, err := fetch(ctx, s.client, scheme+"://"+strings.TrimSuffix(s.host, "/")+path)
+	body, status, err := fetch(ctx, scheme+"://"+strings.TrimSuffix(s.host, "/")+path)
 	if err == nil && status == http.StatusForbidden {
 		return nil, &sourceError{status: status, err: errors.New("forbidden")}
 	}
@@ -98,12 +94,12 @@ func (noGoogle) get(context.Context, string) ([]byte, error) {
 	return nil, errors.New("the stand-in does not read Google Cloud Storage")
 }
 
-func fetch(ctx context.Context, client *http.Client, url string) (body []byte, status int, err error) {
+func fetch(ctx context.Context, url string) (body []byte, status int, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, 0, fmt.Errorf("request %q: %w", url, err)
 	}
-	response, err := client.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, 0, fmt.Errorf("fetch original: %w", err)
 	}

@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -36,21 +36,21 @@ type s3Server struct {
 
 func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.verifier.verify(r); err != nil {
-		writeS3Error(w, r, err)
+		writeS3Error(w, err)
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		writeS3Error(w, r, &s3Error{http.StatusMethodNotAllowed, "MethodNotAllowed", "The bucket is read only."})
+		writeS3Error(w, &s3Error{http.StatusMethodNotAllowed, "MethodNotAllowed", "The bucket is read only."})
 		return
 	}
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if bucket != s.bucket {
-		writeS3Error(w, r, &s3Error{http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist."})
+		writeS3Error(w, &s3Error{http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist."})
 		return
 	}
 	content, err := read(key, "images/", "uploads/")
 	if err != nil {
-		writeS3Error(w, r, &s3Error{http.StatusNotFound, "NoSuchKey", "The specified key does not exist."})
+		writeS3Error(w, &s3Error{http.StatusNotFound, "NoSuchKey", "The specified key does not exist."})
 		return
 	}
 	http.ServeContent(w, r, key, drawnAt, bytes.NewReader(content))
@@ -65,20 +65,12 @@ type s3Error struct {
 
 func (e *s3Error) Error() string { return e.code + ": " + e.message }
 
-func writeS3Error(w http.ResponseWriter, r *http.Request, err error) {
+func writeS3Error(w http.ResponseWriter, err error) {
 	var e *s3Error
 	if !errors.As(err, &e) {
 		e = &s3Error{http.StatusInternalServerError, "InternalError", "We encountered an internal error."}
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(e.status)
-	if r.Method == http.MethodHead {
-		return
-	}
-	_ = xml.NewEncoder(w).Encode(struct {
-		XMLName  xml.Name `xml:"Error"`
-		Code     string
-		Message  string
-		Resource string
-	}{Code: e.code, Message: e.message, Resource: r.URL.Path})
+	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>\n", e.code, e.message)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // group are components that one `go build` compiles. Of several ones each would wait for the
@@ -75,27 +77,14 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 		args = append(args, "-ldflags", j.Package+"="+linkerArgs(j.Component, j.version))
 	}
 	started := time.Now()
-	b.say("building %s", g)
-	ticker := time.NewTicker(heartbeat)
-	defer ticker.Stop()
-	done := make(chan error, 1)
-	go func() {
-		out, err := command(ctx, g.dir, append(args, g.packages()...)...).CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%w\n%s", err, out)
-		}
-		done <- err
-	}()
-	for running := true; running; {
-		select {
-		case err = <-done:
-			running = false
-		case <-ticker.C:
-			b.say("%5s  building", time.Since(started).Round(time.Second))
-		}
-	}
+	building, built := context.WithCancel(ctx)
+	go wait.UntilWithContext(building, func(context.Context) {
+		b.say("%5s  building %s", time.Since(started).Round(time.Second), g)
+	}, heartbeat)
+	out, err := command(ctx, g.dir, append(args, g.packages()...)...).CombinedOutput()
+	built()
 	if err != nil {
-		return err
+		return fmt.Errorf("%w\n%s", err, out)
 	}
 	for _, j := range g.jobs {
 		// A rename, because a running program's file cannot be written over.

@@ -5,35 +5,27 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // cgroupRoots returns the roots of the control group hierarchies: one under
 // version 2, one per controller under version 1.
 func cgroupRoots() ([]string, error) {
-	data, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := procfs.GetMounts()
 	if err != nil {
 		return nil, fmt.Errorf("find the control groups: %w", err)
 	}
-	return cgroupMounts(string(data)), nil
-}
-
-// cgroupMounts finds the mount points of control groups in the text of a
-// mountinfo file.
-func cgroupMounts(mountinfo string) []string {
 	var roots []string
-	for line := range strings.Lines(mountinfo) {
-		mount, fstype, _ := strings.Cut(line, " - ")
-		fields := strings.Fields(mount)
-		if len(fields) > 4 && (strings.HasPrefix(fstype, "cgroup ") || strings.HasPrefix(fstype, "cgroup2 ")) {
-			roots = append(roots, fields[4])
+	for _, mount := range mounts {
+		if mount.FSType == "cgroup" || mount.FSType == "cgroup2" {
+			roots = append(roots, mount.MountPoint)
 		}
 	}
-	return roots
+	return roots, nil
 }
 
 // makeCgroup makes the parent of the pods' control groups.
@@ -73,24 +65,10 @@ func removeCgroup() error {
 	}
 	var errs []error
 	for _, root := range roots {
-		var groups []string
-		err := filepath.WalkDir(filepath.Join(root, mark), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			if entry.IsDir() {
-				groups = append(groups, path)
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
-		// Children first.
-		for _, group := range slices.Backward(groups) {
-			if err := os.Remove(group); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, fmt.Errorf("remove control group: %w", err))
-			}
+		group := filepath.Join(root, mark)
+		if _, err := os.Stat(group); err == nil {
+			// Children first. The files of a group cannot be removed, and need not.
+			errs = append(errs, runTool("find", group, "-depth", "-type", "d", "-delete"))
 		}
 	}
 	return errors.Join(errs...)

@@ -9,8 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // requirements are the programs that a real node needs, and Debian's packages that have them.
@@ -23,6 +24,7 @@ var requirements = []struct{ program, pkg string }{
 	{"conntrack", "conntrack"},
 	{"ip", "iproute2"},
 	{"mount", "mount"},
+	{"find", "findutils"},
 }
 
 // cniDirs are where distributions and hand-made installations put the network
@@ -59,18 +61,16 @@ func CheckMachine() error {
 
 // checkCapabilities returns an error in a container that lacks the capabilities of a node.
 func checkCapabilities() error {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return fmt.Errorf("read the capabilities of this process: %w", err)
+	var status procfs.ProcStatus
+	self, err := procfs.Self()
+	if err == nil {
+		status, err = self.NewStatus()
 	}
-	_, after, _ := strings.Cut(string(status), "\nCapEff:")
-	line, _, _ := strings.Cut(after, "\n")
-	effective, err := strconv.ParseUint(strings.TrimSpace(line), 16, 64)
 	const netAdmin, sysAdmin = 1 << 12, 1 << 21
-	if err == nil && effective&(netAdmin|sysAdmin) != netAdmin|sysAdmin {
-		return errors.New("a real node needs the capabilities NET_ADMIN and SYS_ADMIN; in a container: run it with --privileged")
+	if err == nil && status.CapEff&(netAdmin|sysAdmin) != netAdmin|sysAdmin {
+		err = errors.New("a real node needs the capabilities NET_ADMIN and SYS_ADMIN; in a container: run it with --privileged")
 	}
-	return nil
+	return err
 }
 
 // cniPluginDir finds the folder of the network plugins.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
+	testprogram "github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // program is how a program is run. Its log is NAME.log.
@@ -70,7 +71,7 @@ func (p *process) ended() error {
 	if p.err != nil {
 		how = p.err.Error()
 	}
-	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, how, p.log, tail(p.log))
+	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, how, p.log, testprogram.Tail(p.log, 20))
 }
 
 // withoutProxies drops the settings of HTTP proxies: a cluster's programs talk
@@ -80,16 +81,6 @@ func withoutProxies(env []string) []string {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, strings.ToUpper(name))
 	})
-}
-
-// tail returns the last lines of a file.
-func tail(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
 // group runs the programs of a cluster. During the start a program that ends

@@ -4,13 +4,14 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
@@ -74,13 +75,9 @@ func (c *Cluster) waitForNode(ctx context.Context) error {
 			return wait.Responds(ctx, c.ingressURL(), http.StatusNotFound)
 		}
 	}
-	results := make(chan error, len(waits))
+	group, ctx := errgroup.WithContext(ctx)
 	for what, try := range waits {
-		go func() { results <- poll(ctx, what, try) }()
+		group.Go(func() error { return poll(ctx, what, try) })
 	}
-	var errs []error
-	for range waits {
-		errs = append(errs, <-results)
-	}
-	return errors.Join(errs...)
+	return group.Wait()
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/cluster"
 )
@@ -69,7 +71,7 @@ func runCommand(ctx context.Context, args, env []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// A process group of its own, so that its children are signaled too; but in
 	// front of a terminal it must stay in the terminal's group to read from it.
-	alone := !isTerminal(os.Stdin)
+	alone := !term.IsTerminal(int(os.Stdin.Fd()))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
 	signal := func(s syscall.Signal) error {
 		if alone {
@@ -102,15 +104,4 @@ func exitCode(err error) error {
 		return exitError{128 + int(status.Signal())} // as in a shell
 	}
 	return exitError{exit.ExitCode()}
-}
-
-// isTerminal reports whether file is a terminal: a character device other than
-// /dev/null.
-func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
 }

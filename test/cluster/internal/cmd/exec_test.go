@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 func TestRunCommandPassesOnTheExitCode(t *testing.T) {
@@ -34,26 +36,28 @@ func TestRunCommandEndsTheCommandsChildrenToo(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- runCommand(ctx, []string{"sh", "-c", script}, os.Environ()) }()
 	var group int
-	eventually(t, "the child starts", func() bool {
+	eventually(t, "the child starts", func(context.Context) error {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			return false
+		if err == nil {
+			_, err = fmt.Sscan(string(data), &group)
 		}
-		_, err = fmt.Sscan(string(data), &group)
-		return err == nil
+		return err
 	})
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	eventually(t, "the child ends", func() bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) })
+	eventually(t, "the child ends", func(context.Context) error {
+		if err := syscall.Kill(-group, 0); !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("it answers signals: %w", err)
+		}
+		return nil
+	})
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
+	if err := (wait.Limits{Timeout: 20 * time.Second, Period: 5 * time.Millisecond}).Until(t.Context(), what, check); err != nil {
+		t.Fatal(err)
 	}
 }
