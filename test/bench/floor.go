@@ -28,6 +28,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	operator "github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -83,7 +84,7 @@ func floorManifest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	darkroom := newDarkroom("default", floorName)
+	darkroom := darkrooms.New(floorName, "default").Obj()
 	darkroom.Spec.Source.BaseURL = floorURL
 	vals, err := translator.Values(darkroom)
 	if err != nil {
@@ -118,7 +119,9 @@ func (f *floor) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	}
 	group, applyCtx := errgroup.WithContext(ctx)
 	for _, object := range objects {
-		group.Go(func() error { return f.apply(applyCtx, object) })
+		group.Go(func() error {
+			return f.Apply(applyCtx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(floorCommand), client.ForceOwnership)
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return reconcile.Result{}, err
@@ -133,10 +136,6 @@ func (f *floor) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	status.SetName(darkroom.Name)
 	return reconcile.Result{}, f.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status),
 		client.FieldOwner(floorCommand), client.ForceOwnership)
-}
-
-func (f *floor) apply(ctx context.Context, object *unstructured.Unstructured) error {
-	return f.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(floorCommand), client.ForceOwnership)
 }
 
 func (f *floor) objects(darkroom *v1alpha1.Darkroom) ([]*unstructured.Unstructured, error) {

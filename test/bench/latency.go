@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // latencies changes one thing at a time and takes the median of the answers.
@@ -70,7 +71,7 @@ var errNotShown = errors.New("not visible in time")
 
 // install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
 func (r *round) install(ctx context.Context, name string) (float64, error) {
-	return r.appears(ctx, func() error { return r.kube.Create(ctx, newDarkroom(namespace, name)) }, &networkingv1.IngressList{},
+	return r.appears(ctx, func() error { return r.kube.Create(ctx, darkrooms.New(name, namespace).Obj()) }, &networkingv1.IngressList{},
 		func(object client.Object) bool { return object.GetName() == name })
 }
 

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,55 +128,4 @@ func (s *settings) floorSubject() subject {
 	return subject{floorCommand, floorCommand, func(address string, _ time.Duration) *exec.Cmd {
 		return exec.Command(os.Args[0], floorCommand, address)
 	}}
-}
-
-// result has the measurements of a subject.
-type result struct {
-	subject string
-	n       int
-	median  figures
-}
-
-func medians(rounds []figures) figures {
-	median := figures{}
-	for _, name := range figureNames {
-		var values []float64
-		for _, round := range rounds {
-			if value, measured := round[name]; measured {
-				values = append(values, value)
-			}
-		}
-		if len(values) > 0 {
-			slices.Sort(values)
-			median[name] = values[len(values)/2]
-		}
-	}
-	return median
-}
-
-// printTable prints a column for each result and, for the operator, its multiple of the floor.
-func printTable(out *os.File, results []result) {
-	rows := make([]string, len(figureNames))
-	head, line := "| figure |", "|---|"
-	floor := figures{}
-	for _, r := range results {
-		if r.subject == floorCommand {
-			floor = r.median
-		}
-		head, line = head+fmt.Sprintf(" %s, N = %d | × floor |", r.subject, r.n), line+"---|---|"
-		for i, name := range figureNames {
-			cells := " – | |"
-			if value, measured := r.median[name]; measured {
-				cells = fmt.Sprintf(" %.4g | |", value)
-				if floor[name] > 0 {
-					cells = fmt.Sprintf(" %.4g | %.1f |", value, value/floor[name])
-				}
-			}
-			rows[i] += cells
-		}
-	}
-	fmt.Fprintf(out, "\n%s\n%s\n", head, line)
-	for i, name := range figureNames {
-		fmt.Fprintf(out, "| %s |%s\n", name, rows[i])
-	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,44 +33,6 @@ const namespace = "bench"
 
 // pause is the time between two changes, so that they are measured separately.
 const pause = 300 * time.Millisecond
-
-// figures are measurements by name.
-type figures map[string]float64
-
-// Names of the figures, in the order of the table.
-const (
-	burst           = "burst: all installed and reported, s"
-	cpuPerInstall   = "CPU per install, ms"
-	serverCPU       = "CPU of API server and etcd per install, ms"
-	requestsInstall = "API requests per install"
-	reconciles      = "reconciles per install"
-	statusWrites    = "status writes per install"
-	createToIngress = "create → its Ingress exists, ms"
-	changeToConfig  = "change of baseUrl → ConfigMap has it, ms"
-	serviceBack     = "deleted Service back, ms"
-	resyncRequests  = "unchanged resync: API requests each"
-	resyncCPU       = "unchanged resync: CPU each, ms"
-	rss             = "RSS after, MiB"
-	restart         = "restart: all verified, s"
-	restartRequests = "restart: API requests each"
-	restartWrites   = "restart: of these writes"
-	restartCPU      = "restart: CPU each, ms"
-	// A default of the operator has changed.
-	defaultsTime     = "changed default: all upgraded, s"
-	defaultsRequests = "changed default: API requests each"
-	defaultsCPU      = "changed default: CPU each, ms"
-	defaultsRSS      = "changed default: RSS at most, MiB"
-	// The tenants are described in tenants.go.
-	besideTrouble      = "create beside troublesome tenants, × alone"
-	besideTroubleWorst = "create beside troublesome tenants: the longest, ms"
-)
-
-var figureNames = []string{
-	burst, cpuPerInstall, serverCPU, requestsInstall, reconciles, statusWrites, createToIngress, changeToConfig, serviceBack,
-	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
-	defaultsTime, defaultsRequests, defaultsCPU, defaultsRSS,
-	besideTrouble, besideTroubleWorst,
-}
 
 // round measures a subject once.
 type round struct {
@@ -127,7 +88,7 @@ func (r *round) begin(ctx context.Context) error {
 	if err := r.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		return err
 	}
-	return r.startAtRest(ctx, r.subject)
+	return r.start(ctx, r.subject, atRest)
 }
 
 // burst creates N Darkrooms as fast as it can and waits until all are reported on.
@@ -141,7 +102,9 @@ func (r *round) burst(ctx context.Context) error {
 	create := func() error {
 		go func() {
 			for i := range r.n {
-				creators.Go(func() error { return r.kube.Create(createCtx, newDarkroom(namespace, fmt.Sprintf("burst-%d", i))) })
+				creators.Go(func() error {
+					return r.kube.Create(createCtx, darkrooms.New(fmt.Sprintf("burst-%d", i), namespace).Obj())
+				})
 			}
 		}()
 		return nil
@@ -199,10 +162,6 @@ func (r *round) snapshot(ctx context.Context) (s snapshot, err error) {
 // hasDomains reports whether a status has the domains of the resource as it is.
 func hasDomains(darkroom *v1alpha1.Darkroom) bool {
 	return len(darkroom.Status.Domains) > 0 && darkroom.Status.ObservedGeneration == darkroom.Generation
-}
-
-func newDarkroom(namespace, name string) *v1alpha1.Darkroom {
-	return darkrooms.New(name, namespace).Obj()
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -278,85 +237,4 @@ func (r *round) resync(ctx context.Context) error {
 // resyncPeriod leaves the operators most of their time to rest.
 func (s *settings) resyncPeriod() time.Duration {
 	return max(5*time.Second, time.Duration(s.n)*5*time.Millisecond)
-}
-
-// restart measures how long a restarted subject is busy with Darkrooms that are all up to
-// date.
-func (r *round) restart(ctx context.Context) error {
-	// Listing many Darkrooms takes a while before the first one is reconciled.
-	used, took, err := r.replace(ctx, r.subject, time.Minute+time.Duration(r.n)*10*time.Millisecond)
-	if err != nil {
-		return err
-	}
-	all := float64(r.n + r.trials)
-	r.figures[restart] = took.Seconds()
-	r.figures[restartRequests] = used.requests / all
-	r.figures[restartWrites] = used.writes / all
-	r.figures[restartCPU] = used.cpu.Seconds() * 1000 / all
-	return nil
-}
-
-// defaults measures a restart after which every Darkroom is upgraded, because a default of
-// the operator has changed.
-func (r *round) defaults(ctx context.Context) error {
-	if r.subject.name != operatorName {
-		return nil // it has no such default
-	}
-	const class = "changed"
-	used, took, err := r.replace(ctx, r.operatorSubject("--ingress-class="+class), time.Minute+time.Duration(r.n)*time.Second)
-	if err != nil {
-		return err
-	}
-	all := float64(r.n + r.trials)
-	r.figures[defaultsTime] = took.Seconds()
-	r.figures[defaultsRequests] = used.requests / all
-	r.figures[defaultsCPU] = used.cpu.Seconds() * 1000 / all
-	r.figures[defaultsRSS] = used.peak
-	ingresses := &networkingv1.IngressList{}
-	if err := r.kube.List(ctx, ingresses, client.InNamespace(namespace)); err != nil {
-		return err
-	}
-	for i := range ingresses.Items {
-		if got := ingresses.Items[i].Spec.IngressClassName; got == nil || *got != class {
-			return fmt.Errorf("Ingress %s was not upgraded", ingresses.Items[i].Name)
-		}
-	}
-	return nil
-}
-
-// replace stops what runs, starts a subject, and returns what it uses until it has reconciled
-// everything, and how long that takes.
-func (r *round) replace(ctx context.Context, subject subject, limit time.Duration) (used usage, took time.Duration, err error) {
-	start := time.Now()
-	r.process.stop()
-	if err := r.startAtRest(ctx, subject); err != nil {
-		return used, 0, err
-	}
-	used, end, err := r.allReconciled(ctx, limit)
-	return used, end.Sub(start), err
-}
-
-// allReconciled waits until the subject has reconciled every Darkroom and rests, for as long
-// as a limit allows, and returns what it has used until when.
-func (r *round) allReconciled(ctx context.Context, limit time.Duration) (last usage, end time.Time, err error) {
-	end = time.Now()
-	all, deadline := float64(r.n+r.trials), end.Add(limit)
-	// With many Darkrooms, reading the subject's metrics takes it longer, as do its pauses.
-	interval := max(100*time.Millisecond, time.Duration(r.n)*50*time.Microsecond)
-	for last.looks < all && time.Now().Before(deadline) || time.Since(end) < max(3*time.Second, 20*interval) {
-		now, err := r.process.usage()
-		if err != nil {
-			return last, end, err
-		}
-		if now.requests != last.requests || now.looks != last.looks {
-			last, end = now, time.Now()
-		}
-		if err := sleep(ctx, interval); err != nil {
-			return last, end, err
-		}
-	}
-	if last.looks < all {
-		return last, end, fmt.Errorf("only %.0f of %.0f Darkrooms were reconciled after a restart", last.looks, all)
-	}
-	return last, end, nil
 }

@@ -28,10 +28,8 @@ type process struct {
 	stop       func()
 }
 
-// startAtRest is start without resyncs, which would be measured too.
-func (r *round) startAtRest(ctx context.Context, subject subject) error {
-	return r.start(ctx, subject, time.Hour)
-}
+// atRest is a period without resyncs, which would be measured too.
+const atRest = time.Hour
 
 // start runs a subject as the process of the round, and waits until it serves metrics.
 func (r *round) start(ctx context.Context, subject subject, period time.Duration) error {

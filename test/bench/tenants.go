@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // Darkrooms of the troublesome tenant, which exist while another tenant installs Darkrooms.
@@ -91,12 +92,12 @@ func (r *round) makeTrouble(ctx context.Context) error {
 	creators, createCtx := errgroup.WithContext(ctx)
 	creators.SetLimit(16)
 	for i := range heldDarkrooms {
-		held := newDarkroom(trouble, fmt.Sprintf("held-%d", i))
+		held := darkrooms.New(fmt.Sprintf("held-%d", i), trouble).Obj()
 		held.Finalizers, held.Labels = []string{foreignFinalizer}, map[string]string{heldLabel: ""}
 		creators.Go(func() error { return r.kube.Create(createCtx, held) })
 	}
 	for i := range invalidDarkrooms {
-		invalid := newDarkroom(trouble, fmt.Sprintf("invalid-%d", i))
+		invalid := darkrooms.New(fmt.Sprintf("invalid-%d", i), trouble).Obj()
 		// The rules of the CRD cannot check the names of parameters.
 		invalid.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
 		creators.Go(func() error { return r.kube.Create(createCtx, invalid) })
@@ -107,7 +108,7 @@ func (r *round) makeTrouble(ctx context.Context) error {
 			if err := releases.Create(foreignRelease(trouble, name)); err != nil {
 				return err
 			}
-			return r.kube.Create(createCtx, newDarkroom(trouble, name))
+			return r.kube.Create(createCtx, darkrooms.New(name, trouble).Obj())
 		})
 	}
 	if err := creators.Wait(); err != nil {

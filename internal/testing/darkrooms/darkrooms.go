@@ -4,8 +4,6 @@
 package darkrooms
 
 import (
-	"maps"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -209,15 +207,13 @@ func (b *Builder) Autoscaling(least, most int32) *Builder {
 // Request sets the request of each pod for one resource. It panics if the quantity is
 // invalid.
 func (b *Builder) Request(name corev1.ResourceName, quantity string) *Builder {
-	resources := b.resources()
-	resources.Requests = with(resources.Requests, name, quantity)
+	set(&b.resources().Requests, name, quantity)
 	return b
 }
 
 // Limit sets the limit of each pod for one resource. It panics if the quantity is invalid.
 func (b *Builder) Limit(name corev1.ResourceName, quantity string) *Builder {
-	resources := b.resources()
-	resources.Limits = with(resources.Limits, name, quantity)
+	set(&b.resources().Limits, name, quantity)
 	return b
 }
 
@@ -228,13 +224,11 @@ func (b *Builder) resources() *corev1.ResourceRequirements {
 	return b.darkroom.Spec.Resources
 }
 
-func with(list corev1.ResourceList, name corev1.ResourceName, quantity string) corev1.ResourceList {
-	list = maps.Clone(list)
-	if list == nil {
-		list = corev1.ResourceList{}
+func set(list *corev1.ResourceList, name corev1.ResourceName, quantity string) {
+	if *list == nil {
+		*list = corev1.ResourceList{}
 	}
-	list[name] = resource.MustParse(quantity)
-	return list
+	(*list)[name] = resource.MustParse(quantity)
 }
 
 // DefaultParam adds a URL parameter of every request.

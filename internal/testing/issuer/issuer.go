@@ -143,36 +143,33 @@ func (i *Issuer) sign(ctx context.Context, token *Token) (string, error) {
 // returns the URL that the browser is sent back to.
 func (i *Issuer) Authorize(ctx context.Context, authorization, name string) (*url.URL, error) {
 	client := *i.server.Client() // a copy: tests run concurrently
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	next, err := url.Parse(authorization)
+	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
+		switch {
+		case len(via) > 10:
+			return errors.New("too many redirects")
+		case strings.HasPrefix(next.URL.String(), i.redirectURL):
+			return http.ErrUseLastResponse
+		case next.URL.Path == "/login/username":
+			next.URL.Path, next.URL.RawQuery = "/login", next.URL.RawQuery+"&name="+url.QueryEscape(name)
+		}
+		return nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, authorization, nil)
 	if err != nil {
-		return nil, fmt.Errorf("parse authorization URL: %w", err)
+		return nil, err
 	}
-	for range 10 {
-		if next.Path == "/login/username" {
-			next.Path, next.RawQuery = "/login", next.RawQuery+"&name="+url.QueryEscape(name)
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, next.String(), nil)
-		if err != nil {
-			return nil, err
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			return nil, err
-		}
-		if err := response.Body.Close(); err != nil {
-			return nil, err
-		}
-		location, err := response.Location()
-		if err != nil {
-			return nil, fmt.Errorf("GET %s responds with %s: %w", next.Path, response.Status, err)
-		}
-		if strings.HasPrefix(location.String(), i.redirectURL) {
-			return location, nil
-		}
-		next = location
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
 	}
-	return nil, errors.New("too many redirects")
+	if err := response.Body.Close(); err != nil {
+		return nil, err
+	}
+	location, err := response.Location()
+	if err != nil {
+		return nil, fmt.Errorf("GET %s responds with %s: %w", response.Request.URL.Path, response.Status, err)
+	}
+	return location, nil
 }
 
 // ServeHTTP implements http.Handler.

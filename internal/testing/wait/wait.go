@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Permanent wraps an error that ends the wait at once.
@@ -28,28 +30,26 @@ type Limits struct {
 // Until repeats a check until it succeeds, the timeout expires or the context ends. The
 // error names the expected state and the error of the last check.
 func (l Limits) Until(ctx context.Context, what string, check func(context.Context) error) error {
-	deadline := time.NewTimer(l.Timeout)
-	defer deadline.Stop()
-	ticker := time.NewTicker(l.Period)
-	defer ticker.Stop()
-	for {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, l.Period, l.Timeout, true, func(context.Context) (bool, error) {
 		// Checks get the context without the timeout, so that the last one returns its own
 		// error.
-		err := check(ctx)
+		last = check(ctx)
 		var never permanent
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &never):
-			return fmt.Errorf("wait until %s: %w", what, never.error)
+		if errors.As(last, &never) {
+			return false, never.error
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait until %s: %w: %w", what, context.Cause(ctx), err)
-		case <-deadline.C:
-			return fmt.Errorf("wait until %s: still not after %s: %w", what, l.Timeout, err)
-		case <-ticker.C:
-		}
+		return last == nil, nil
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("wait until %s: %w: %w", what, context.Cause(ctx), last)
+	case wait.Interrupted(err):
+		return fmt.Errorf("wait until %s: still not after %s: %w", what, l.Timeout, last)
+	default:
+		return fmt.Errorf("wait until %s: %w", what, err)
 	}
 }
 

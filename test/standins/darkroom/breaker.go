@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// breakerWindow is the time over which requests are counted.
-const breakerWindow = 10 * time.Second
-
 var errOpen = errors.New("hystrix: circuit open")
 
 // breaker rejects requests to the source after too many have failed. Every kind of source
@@ -58,7 +55,7 @@ func (b *breaker) done(now time.Time, failed bool) {
 	}
 	var total, failures int
 	for _, s := range b.seconds {
-		if now.Unix()-s.second < int64(breakerWindow/time.Second) {
+		if now.Unix()-s.second < int64(len(b.seconds)) {
 			total += s.total
 			failures += s.failures
 		}

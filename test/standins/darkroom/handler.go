@@ -42,7 +42,7 @@ func (h *handler) routed(path string) bool {
 // serveImage answers every failure with a status and no body: only the log
 // contains the reason.
 func (h *handler) serveImage(w http.ResponseWriter, r *http.Request) {
-	img, err := h.source.get(r.Context(), r.URL.Path)
+	img, err := h.source(r.Context(), r.URL.Path)
 	if err != nil {
 		h.log.Error("get original", "path", r.URL.Path, "err", err)
 		w.WriteHeader(statusOf(err))

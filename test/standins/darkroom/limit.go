@@ -47,7 +47,7 @@ func (l *limiter) get(ctx context.Context, path string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	body, err := l.source.get(ctx, path)
+	body, err := l.source(ctx, path)
 	l.breaker.done(time.Now(), err != nil)
 	return body, err
 }

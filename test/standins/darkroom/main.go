@@ -15,27 +15,18 @@ func main() {
 	}
 }
 
-// run is the command line of Darkroom: `server [-p PORT]`.
+// run is the command line of Darkroom: `server [-p PORT]`. The environment variable PORT does not
+// count: Darkroom has ignored it since v0.2.0.
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), stdout io.Writer) error {
 	if len(args) == 0 || args[0] != "server" {
 		return fmt.Errorf("unknown command %q for \"darkroom\"", args)
 	}
-	port, err := parsePort(args[1:])
-	if err != nil {
-		return err
-	}
-	return serve(ctx, readConfig(lookup), port, stdout)
-}
-
-// parsePort reads the flags of `server`. The environment variable PORT does not
-// count: Darkroom has ignored it since v0.2.0.
-func parsePort(args []string) (int, error) {
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it
 	port := flags.Int("port", 3000, "server port")
 	flags.IntVar(port, "p", 3000, "server port (short)")
-	if err := flags.Parse(args); err != nil {
-		return 0, fmt.Errorf("parse flags of server: %w", err)
+	if err := flags.Parse(args[1:]); err != nil {
+		return fmt.Errorf("parse flags of server: %w", err)
 	}
-	return *port, nil
+	return serve(ctx, readConfig(lookup), *port, stdout)
 }

@@ -15,19 +15,13 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// s3Source reads a bucket with static keys; no other credentials count, not even
-// the AWS_* variables. A setting that is missing fails the image and not the start.
-type s3Source struct {
-	config bucketConfig
-}
-
 // emptyHash is the SHA-256 of no body.
 const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// get hands on the status that S3 answered with. Where there was no answer there is no
-// status, and 422 is answered.
-func (s s3Source) get(ctx context.Context, path string) ([]byte, error) {
-	c := s.config
+// get reads a bucket of S3 with static keys; no other credentials count, not even
+// the AWS_* variables. A setting that is missing fails the image and not the start. It hands on
+// the status that S3 answered with. Where there was no answer there is no status, and 422 is answered.
+func (c bucketConfig) get(ctx context.Context, path string) ([]byte, error) {
 	object, err := objectURL(c, path)
 	if err != nil {
 		return nil, fmt.Errorf("read bucket %q: %w", c.name, err)

@@ -32,7 +32,7 @@ func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 		return fmt.Errorf("listen on port %d: %w", port, err)
 	}
 	log.Info("stand-in for Darkroom listens", "port", port, "kind", c.kind)
-	return server.Serve(ctx, listener, &handler{config: c, source: newLimiter(source, c), log: log})
+	return server.Serve(ctx, listener, &handler{config: c, source: newLimiter(source, c).get, log: log})
 }
 
 // logLevel knows the names of zap's levels; none means debug.

@@ -13,11 +13,9 @@ import (
 // maxOriginal bounds what is read of one original, in bytes.
 const maxOriginal = 64 << 20
 
-// source fetches originals. An error may be a *sourceError, whose status is the
+// source fetches the original at a path. An error may be a *sourceError, whose status is the
 // answer; any other error is answered with 422.
-type source interface {
-	get(ctx context.Context, path string) ([]byte, error)
-}
+type source func(ctx context.Context, path string) ([]byte, error)
 
 type sourceError struct {
 	status int
@@ -43,16 +41,18 @@ func statusOf(err error) int {
 func newSource(c config) (source, error) {
 	switch c.kind {
 	case "webfolder":
-		return webFolder{c.baseURL}, nil
+		return webFolder(c.baseURL), nil
 	case "cloudfront":
-		return cloudFront{host: c.host, secure: c.secureProtocol}, nil
+		return cloudFront(c.host, c.secureProtocol), nil
 	case "s3", "aws":
-		return s3Source{config: c.bucket}, nil
+		return c.bucket.get, nil
 	case "gcs", "googlecloudstorage":
 		if key := c.bucket.credentialsJSON; key != "" && !json.Valid([]byte(key)) {
 			return nil, errors.New("read SOURCE_BUCKET_CREDENTIALSJSON: not JSON")
 		}
-		return noGoogle{}, nil
+		return func(context.Context, string) ([]byte, error) {
+			return nil, errors.New("the stand-in does not read Google Cloud Storage")
+		}, nil
 	}
 	return nil, errors.New("handler dependencies are not valid")
 }
@@ -60,38 +60,28 @@ func newSource(c config) (source, error) {
 // webFolder joins base URL and path unchanged, so a base URL with a trailing
 // slash requests `//images/…`. The status of the response is ignored: the body of
 // a 404 is treated as the image.
-type webFolder struct{ baseURL string }
-
-func (s webFolder) get(ctx context.Context, path string) ([]byte, error) {
-	body, _, err := fetch(ctx, s.baseURL+path)
-	return body, err
-}
-
-type cloudFront struct {
-	host   string
-	secure bool
-}
-
-func (s cloudFront) get(ctx context.Context, path string) ([]byte, error) {
-	if s.host == "" {
-		panic(http.ErrAbortHandler) // Darkroom panics here: the caller sees a closed connection.
+func webFolder(baseURL string) source {
+	return func(ctx context.Context, path string) ([]byte, error) {
+		body, _, err := fetch(ctx, baseURL+path)
+		return body, err
 	}
+}
+
+func cloudFront(host string, secure bool) source {
 	scheme := "http"
-	if s.secure {
+	if secure {
 		scheme = "https"
 	}
-	body, status, err := fetch(ctx, scheme+"://"+strings.TrimSuffix(s.host, "/")+path)
-	if err == nil && status == http.StatusForbidden {
-		return nil, &sourceError{status: status, err: errors.New("forbidden")}
+	return func(ctx context.Context, path string) ([]byte, error) {
+		if host == "" {
+			panic(http.ErrAbortHandler) // Darkroom panics here: the caller sees a closed connection.
+		}
+		body, status, err := fetch(ctx, scheme+"://"+strings.TrimSuffix(host, "/")+path)
+		if err == nil && status == http.StatusForbidden {
+			return nil, &sourceError{status: status, err: errors.New("forbidden")}
+		}
+		return body, err
 	}
-	return body, err
-}
-
-// noGoogle stands for a Google bucket, which nothing here can serve.
-type noGoogle struct{}
-
-func (noGoogle) get(context.Context, string) ([]byte, error) {
-	return nil, errors.New("the stand-in does not read Google Cloud Storage")
 }
 
 func fetch(ctx context.Context, url string) (body []byte, status int, err error) {

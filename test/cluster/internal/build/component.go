@@ -85,15 +85,15 @@ var components = []Component{
 	{Name: "coredns", Requires: "github.com/coredns/coredns", Package: "./coredns", Groups: realOnly},
 	{Name: "pause", Package: "./pause", Groups: realOnly},
 	{Name: "traefik", Requires: "github.com/traefik/traefik/v3", Package: "./traefik", Groups: realOnly},
-	downloaded("operator-sdk", operatorSDK, imageTags).setting(operatorSDK + "/internal/version.Version").alone(),
-	downloaded("scorecard-test", operatorSDK, imageTags).at("./images/scorecard-test").alone(),
-	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags),
-	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", ""),
-	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", ""),
-	downloaded("cpb", "github.com/operator-framework/operator-lifecycle-manager", "").at("./util/cpb"),
-	downloaded("grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "").at("."),
-	downloaded("operator-controller", "github.com/operator-framework/operator-controller", imageTags),
-	downloaded("catalogd", "github.com/operator-framework/operator-controller", imageTags),
+	downloaded("operator-sdk", operatorSDK, imageTags).setting(operatorSDK + "/internal/version.Version"),
+	downloaded("scorecard-test", operatorSDK, imageTags).at("./images/scorecard-test"),
+	downloaded("opm", "github.com/operator-framework/operator-registry", "json1,"+imageTags, GroupOLM),
+	downloaded("olm", "github.com/operator-framework/operator-lifecycle-manager", "", GroupOLM),
+	downloaded("catalog", "github.com/operator-framework/operator-lifecycle-manager", "", GroupOLM),
+	downloaded("cpb", "github.com/operator-framework/operator-lifecycle-manager", "", GroupOLM).at("./util/cpb"),
+	downloaded("grpc-health-probe", "github.com/grpc-ecosystem/grpc-health-probe", "", GroupOLM).at("."),
+	downloaded("operator-controller", "github.com/operator-framework/operator-controller", imageTags, GroupOLM),
+	downloaded("catalogd", "github.com/operator-framework/operator-controller", imageTags, GroupOLM),
 }
 
 // imageTags leave out of the image libraries what needs C.
@@ -101,22 +101,13 @@ const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 
 // downloaded is a program of the Operator Lifecycle Manager, one that its images
 // have, or a tool, built by its own go.mod.
-func downloaded(name, requires, tags string) Component {
-	return Component{
-		Name: name, Requires: requires, Package: "./cmd/" + name,
-		InDownload: true, Tags: tags, Groups: []string{GroupOLM},
-	}
+func downloaded(name, requires, tags string, groups ...string) Component {
+	return Component{Name: name, Requires: requires, Package: "./cmd/" + name, InDownload: true, Tags: tags, Groups: groups}
 }
 
 // at is a program whose package is elsewhere in its module.
 func (c Component) at(folder string) Component {
 	c.Package = folder
-	return c
-}
-
-// alone is a program of no group.
-func (c Component) alone() Component {
-	c.Groups = nil
 	return c
 }
 
