@@ -83,11 +83,6 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	if err != nil {
 		return false, err
 	}
-	idle, err := memory(server.Pid())
-	if err != nil {
-		return false, err
-	}
-
 	// A server that does not know a token yet lets an address try few at a time.
 	for _, token := range tokens {
 		if err := list(ctx, server.URL, token); err != nil {
@@ -123,11 +118,11 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	if err != nil {
 		return false, err
 	}
-	return printLoad(lists, paced, burst, rate, watch, idle, peak), nil
+	return printLoad(lists, paced, burst, rate, watch, peak), nil
 }
 
 // printLoad prints the measurements with their goals, and reports whether all goals were met.
-func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, idle, peak uint64) (met bool) {
+func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, peak uint64) (met bool) {
 	fmt.Printf("\n%d Darkrooms, %d streams, %d processors shared by all\n\n", allDarkrooms, openStreams, runtime.NumCPU())
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "\tp50\tp99\tgoal\t")
@@ -149,7 +144,6 @@ func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, 
 	row("changes that a stream did not see", "", fmt.Sprint(lost), "0", lost == 0)
 	row("streams that broke", "", fmt.Sprint(broken), "0", broken == 0)
 	row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), peak < memoryGoal)
-	row("memory before the streams", "", mib(idle), "", true)
 	if err := out.Flush(); err != nil {
 		log.Print("print: ", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"net/url"
 	"strconv"
@@ -25,10 +26,7 @@ func parseDefaultParams(text string) map[string]string {
 // auto=compress,format and a trap for w: a default w=100 and ?w=50 make
 // `100,50`, which is not a number, so the image is not resized at all.
 func joinParams(defaults map[string]string, query url.Values) map[string]string {
-	joined := map[string]string{}
-	for name, value := range defaults {
-		joined[name] = value
-	}
+	joined := maps.Clone(defaults)
 	for name := range query {
 		value := query.Get(name)
 		if value == "" {

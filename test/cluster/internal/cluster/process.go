@@ -29,7 +29,6 @@ type process struct {
 	log  string
 	cmd  *exec.Cmd
 	done chan struct{}
-	err  error // once done is closed
 }
 
 // run starts the program, which ends with this process, even if this one is killed.
@@ -48,7 +47,7 @@ func (p program) run(logs string) (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	go func() {
-		started.err = started.cmd.Wait()
+		_ = started.cmd.Wait() // the state of the process has the result
 		close(started.done)
 	}()
 	return started, nil
@@ -67,11 +66,7 @@ func (p *process) stop(grace time.Duration) {
 
 // ended describes a program that ended unasked, with the tail of its log.
 func (p *process) ended() error {
-	how := "exit status 0"
-	if p.err != nil {
-		how = p.err.Error()
-	}
-	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, how, p.log, testprogram.Tail(p.log, 20))
+	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, p.cmd.ProcessState, p.log, testprogram.Tail(p.log, 20))
 }
 
 // withoutProxies drops the settings of HTTP proxies: a cluster's programs talk

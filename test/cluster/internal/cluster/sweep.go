@@ -34,20 +34,10 @@ var settings = []string{
 
 // prepareMachine changes the machine for the node, inside the node's namespaces.
 func (c *Cluster) prepareMachine(ctx context.Context) error {
-	if err := inside(); err != nil {
-		return err
-	}
-	if err := takeRecord(); err != nil {
-		return err
-	}
-	if err := c.mountPrivate(); err != nil {
-		return err
-	}
-	if err := makeCgroup(); err != nil {
-		return err
-	}
-	if err := c.makeNetwork(); err != nil {
-		return err
+	for _, step := range []func() error{inside, takeRecord, c.mountPrivate, makeCgroup, c.makeNetwork} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	return c.forward(ctx, c.ports["kube-apiserver"])
 }

@@ -18,7 +18,7 @@ type imageFlags struct {
 	config              v1.Config
 	program, entrypoint string
 	command             string
-	files               fileFlag
+	files               []image.File
 }
 
 func (f *imageFlags) add(flags *flag.FlagSet) {
@@ -27,21 +27,15 @@ func (f *imageFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&f.program, "path", "", "where the program is in the image (default: its name, in the working directory)")
 	flags.StringVar(&f.entrypoint, "entrypoint", "", "words of the entrypoint, separated by spaces (default: the program)")
 	flags.StringVar(&f.command, "command", "", "words of the arguments that a container gets unless it names others")
-	flags.Var(&f.files, "file", "another file, or a folder with all its files, as PATH-IN-IMAGE=FILE (can be repeated)")
-}
-
-// fileFlag is a flag PATH=FILE that can be repeated.
-type fileFlag []image.File
-
-func (f *fileFlag) String() string { return "" }
-
-func (f *fileFlag) Set(argument string) error {
-	target, source, ok := strings.Cut(argument, "=")
-	if !ok || source == "" {
-		return errors.New("not PATH=FILE")
-	}
-	*f = append(*f, image.File{Path: target, Source: source})
-	return nil
+	const usage = "another file, or a folder with all its files, as PATH-IN-IMAGE=FILE (can be repeated)"
+	flags.Func("file", usage, func(argument string) error {
+		target, source, ok := strings.Cut(argument, "=")
+		if !ok || source == "" {
+			return errors.New("not PATH-IN-IMAGE=FILE")
+		}
+		f.files = append(f.files, image.File{Path: target, Source: source})
+		return nil
+	})
 }
 
 // pack writes the image that an argument NAME=BINARY asks for into an archive.
