@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -14,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -52,10 +51,10 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 
 	o := start(t, "crowd")
 	defer func() { end(t, o, syscall.SIGKILL) }()
-	stopNeighbors := startNeighbors(t, ledger, seed, crowdNamespaces...)
+	stopNeighbors := startNeighbors(t, ledger, seed)
 	defer stopNeighbors()
 	until := time.Now().Add(duration)
-	waitUsers := startUsers(t, ledger, seed, crowdUsers, crowdNamespaces, until)
+	waitUsers := startUsers(t, ledger, seed, until)
 	kills := 0
 	for ; time.Now().Before(until); kills++ {
 		moment(10 * time.Second)
@@ -68,7 +67,7 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 		}
 		o = start(t, "crowd")
 	}
-	operations, restarts := waitUsers()
+	operations := waitUsers()
 	for _, namespace := range crowdNamespaces {
 		unpauseAll(t, namespace)
 	}
@@ -86,15 +85,15 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	})
 	t.Run("what others added to objects of Darkrooms is still there", func(t *testing.T) {
 		eventually(t, "the neighbors have seen all objects", additionsStay)
-		if err := restarts.undone(t.Context()); err != nil {
+		if err := ledger.undoneRestarts(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("writes have come to rest", func(t *testing.T) { atRest(t, crowdNamespaces...) })
+	t.Run("writes have come to rest", func(t *testing.T) { atRest(t) })
 	printTable([]string{fmt.Sprintf("| %d users act on the names of %d Darkrooms and as many releases of others for %s; operator killed %d times | %v | %.1f s | 0 |",
 		crowdUsers, len(crowdNamespaces)*crowdNames, duration, kills, operations, took.Seconds())})
+	ledger.close()
 	for _, namespace := range crowdNamespaces {
-		ledger.abandon(namespace)
 		vacate(t, namespace)
 	}
 }
@@ -125,16 +124,13 @@ func populate(t *testing.T, l *ledger, random *rand.Rand) {
 			var err error
 			switch i % 3 {
 			case 0:
-				err = helmUser{l}.install(t.Context(), key, statuses[i/3%len(statuses)])
+				err = l.helmInstall(t.Context(), key, statuses[i/3%len(statuses)])
 			case 1:
-				all := foreignObjects(key)
-				object := all[random.IntN(len(all))]
-				object.SetAnnotations(map[string]string{annotationApplied: key.Name})
-				err = l.create(t.Context(), object)
+				err = l.applyOne(t.Context(), key, random)
 			}
 			if err == nil {
 				// Releases that have nothing to do with any Darkroom.
-				err = helmUser{l}.install(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)}, release.StatusDeployed)
+				err = l.helmInstall(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)}, release.StatusDeployed)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -163,38 +159,31 @@ func unpauseAll(t *testing.T, namespace string) {
 func converged(ctx context.Context, l *ledger) error {
 	var errs []error
 	for _, namespace := range crowdNamespaces {
-		errs = append(errs, census{namespace: namespace, verdict: l.verdict, foreign: l.has}.wrong(ctx))
+		errs = append(errs, census(ctx, namespace, l.verdict, l.has))
 	}
 	return errors.Join(errs...)
 }
 
 // verdict returns an error if a Darkroom is wrong, considering the objects of others.
 func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
-	key := client.ObjectKeyFromObject(darkroom)
-	if revisions := l.things(key.Namespace, func(object *unstructured.Unstructured) bool {
-		return object.GetKind() == "Secret" && matches(object, revisionLabels(key.Name))
-	}); len(revisions) > 0 {
-		return refused(darkroom)
+	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	isFalse := func(condition *v1alpha1.Condition) bool {
+		return condition != nil && condition.Status == metav1.ConditionFalse && condition.ObservedGeneration == darkroom.Generation
+	}
+	if len(l.things(darkroom.Namespace, isRevisionOf(darkroom.Name))) > 0 {
+		if !isFalse(deployed) || deployed.Reason != v1alpha1.ReasonForeignRelease {
+			return fmt.Errorf("the condition Deployed is %+v, though the Helm release of that name is foreign", deployed)
+		}
+		return nil
 	}
 	if taken := l.taken(darkroom); taken != "" {
-		ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
-		if ready == nil || ready.Status != metav1.ConditionFalse || ready.ObservedGeneration != darkroom.Generation {
+		if !isFalse(ready) {
 			return fmt.Errorf("the condition Ready is %+v, though the %s of that name is foreign", ready, taken)
 		}
 		return nil
 	}
 	return notReady(darkroom)
-}
-
-// refused returns an error unless a Darkroom is refused because of a foreign Helm release.
-func refused(darkroom *v1alpha1.Darkroom) error {
-	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	if deployed == nil || deployed.Status != metav1.ConditionFalse || deployed.Reason != v1alpha1.ReasonForeignRelease ||
-		deployed.ObservedGeneration != darkroom.Generation {
-		return fmt.Errorf("the condition Deployed is %+v, want False with reason %s: the Helm release of that name is foreign",
-			deployed, v1alpha1.ReasonForeignRelease)
-	}
-	return nil
 }
 
 // taken returns the kind of a foreign object whose name a Darkroom needs.
@@ -228,26 +217,23 @@ func additionsStay(ctx context.Context) error {
 				errs = append(errs, fmt.Errorf("ServiceAccount %s/%s has lost its pull secret or token", namespace, account.Name))
 			}
 		}
-		for _, kind := range annotated {
-			list := &metav1.PartialObjectMetadataList{}
-			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
-				return err
-			}
-			for i := range list.Items {
-				if object := &list.Items[i]; isOwned(object) && !isAnnotated(object) {
-					errs = append(errs, fmt.Errorf("%s %s/%s has lost its annotation or label", kind.Kind, namespace, object.Name))
-				}
+		objects, err := metadataOf(ctx, namespace, marked)
+		if err != nil {
+			return err
+		}
+		for i := range objects {
+			if object := &objects[i]; isOwned(object) && !isMarked(object) {
+				errs = append(errs, fmt.Errorf("%s has lost its annotation or label", thingOf(object)))
 			}
 		}
 	}
 	return shorten(errs)
 }
 
-// undone returns which restarts of Deployments were reverted.
-func (r *restarts) undone(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// undoneRestarts returns which restarts of Deployments were reverted.
+func (l *ledger) undoneRestarts(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var errs []error
 	for _, namespace := range crowdNamespaces {
 		list := &appsv1.DeploymentList{}
@@ -256,7 +242,7 @@ func (r *restarts) undone(ctx context.Context) error {
 		}
 		for i := range list.Items {
 			deployment := &list.Items[i]
-			want, restarted := r.last[deployment.UID]
+			want, restarted := l.restarts[deployment.UID]
 			if got := deployment.Spec.Template.Annotations[annotationRestart]; restarted && got != want {
 				errs = append(errs, fmt.Errorf("Deployment %s/%s was restarted at %s, and now says %q", namespace, deployment.Name, want, got))
 			}
@@ -267,53 +253,33 @@ func (r *restarts) undone(ctx context.Context) error {
 
 // atRest fails the test unless no Darkroom, and no object that may belong to one, is
 // written for a whole restPeriod. Late records of what others added may come first.
-func atRest(t *testing.T, namespaces ...string) {
+func atRest(t *testing.T) {
 	t.Helper()
-	var written error
+	written := ""
 	for range 3 {
-		before := versions(t, namespaces...)
+		before := versions(t)
 		time.Sleep(restPeriod) // the length of the measurement
-		if written = changed(before, versions(t, namespaces...)); written == nil {
+		if written = cmp.Diff(before, versions(t)); written == "" {
 			return
 		}
 		t.Log(written)
 	}
-	t.Errorf("writes do not come to rest: %v", written)
-}
-
-// changed returns an error if objects were written between two reads of their versions.
-func changed(before, after map[string]string) error {
-	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		if before[name] != after[name] {
-			errs = append(errs, fmt.Errorf("%s was written: %q became %q", name, before[name], after[name]))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if after[name] == "" {
-			errs = append(errs, fmt.Errorf("%s is gone", name))
-		}
-	}
-	return shorten(errs)
+	t.Errorf("writes do not come to rest: %s", written)
 }
 
 // versions are the resourceVersions of all objects of the kinds that matter.
-func versions(t *testing.T, namespaces ...string) map[string]string {
+func versions(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, namespace := range namespaces {
-		for _, kind := range append(darkrooms.Belongings(), v1alpha1.GroupVersionKind) {
-			list := &metav1.PartialObjectMetadataList{}
-			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-				t.Fatal(err)
-			}
-			for i := range list.Items {
-				object := &list.Items[i]
-				if slices.Contains(clusterWritten, kind.Kind) && !isOwned(object) {
-					continue // scaled by its owner
-				}
-				out[thing{kind, client.ObjectKeyFromObject(object)}.String()] = object.ResourceVersion
+	for _, namespace := range crowdNamespaces {
+		objects, err := metadataOf(t.Context(), namespace, append(darkrooms.Belongings(), v1alpha1.GroupVersionKind))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range objects {
+			// Others are scaled by their owner.
+			if object := &objects[i]; isOwned(object) || !slices.Contains(clusterWritten, object.Kind) {
+				out[thingOf(object).String()] = object.ResourceVersion
 			}
 		}
 	}

@@ -7,19 +7,19 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // fleet is how many Darkrooms there are when a fault is put in.
@@ -42,9 +42,7 @@ func TestChaos(t *testing.T) {
 	create(t, namespace("chaos"))
 	o := start(t, "operator")
 	defer end(t, o, syscall.SIGKILL)
-	for i := range fleet {
-		create(t, numbered(i))
-	}
+	createFleet(t)
 	eventually(t, "the fleet is ready", wrong)
 	var rows []string
 	for _, fault := range faults {
@@ -66,80 +64,66 @@ func printTable(rows []string) {
 	fmt.Printf("\n| fault | effect | recovered after | lost |\n|---|---|---|---|\n%s\n\n", strings.Join(rows, "\n"))
 }
 
-// numbered is a Darkroom of the fleet.
-func numbered(i int) *v1alpha1.Darkroom {
-	return darkrooms.New(fmt.Sprintf("darkroom-%d", i), "chaos").SubDomains(fmt.Sprintf("chaos-%d", i)).Obj()
+func createFleet(t *testing.T) {
+	t.Helper()
+	for i := range fleet {
+		create(t, darkrooms.New(fmt.Sprintf("darkroom-%d", i), "chaos").SubDomains(fmt.Sprintf("chaos-%d", i)).Obj())
+	}
 }
 
 func create(t *testing.T, object client.Object) {
 	t.Helper()
 	eventually(t, "created "+object.GetName(), func(ctx context.Context) error {
-		if err := kube.Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-		return nil
+		return client.IgnoreAlreadyExists(kube.Create(ctx, object))
 	})
 }
 
 // upgradeAll changes a setting of each Darkroom that there is.
-func upgradeAll(t *testing.T) int {
+func upgradeAll(t *testing.T) {
 	t.Helper()
 	level := []v1alpha1.LogLevel{"debug", "info", "warn", "error"}[random.IntN(4)]
-	ttl := 1 + random.Int32N(1000)
-	count := 0
+	patch := mergePatch(`{"spec":{"logLevel":%q,"cacheTTLSeconds":%d}}`, level, 1+random.Int32N(1000))
 	eventually(t, "changed all", func(ctx context.Context) error {
 		list := &v1alpha1.DarkroomList{}
 		if err := kube.List(ctx, list); err != nil {
 			return err
 		}
-		count = len(list.Items)
 		for i := range list.Items {
-			patch := fmt.Sprintf(`{"spec":{"logLevel":%q,"cacheTTLSeconds":%d}}`, level, ttl)
-			if err := kube.Patch(ctx, &list.Items[i], client.RawPatch(types.MergePatchType, []byte(patch))); tolerate(err) != nil {
+			if err := kube.Patch(ctx, &list.Items[i], patch); tolerate(err) != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return count
 }
 
 func killAPIServer(t *testing.T) string {
 	for range 2 {
 		upgradeAll(t)
 		moment(300 * time.Millisecond)
-		pid, err := component("kube-apiserver")
-		if err == nil {
-			err = syscall.Kill(pid, syscall.SIGKILL)
-		}
-		if err != nil {
+		if err := syscall.Kill(component(t, "kube-apiserver"), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "the API server is back", func(ctx context.Context) error {
-			_, err := clientset.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-			return err
+			return clientset.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 		})
 	}
 	return "upgrades interrupted and retried"
 }
 
 func slowEtcd(t *testing.T) string {
-	pid, err := component("etcd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	pid := component(t, "etcd")
+	var stops sync.WaitGroup
+	stops.Go(func() {
 		for range 15 * 10 / 4 {
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 			time.Sleep(300 * time.Millisecond)
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 			time.Sleep(100 * time.Millisecond)
 		}
-	}()
+	})
 	upgradeAll(t)
-	<-ended
+	stops.Wait()
 	return "upgrades took longer"
 }
 
@@ -154,15 +138,12 @@ func deleteNamespace(t *testing.T) string {
 
 func removeDefinition(t *testing.T) string {
 	definition := filepath.Join(repository, "config", "crd", "bases", "deployments.example.com_darkrooms.yaml")
-	if err := kubectl("delete", "--timeout=2m", "-f", definition); err != nil {
-		t.Fatal(err)
+	for _, args := range [][]string{{"delete", "--timeout=2m"}, {"apply", "--server-side"}} {
+		if _, err := program.Output(t.Context(), "kubectl", append(args, "-f", definition)...); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := kubectl("apply", "--server-side", "-f", definition); err != nil {
-		t.Fatal(err)
-	}
-	for i := range fleet {
-		create(t, numbered(i))
-	}
+	createFleet(t)
 	return fmt.Sprintf("%d uninstalled, and %d installed again by the same process", fleet, fleet)
 }
 
@@ -173,9 +154,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 	elect := []string{"--leader-elect", "--leader-election-namespace", operatorNamespace}
 	first := start(t, "first", elect...)
 	leaderIs(t, "")
-	for i := range fleet {
-		create(t, numbered(i))
-	}
+	createFleet(t)
 	eventually(t, "the fleet is ready", wrong)
 	var rows []string
 	for _, how := range []struct {
@@ -241,8 +220,8 @@ func generations(t *testing.T) map[string]int64 {
 		t.Fatal(err)
 	}
 	out := map[string]int64{}
-	for i := range list.Items {
-		out[list.Items[i].Name] = list.Items[i].Generation
+	for _, deployment := range list.Items {
+		out[deployment.Name] = deployment.Generation
 	}
 	return out
 }

@@ -37,8 +37,7 @@ func newNamespace(t *testing.T) string {
 		left := &v1alpha1.DarkroomList{}
 		err := kube.List(ctx, left, client.InNamespace(made.Name))
 		for i := range left.Items {
-			err = errors.Join(err, kube.Patch(ctx, &left.Items[i], mergePatch(`{"metadata":{"finalizers":null}}`)),
-				client.IgnoreNotFound(kube.Delete(ctx, &left.Items[i])))
+			err = errors.Join(err, kube.Patch(ctx, &left.Items[i], mergePatch(`{"metadata":{"finalizers":null}}`)))
 		}
 		if err = errors.Join(err, kube.Delete(ctx, made)); err != nil {
 			t.Error(err)

@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,35 +32,40 @@ import (
 // errReleaseInUse is Helm's answer to the install of a release that exists.
 var errReleaseInUse = errors.New("cannot re-use a name that is still in use")
 
-// helmUser does what `helm` does, by Helm's own storage, for releases of charts that
-// have nothing to do with the operator.
-type helmUser struct{ *ledger }
-
-// history is the number of revisions that helmUser keeps: Helm prunes v1 at the third.
+// history is the number of revisions that users of Helm keep: Helm prunes v1 at the third.
 const history = 2
 
-func helmStorage(namespace string) *storage.Storage {
-	store := storage.Init(driver.NewSecrets(clientset.CoreV1().Secrets(namespace)))
+// release changes the revisions of a release that is not a Darkroom's, by Helm's own storage, and
+// records them. act gets those that there are; none if there is no release.
+func (l *ledger) release(ctx context.Context, key client.ObjectKey, act func(*storage.Storage, []*release.Release) error) error {
+	store := storage.Init(driver.NewSecrets(clientset.CoreV1().Secrets(key.Namespace)))
 	store.MaxHistory = history
-	return store
+	return l.rewrite(ctx, key, func() error {
+		revisions, err := store.History(key.Name)
+		if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
+			return err
+		}
+		if slices.ContainsFunc(revisions, func(r *release.Release) bool { return r.Labels[v1alpha1.LabelDarkroomUID] != "" }) {
+			return errReleaseInUse
+		}
+		return act(store, revisions)
+	})
 }
 
-// install installs a release and leaves it in a status. Objects that exist already
+// helmInstall installs a release and leaves it in a status. Objects that exist already
 // make it fail half-way.
-func (u helmUser) install(ctx context.Context, key client.ObjectKey, status release.Status) error {
+func (l *ledger) helmInstall(ctx context.Context, key client.ObjectKey, status release.Status) error {
 	now := helmtime.Now()
 	installed := &release.Release{
 		Name: key.Name, Namespace: key.Namespace, Version: 1,
 		Info:  &release.Info{FirstDeployed: now, LastDeployed: now, Status: release.StatusPendingInstall},
 		Chart: &chart.Chart{Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: "gallery", Version: "1.2.3"}},
 	}
-	err := u.store(ctx, key, func() error {
-		if last, err := helmStorage(key.Namespace).Last(key.Name); err == nil {
-			return fmt.Errorf("%w: revision %d", errReleaseInUse, last.Version)
-		} else if !errors.Is(err, driver.ErrReleaseNotFound) {
-			return err
+	err := l.release(ctx, key, func(store *storage.Storage, revisions []*release.Release) error {
+		if len(revisions) > 0 {
+			return errReleaseInUse
 		}
-		err := helmStorage(key.Namespace).Create(installed)
+		err := store.Create(installed)
 		if errors.Is(err, driver.ErrReleaseExists) {
 			return errReleaseInUse // by a Darkroom that was installed in this moment
 		}
@@ -70,37 +76,29 @@ func (u helmUser) install(ctx context.Context, key client.ObjectKey, status rele
 	}
 	for _, object := range foreignObjects(key) {
 		helmOwned(object, key)
-		if err := u.ledger.create(ctx, object); apierrors.IsAlreadyExists(err) {
+		if err := l.create(ctx, object); apierrors.IsAlreadyExists(err) {
 			status = release.StatusFailed
 			break
 		} else if err != nil {
 			return err
 		}
 	}
-	return u.store(ctx, key, func() error {
+	return l.release(ctx, key, func(store *storage.Storage, _ []*release.Release) error {
 		installed.SetStatus(status, "")
-		return helmStorage(key.Namespace).Update(installed)
+		return store.Update(installed)
 	})
 }
 
-// upgrade makes a new revision of a release, and changes one of its objects.
-func (u helmUser) upgrade(ctx context.Context, key client.ObjectKey) error {
+// helmUpgrade makes a new revision of a release, and changes one of its objects.
+func (l *ledger) helmUpgrade(ctx context.Context, key client.ObjectKey) error {
 	revision := 0
-	err := u.store(ctx, key, func() error {
-		store := helmStorage(key.Namespace)
-		last, err := store.Last(key.Name)
-		if errors.Is(err, driver.ErrReleaseNotFound) {
+	err := l.release(ctx, key, func(store *storage.Storage, revisions []*release.Release) error {
+		if len(revisions) == 0 {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if isDarkrooms(last) {
-			return errReleaseInUse
-		}
+		last := slices.MaxFunc(revisions, func(a, b *release.Release) int { return a.Version - b.Version })
 		revision = last.Version + 1
-		next := *last
-		info := *last.Info
+		next, info := *last, *last.Info
 		next.Info, next.Version = &info, revision
 		next.SetStatus(release.StatusDeployed, "")
 		last.SetStatus(release.StatusSuperseded, "")
@@ -109,37 +107,18 @@ func (u helmUser) upgrade(ctx context.Context, key client.ObjectKey) error {
 		}
 		return store.Create(&next)
 	})
-	if err != nil || revision == 0 {
+	if err != nil || revision == 0 || !l.has("ConfigMap", key) {
 		return err
 	}
-	configMap := thing{corev1.SchemeGroupVersion.WithKind("ConfigMap"), key}
-	if !u.has("ConfigMap", key) {
-		return nil
-	}
-	return u.patch(ctx, configMap, mergePatch(`{"data":{"revision":%q}}`, strconv.Itoa(revision)))
+	return l.patch(ctx, thing{corev1.SchemeGroupVersion.WithKind("ConfigMap"), key}, mergePatch(`{"data":{"revision":%q}}`, strconv.Itoa(revision)))
 }
 
-// uninstall deletes the objects of a release, and its revisions.
-func (u helmUser) uninstall(ctx context.Context, key client.ObjectKey) error {
-	for _, t := range u.things(key.Namespace, func(object *unstructured.Unstructured) bool {
-		return object.GetAnnotations()[annotationHelmRelease] == key.Name
-	}) {
-		if err := u.ledger.delete(ctx, t); err != nil {
-			return err
-		}
+// helmUninstall deletes the objects of a release, and its revisions.
+func (l *ledger) helmUninstall(ctx context.Context, key client.ObjectKey) error {
+	if err := l.delete(ctx, key.Namespace, annotated(annotationHelmRelease, key.Name)); err != nil {
+		return err
 	}
-	return u.store(ctx, key, func() error {
-		store := helmStorage(key.Namespace)
-		revisions, err := store.History(key.Name)
-		if errors.Is(err, driver.ErrReleaseNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(revisions, isDarkrooms) {
-			return errReleaseInUse
-		}
+	return l.release(ctx, key, func(store *storage.Storage, revisions []*release.Release) error {
 		for _, revision := range revisions {
 			if _, err := store.Delete(revision.Name, revision.Version); err != nil {
 				return err
@@ -149,30 +128,20 @@ func (u helmUser) uninstall(ctx context.Context, key client.ObjectKey) error {
 	})
 }
 
-// store changes the revisions of a release that is not a Darkroom's, and records them.
-func (u helmUser) store(ctx context.Context, key client.ObjectKey, act func() error) error {
-	return u.rewrite(ctx, corev1.SchemeGroupVersion.WithKind("Secret"), key.Namespace, revisionLabels(key.Name), func() error {
-		own := &corev1.SecretList{}
-		if err := kube.List(ctx, own, client.InNamespace(key.Namespace), revisionLabels(key.Name)); err != nil {
-			return err
-		}
-		for i := range own.Items {
-			if isOwned(&own.Items[i]) {
-				return errReleaseInUse
-			}
-		}
-		return act()
-	})
+func revisionLabels(release string) map[string]string {
+	return map[string]string{"owner": "helm", "name": release}
 }
 
-// isDarkrooms reports whether a revision is of the release of a Darkroom, which may have been
-// installed since store looked for one.
-func isDarkrooms(revision *release.Release) bool {
-	return revision.Labels[v1alpha1.LabelDarkroomUID] != ""
+// isRevisionOf selects the revisions of a release.
+func isRevisionOf(release string) func(*unstructured.Unstructured) bool {
+	return func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == "Secret" && labels.SelectorFromSet(revisionLabels(release)).Matches(labels.Set(object.GetLabels()))
+	}
 }
 
-func revisionLabels(release string) client.MatchingLabels {
-	return client.MatchingLabels{"owner": "helm", "name": release}
+// annotated selects the objects with an annotation.
+func annotated(key, value string) func(*unstructured.Unstructured) bool {
+	return func(object *unstructured.Unstructured) bool { return object.GetAnnotations()[key] == value }
 }
 
 const annotationHelmRelease = "meta.helm.sh/release-name"

@@ -11,11 +11,13 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -27,9 +29,11 @@ import (
 type ledger struct {
 	// mu is held during a write, so that records are in the order of the writes.
 	mu      sync.Mutex
-	entries map[thing]*entry
-	// abandoned are namespaces whose objects are not recorded any more.
-	abandoned map[string]bool
+	entries map[thing]*unstructured.Unstructured
+	// closed is set when the objects are about to be deleted, and not recorded any more.
+	closed bool
+	// restarts are the last restarts of Deployments of Darkrooms.
+	restarts map[types.UID]string
 }
 
 // thing names an object.
@@ -40,18 +44,13 @@ type thing struct {
 
 func (t thing) String() string { return t.kind.Kind + " " + t.ObjectKey.String() }
 
-// entry is an object as its owners left it.
-type entry struct {
-	thing
-	object *unstructured.Unstructured
+func newLedger() *ledger {
+	return &ledger{entries: map[thing]*unstructured.Unstructured{}, restarts: map[types.UID]string{}}
 }
 
-func newLedger() *ledger { return &ledger{entries: map[thing]*entry{}, abandoned: map[string]bool{}} }
-
-// thingOf names an object of a registered type or an unstructured one.
-func thingOf(object client.Object) (thing, error) {
-	kind, err := apiutil.GVKForObject(object, kube.Scheme())
-	return thing{kind, client.ObjectKeyFromObject(object)}, err
+// thingOf names an object that has a kind.
+func thingOf(object client.Object) thing {
+	return thing{object.GetObjectKind().GroupVersionKind(), client.ObjectKeyFromObject(object)}
 }
 
 // isOwned reports whether an object belongs to a Darkroom.
@@ -62,14 +61,19 @@ func isOwned(object metav1.Object) bool {
 
 // create creates an object for its owner.
 func (l *ledger) create(ctx context.Context, object client.Object) error {
-	created, err := asUnstructured(object)
+	kind, err := apiutil.GVKForObject(object, kube.Scheme())
 	if err != nil {
 		return err
 	}
+	created := &unstructured.Unstructured{}
+	if created.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(object); err != nil {
+		return err
+	}
+	created.SetGroupVersionKind(kind)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t := (thing{created.GroupVersionKind(), client.ObjectKeyFromObject(created)}); l.entries[t] != nil {
-		return apierrors.NewAlreadyExists(schema.GroupResource{Resource: t.kind.Kind}, t.Name)
+	if l.entries[thingOf(created)] != nil {
+		return apierrors.NewAlreadyExists(schema.GroupResource{Resource: kind.Kind}, created.GetName())
 	}
 	if err := kube.Create(ctx, created); err != nil {
 		return err
@@ -87,11 +91,9 @@ func (l *ledger) patch(ctx context.Context, t thing, patch client.Patch, options
 	object.SetName(t.Name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if found := l.entries[t]; found != nil {
-		// A change by others must not be recorded as the owner's.
-		if err := found.difference(ctx); err != nil {
-			return err
-		}
+	// A change by others must not be recorded as the owner's.
+	if err := l.difference(ctx, t); err != nil {
+		return err
 	}
 	if err := kube.Patch(ctx, object, patch, options...); err != nil {
 		return err
@@ -102,96 +104,69 @@ func (l *ledger) patch(ctx context.Context, t thing, patch client.Patch, options
 	return nil
 }
 
-// delete deletes an object for its owner. One that is not there any more is reported as
-// not found.
-func (l *ledger) delete(ctx context.Context, t thing) error {
+// delete deletes the objects of a namespace that a filter selects, for their owner.
+func (l *ledger) delete(ctx context.Context, namespace string, filter func(*unstructured.Unstructured) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := l.entries[t]
-	if found == nil {
-		return apierrors.NewNotFound(schema.GroupResource{Resource: t.kind.Kind}, t.Name)
+	for _, t := range l.selected(namespace, filter) {
+		if err := l.difference(ctx, t); err != nil {
+			return err
+		}
+		uid := l.entries[t].GetUID()
+		if err := kube.Delete(ctx, l.entries[t].DeepCopy(), client.Preconditions{UID: &uid}); err != nil {
+			return fmt.Errorf("delete %s for its owner: %w", t, err)
+		}
+		delete(l.entries, t)
 	}
-	if err := found.difference(ctx); err != nil {
-		return err
-	}
-	uid := found.object.GetUID()
-	if err := kube.Delete(ctx, found.object.DeepCopy(), client.Preconditions{UID: &uid}); err != nil {
-		return fmt.Errorf("delete %s for its owner: %w", t, err)
-	}
-	delete(l.entries, t)
 	return nil
 }
 
-// rewrite does what a foreign client does with objects of one kind and some labels by
-// itself, and records the outcome.
-func (l *ledger) rewrite(ctx context.Context, kind schema.GroupVersionKind, namespace string, labels client.MatchingLabels, act func() error) error {
+// rewrite does what Helm does with the revisions of a release by itself, and records the outcome.
+func (l *ledger) rewrite(ctx context.Context, release client.ObjectKey, act func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for t, found := range l.entries {
-		if t.kind == kind && t.Namespace == namespace && matches(found.object, labels) {
-			if err := found.difference(ctx); err != nil {
-				return err
-			}
+	before := l.selected(release.Namespace, isRevisionOf(release.Name))
+	for _, t := range before {
+		if err := l.difference(ctx, t); err != nil {
+			return err
 		}
 	}
 	actErr := act()
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := kube.List(ctx, list, client.InNamespace(namespace), labels); err != nil {
+	secrets := &unstructured.UnstructuredList{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	if err := kube.List(ctx, secrets, client.InNamespace(release.Namespace), client.MatchingLabels(revisionLabels(release.Name))); err != nil {
 		return err
 	}
-	live := map[thing]bool{}
-	for i := range list.Items {
-		if object := &list.Items[i]; !isOwned(object) {
+	for _, t := range before {
+		delete(l.entries, t)
+	}
+	for i := range secrets.Items {
+		if object := &secrets.Items[i]; !isOwned(object) {
 			l.record(object)
-			live[thing{kind, client.ObjectKeyFromObject(object)}] = true
 		}
 	}
-	maps.DeleteFunc(l.entries, func(t thing, found *entry) bool {
-		return t.kind == kind && t.Namespace == namespace && !live[t] && matches(found.object, labels)
-	})
 	return actErr
 }
 
-// abandon forgets the objects of a namespace that is about to be deleted.
-func (l *ledger) abandon(namespace string) {
+// close forgets all objects, which are about to be deleted.
+func (l *ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.abandoned[namespace] = true
-	maps.DeleteFunc(l.entries, func(t thing, _ *entry) bool { return t.Namespace == namespace })
-}
-
-func matches(object client.Object, labels client.MatchingLabels) bool {
-	for key, value := range labels {
-		if object.GetLabels()[key] != value {
-			return false
-		}
-	}
-	return true
+	l.closed = true
+	clear(l.entries)
 }
 
 func (l *ledger) record(object *unstructured.Unstructured) {
-	t := thing{object.GroupVersionKind(), client.ObjectKeyFromObject(object)}
-	if l.abandoned[t.Namespace] {
-		return
+	if !l.closed {
+		l.entries[thingOf(object)] = object
 	}
-	if found := l.entries[t]; found != nil {
-		found.object = object
-		return
-	}
-	l.entries[t] = &entry{thing: t, object: object}
 }
 
 // has reports whether an object of a kind and name is recorded.
 func (l *ledger) has(kind string, key client.ObjectKey) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for t := range l.entries {
-		if t.kind.Kind == kind && t.ObjectKey == key {
-			return true
-		}
-	}
-	return false
+	return len(l.things(key.Namespace, func(object *unstructured.Unstructured) bool {
+		return object.GetKind() == kind && object.GetName() == key.Name
+	})) > 0
 }
 
 // things returns the names of the recorded objects of a namespace that a filter selects,
@@ -199,9 +174,14 @@ func (l *ledger) has(kind string, key client.ObjectKey) bool {
 func (l *ledger) things(namespace string, filter func(*unstructured.Unstructured) bool) []thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.selected(namespace, filter)
+}
+
+// selected is things while mu is held.
+func (l *ledger) selected(namespace string, filter func(*unstructured.Unstructured) bool) []thing {
 	var out []thing
-	for t, found := range l.entries {
-		if t.Namespace == namespace && filter(found.object) {
+	for t, object := range l.entries {
+		if t.Namespace == namespace && filter(object) {
 			out = append(out, t)
 		}
 	}
@@ -214,25 +194,29 @@ func (l *ledger) differences(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var errs []error
-	for _, found := range l.entries {
-		if err := found.difference(ctx); err != nil {
+	for t := range l.entries {
+		if err := l.difference(ctx, t); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	return shorten(errs)
 }
 
-// difference returns how the live object differs from the record.
-func (e *entry) difference(ctx context.Context) error {
+// difference returns how a live object differs from its record, if it has one.
+func (l *ledger) difference(ctx context.Context, t thing) error {
+	recorded := l.entries[t]
+	if recorded == nil {
+		return nil
+	}
 	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(e.kind)
-	if err := kube.Get(ctx, e.ObjectKey, live); apierrors.IsNotFound(err) {
-		return fmt.Errorf("%s is gone, and its owners did not delete it", e.thing)
+	live.SetGroupVersionKind(t.kind)
+	if err := kube.Get(ctx, t.ObjectKey, live); apierrors.IsNotFound(err) {
+		return fmt.Errorf("%s is gone, and its owners did not delete it", t)
 	} else if err != nil {
 		return err
 	}
-	if want, got := contentOf(e.object), contentOf(live); want != got {
-		return fmt.Errorf("%s was changed:\n  its owners left %s\n  it is now       %s", e.thing, want, got)
+	if want, got := contentOf(recorded), contentOf(live); want != got {
+		return fmt.Errorf("%s was changed:\n  its owners left %s\n  it is now       %s", t, want, got)
 	}
 	return nil
 }
@@ -259,18 +243,4 @@ func contentOf(object *unstructured.Unstructured) string {
 		return err.Error()
 	}
 	return string(raw)
-}
-
-func asUnstructured(object client.Object) (*unstructured.Unstructured, error) {
-	t, err := thingOf(object)
-	if err != nil {
-		return nil, err
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.DeepCopyObject())
-	if err != nil {
-		return nil, err
-	}
-	out := &unstructured.Unstructured{Object: content}
-	out.SetGroupVersionKind(t.kind)
-	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -89,42 +88,38 @@ func setUp() error {
 	}
 	// The Deployment's pod is simulated and does nothing: the processes of the tests
 	// have its rights.
-	if err := kubectl("apply", "--server-side", "--force-conflicts", "-k", filepath.Join(repository, "config", "default")); err != nil {
+	ctx := context.Background()
+	_, err = program.Output(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(repository, "config", "default"))
+	if err != nil {
 		return err
 	}
 	account := client.ObjectKey{Namespace: operatorNamespace, Name: operatorAccount}
-	return access.WriteKubeconfigOf(context.Background(), admin, account, filepath.Join(scratch, "kubeconfig"))
-}
-
-func kubectl(args ...string) error {
-	command := exec.Command("kubectl", args...)
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, out)
-	}
-	return nil
+	return access.WriteKubeconfigOf(ctx, admin, account, filepath.Join(scratch, "kubeconfig"))
 }
 
 // component returns the process id of one of the cluster's programs.
-func component(name string) (int, error) {
+func component(t *testing.T, name string) int {
+	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
 	var state struct {
 		Components []struct {
-			Name string `json:"name"`
-			PID  int    `json:"pid"`
-		} `json:"components"`
+			Name string
+			PID  int
+		}
 	}
 	if err := json.Unmarshal(raw, &state); err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
 	for _, component := range state.Components {
 		if component.Name == name {
-			return component.PID, nil
+			return component.PID
 		}
 	}
-	return 0, fmt.Errorf("%s is none of the cluster's programs: %s", name, raw)
+	t.Fatalf("%s is none of the cluster's programs: %s", name, raw)
+	return 0
 }
 
 // eventually waits until a check finds nothing wrong, and returns for how long.

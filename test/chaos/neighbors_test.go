@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -50,28 +51,21 @@ var neighbors = []neighbor{
 // neighborPeriod is the time between two passes of a neighbor.
 const neighborPeriod = time.Second
 
-// startNeighbors runs the neighbors until the function that is returned is called.
-func startNeighbors(t *testing.T, l *ledger, seed uint64, namespaces ...string) (stop func()) {
+// startNeighbors runs the neighbors in the namespaces of the crowd until the function that is returned is called.
+func startNeighbors(t *testing.T, l *ledger, seed uint64) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for i, neighbor := range neighbors {
 		random := rand.New(rand.NewPCG(seed, uint64(1000+i)))
 		running.Go(func() {
-			ticker := time.NewTicker(neighborPeriod)
-			defer ticker.Stop()
-			for {
-				for _, namespace := range namespaces {
+			wait.UntilWithContext(ctx, func(ctx context.Context) {
+				for _, namespace := range crowdNamespaces {
 					if err := neighbor.pass(ctx, l, random, namespace); tolerate(err) != nil && ctx.Err() == nil {
 						t.Errorf("%s: %v", neighbor.name, err)
 					}
 				}
-				select {
-				case <-ctx.Done():
-					return
-				case <-ticker.C:
-				}
-			}
+			}, neighborPeriod)
 		})
 	}
 	return func() {
@@ -92,19 +86,16 @@ func patchServiceAccounts(ctx context.Context, l *ledger, _ *rand.Rand, namespac
 		if hasPullSecret(account) {
 			continue
 		}
-		if err := l.patch(ctx, thing{corev1.SchemeGroupVersion.WithKind("ServiceAccount"), client.ObjectKeyFromObject(account)},
-			pullSecretApply(account), client.FieldOwner(pullSecretPatcher), client.ForceOwnership); tolerate(err) != nil {
+		// With the UID, so that an account that was deleted is not created again.
+		patch := client.RawPatch(types.ApplyPatchType, fmt.Appendf(nil,
+			`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":%q,"name":%q,"uid":%q},"imagePullSecrets":[{"name":%q}],"secrets":[{"name":%q}]}`,
+			account.Namespace, account.Name, account.UID, pullSecret, robotToken))
+		object := thing{corev1.SchemeGroupVersion.WithKind("ServiceAccount"), client.ObjectKeyFromObject(account)}
+		if err := l.patch(ctx, object, patch, client.FieldOwner(pullSecretPatcher), client.ForceOwnership); tolerate(err) != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// pullSecretApply names the UID, so that an account that was deleted is not created again.
-func pullSecretApply(account *corev1.ServiceAccount) client.Patch {
-	return client.RawPatch(types.ApplyPatchType, fmt.Appendf(nil,
-		`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":%q,"name":%q,"uid":%q},"imagePullSecrets":[{"name":%q}],"secrets":[{"name":%q}]}`,
-		account.Namespace, account.Name, account.UID, pullSecret, robotToken))
 }
 
 func hasPullSecret(account *corev1.ServiceAccount) bool {
@@ -112,8 +103,8 @@ func hasPullSecret(account *corev1.ServiceAccount) bool {
 		slices.ContainsFunc(account.Secrets, func(reference corev1.ObjectReference) bool { return reference.Name == robotToken })
 }
 
-// annotated are the kinds that the annotator marks.
-var annotated = []schema.GroupVersionKind{
+// marked are the kinds that the annotator marks.
+var marked = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "ConfigMap"},
 	{Version: "v1", Kind: "Service"},
 	{Version: "v1", Kind: "ServiceAccount"},
@@ -123,27 +114,24 @@ var annotated = []schema.GroupVersionKind{
 
 // annotate adds an annotation and a label to objects, as inventories and policies do.
 func annotate(ctx context.Context, l *ledger, _ *rand.Rand, namespace string) error {
-	for _, kind := range annotated {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return err
+	objects, err := metadataOf(ctx, namespace, marked)
+	if err != nil {
+		return err
+	}
+	for i := range objects {
+		object := &objects[i]
+		if isMarked(object) || object.Name == "kube-root-ca.crt" {
+			continue
 		}
-		for i := range list.Items {
-			object := &list.Items[i]
-			if isAnnotated(object) || object.Name == "kube-root-ca.crt" {
-				continue
-			}
-			patch := mergePatch(`{"metadata":{"uid":%q,"annotations":{%q:"yes"},"labels":{%q:"photos"}}}`, object.UID, annotationSeen, labelTeam)
-			if err := l.patch(ctx, thing{kind, client.ObjectKeyFromObject(object)}, patch); tolerate(err) != nil {
-				return err
-			}
+		patch := mergePatch(`{"metadata":{"uid":%q,"annotations":{%q:"yes"},"labels":{%q:"photos"}}}`, object.UID, annotationSeen, labelTeam)
+		if err := l.patch(ctx, thingOf(object), patch); tolerate(err) != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func isAnnotated(object metav1.Object) bool {
+func isMarked(object metav1.Object) bool {
 	return object.GetAnnotations()[annotationSeen] == "yes" && object.GetLabels()[labelTeam] == "photos"
 }
 
@@ -159,32 +147,27 @@ func scale(ctx context.Context, l *ledger, random *rand.Rand, namespace string) 
 // addFinalizers puts a finalizer on Darkrooms and on Services, and removes it two
 // seconds after their deletion was asked for.
 func addFinalizers(ctx context.Context, _ *ledger, _ *rand.Rand, namespace string) error {
-	for _, kind := range []schema.GroupVersionKind{v1alpha1.GroupVersionKind, corev1.SchemeGroupVersion.WithKind("Service")} {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			return err
+	objects, err := metadataOf(ctx, namespace, []schema.GroupVersionKind{v1alpha1.GroupVersionKind, corev1.SchemeGroupVersion.WithKind("Service")})
+	if err != nil {
+		return err
+	}
+	for i := range objects {
+		object := &objects[i]
+		if object.Kind != v1alpha1.Kind && !isOwned(object) {
+			continue
 		}
-		for i := range list.Items {
-			object := &list.Items[i]
-			held := slices.Contains(object.Finalizers, slowFinalizer)
-			leaving := object.DeletionTimestamp
-			if kind.Kind != v1alpha1.Kind && !isOwned(object) {
-				continue
-			}
-			before := object.DeepCopy()
-			switch {
-			case leaving == nil && !held:
-				object.Finalizers = append(object.Finalizers, slowFinalizer)
-			case leaving != nil && held && time.Since(leaving.Time) > 2*time.Second:
-				object.Finalizers = slices.DeleteFunc(object.Finalizers, func(name string) bool { return name == slowFinalizer })
-			default:
-				continue
-			}
-			patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-			if err := kube.Patch(ctx, object, patch); tolerate(err) != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
-				return err
-			}
+		leaving, before := object.DeletionTimestamp, object.DeepCopy()
+		switch held := slices.Contains(object.Finalizers, slowFinalizer); {
+		case leaving == nil && !held:
+			object.Finalizers = append(object.Finalizers, slowFinalizer)
+		case leaving != nil && held && time.Since(leaving.Time) > 2*time.Second:
+			object.Finalizers = slices.DeleteFunc(object.Finalizers, func(name string) bool { return name == slowFinalizer })
+		default:
+			continue
+		}
+		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+		if err := kube.Patch(ctx, object, patch); tolerate(err) != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+			return err
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -12,7 +14,6 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -29,7 +30,7 @@ func revisions(t *testing.T) []corev1.Secret {
 // damageReleases damages the records of all releases.
 func damageReleases(t *testing.T) string {
 	all := revisions(t)
-	junk := client.RawPatch(types.MergePatchType, []byte(`{"data":{"release":"anVuaw=="}}`))
+	junk := mergePatch(`{"data":{"release":"anVuaw=="}}`)
 	for i := range all {
 		var err error
 		secret := &all[i]
@@ -47,22 +48,17 @@ func damageReleases(t *testing.T) string {
 		}
 	}
 	eventually(t, "each release has a record, and the newest is not junk", func(context.Context) error {
-		newest := map[string]*corev1.Secret{}
-		records := revisions(t)
-		for i := range records {
-			secret := &records[i]
-			last := newest[secret.Labels["name"]]
-			if last == nil || revisionOf(t, secret) > revisionOf(t, last) {
-				newest[secret.Labels["name"]] = secret
+		newest, contents := map[string]int{}, map[string]string{}
+		for _, secret := range revisions(t) {
+			name := secret.Labels["name"]
+			if number, err := strconv.Atoi(secret.Labels["version"]); err != nil {
+				return err
+			} else if number > newest[name] {
+				newest[name], contents[name] = number, string(secret.Data["release"])
 			}
 		}
-		for name, secret := range newest {
-			if string(secret.Data["release"]) == "junk" {
-				return fmt.Errorf("the newest record of %s is junk", name)
-			}
-		}
-		if len(newest) < fleet {
-			return fmt.Errorf("%d of %d releases have a record", len(newest), fleet)
+		if junk := slices.Contains(slices.Collect(maps.Values(contents)), "junk"); junk || len(newest) < fleet {
+			return fmt.Errorf("%d of %d releases have a record; one is junk: %t", len(newest), fleet, junk)
 		}
 		return nil
 	})
@@ -81,13 +77,4 @@ func leavePending(secret string) error {
 	release.Info.FirstDeployed, release.Info.LastDeployed = past, past
 	release.SetStatus("pending-upgrade", "by another")
 	return releases.Update(secret, release)
-}
-
-func revisionOf(t *testing.T, secret *corev1.Secret) int {
-	t.Helper()
-	number, err := strconv.Atoi(secret.Labels["version"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return number
 }

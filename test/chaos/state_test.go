@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,29 +20,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// wrong returns all that is not as it should be: Darkrooms that are not ready or
+// wrong returns all that is not as it should be in the cluster: Darkrooms that are not ready or
 // not gone, orphans, releases under way.
 func wrong(ctx context.Context) error {
-	return census{
-		verdict: notReady,
-		foreign: func(string, client.ObjectKey) bool { return false },
-	}.wrong(ctx)
+	return census(ctx, "", notReady, func(string, client.ObjectKey) bool { return false })
 }
 
-// census is a check of Darkrooms and of the objects that belong to them.
-type census struct {
-	// namespace limits the check; empty means the whole cluster.
-	namespace string
-	// verdict returns what is wrong with a Darkroom that is not being deleted.
-	verdict func(*v1alpha1.Darkroom) error
-	// foreign reports whether an object is known to belong to no Darkroom, regardless of
-	// its labels.
-	foreign func(kind string, key client.ObjectKey) bool
-}
-
-func (c census) wrong(ctx context.Context) error {
+// census checks the Darkrooms of a namespace, which is the whole cluster if it is empty, and the
+// objects that belong to them. verdict returns what is wrong with a Darkroom that is not being
+// deleted; isForeign reports whether an object is known to belong to no Darkroom, regardless of its labels.
+func census(ctx context.Context, namespace string, verdict func(*v1alpha1.Darkroom) error, isForeign func(kind string, key client.ObjectKey) bool) error {
 	list := &v1alpha1.DarkroomList{}
-	if err := kube.List(ctx, list, client.InNamespace(c.namespace)); err != nil {
+	if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return err
 	}
 	var errs []error
@@ -51,37 +41,48 @@ func (c census) wrong(ctx context.Context) error {
 		uids[darkroom.UID], names[client.ObjectKeyFromObject(darkroom)] = true, true
 		if darkroom.DeletionTimestamp != nil {
 			errs = append(errs, fmt.Errorf("%s/%s is still being deleted; finalizers %v", darkroom.Namespace, darkroom.Name, darkroom.Finalizers))
-		} else if err := c.verdict(darkroom); err != nil {
+		} else if err := verdict(darkroom); err != nil {
 			errs = append(errs, fmt.Errorf("%s/%s: %w", darkroom.Namespace, darkroom.Name, err))
 		}
 	}
-	for _, kind := range darkrooms.Belongings() {
-		objects := &metav1.PartialObjectMetadataList{}
-		objects.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(ctx, objects, client.InNamespace(c.namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
-			return err
+	objects, err := metadataOf(ctx, namespace, darkrooms.Belongings(), client.HasLabels{v1alpha1.LabelDarkroom})
+	if err != nil {
+		return err
+	}
+	for i := range objects {
+		object := &objects[i]
+		if isForeign(object.Kind, client.ObjectKeyFromObject(object)) {
+			continue
 		}
-		for i := range objects.Items {
-			object := &objects.Items[i]
-			if c.foreign(kind.Kind, client.ObjectKeyFromObject(object)) {
-				continue
-			}
-			owned := false
-			if owner := metav1.GetControllerOf(object); owner != nil {
-				owned = uids[owner.UID]
-			} else if object.Labels["owner"] == "helm" {
-				// Secrets of releases by the helm command have no owner; they go with the release.
-				owned = names[types.NamespacedName{Namespace: object.Namespace, Name: object.Labels["name"]}]
-			}
-			if !owned {
-				errs = append(errs, fmt.Errorf("%s %s/%s is an orphan", kind.Kind, object.Namespace, object.Name))
-			}
-			if status := object.Labels["status"]; strings.HasPrefix(status, "pending") || status == "uninstalling" {
-				errs = append(errs, fmt.Errorf("release %s/%s is %s", object.Namespace, object.Name, status))
-			}
+		owned := false
+		if owner := metav1.GetControllerOf(object); owner != nil {
+			owned = uids[owner.UID]
+		} else if object.Labels["owner"] == "helm" {
+			// Secrets of releases by the helm command have no owner; they go with the release.
+			owned = names[types.NamespacedName{Namespace: object.Namespace, Name: object.Labels["name"]}]
+		}
+		if !owned {
+			errs = append(errs, fmt.Errorf("%s is an orphan", thingOf(object)))
+		}
+		if status := object.Labels["status"]; strings.HasPrefix(status, "pending") || status == "uninstalling" {
+			errs = append(errs, fmt.Errorf("release %s/%s is %s", object.Namespace, object.Name, status))
 		}
 	}
 	return shorten(errs)
+}
+
+// metadataOf returns the metadata of all objects of some kinds in a namespace.
+func metadataOf(ctx context.Context, namespace string, kinds []schema.GroupVersionKind, options ...client.ListOption) ([]metav1.PartialObjectMetadata, error) {
+	var all []metav1.PartialObjectMetadata
+	for _, kind := range kinds {
+		objects := &metav1.PartialObjectMetadataList{}
+		objects.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := kube.List(ctx, objects, append(options, client.InNamespace(namespace))...); err != nil {
+			return nil, err
+		}
+		all = append(all, objects.Items...)
+	}
+	return all, nil
 }
 
 // notReady returns an error unless a Darkroom is ready in its last generation.

@@ -16,8 +16,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -27,11 +25,9 @@ import (
 // user does random operations in one of the namespaces of the crowd at a time. Operations,
 // their objects and their order follow from the seed alone.
 type user struct {
-	helmUser
-	random     *rand.Rand
-	namespaces []string
-	restarts   *restarts
-	log        *log.Logger
+	*ledger
+	random *rand.Rand
+	log    *log.Logger
 }
 
 // operations lists the actions of users, the likely ones several times.
@@ -52,34 +48,31 @@ var operations = []struct {
 	{"rollout restart", (*user).restart},
 	{"helm install", (*user).helmInstall},
 	{"helm install", (*user).helmInstall},
-	{"helm upgrade", (*user).upgrade},
-	{"helm uninstall", (*user).uninstall},
+	{"helm upgrade", (*user).helmUpgrade},
+	{"helm uninstall", (*user).helmUninstall},
 	{"apply", (*user).apply},
 	{"unapply", (*user).unapply},
 }
 
-// startUsers has users do random operations until the time is over, and returns the
-// number of operations of each name once they have ended.
-func startUsers(t *testing.T, l *ledger, seed uint64, count int, namespaces []string, until time.Time) (wait func() (map[string]int, *restarts)) {
+// startUsers has users do random operations until the time is over. The returned function
+// waits for their end, and returns the number of operations of each name.
+func startUsers(t *testing.T, l *ledger, seed uint64, until time.Time) (wait func() map[string]int) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(scratch, "users.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	done, all := map[string]int{}, &restarts{last: map[types.UID]string{}}
+	done := map[string]int{}
 	var mu sync.Mutex
 	var running sync.WaitGroup
-	for i := range count {
-		u := &user{
-			helmUser: helmUser{l}, random: rand.New(rand.NewPCG(seed, uint64(i))), namespaces: namespaces, restarts: all,
-			log: log.New(file, fmt.Sprintf("user %d ", i), log.Ltime|log.Lmicroseconds),
-		}
+	for i := range crowdUsers {
+		u := &user{l, rand.New(rand.NewPCG(seed, uint64(i))), log.New(file, fmt.Sprintf("user %d ", i), log.Ltime|log.Lmicroseconds)}
 		running.Go(func() {
 			for time.Now().Before(until) && t.Context().Err() == nil {
 				operation := operations[u.random.IntN(len(operations))]
 				key := client.ObjectKey{
-					Namespace: namespaces[u.random.IntN(len(namespaces))],
+					Namespace: crowdNamespaces[u.random.IntN(len(crowdNamespaces))],
 					Name:      fmt.Sprintf("photos-%d", u.random.IntN(crowdNames)),
 				}
 				err := operation.do(u, t.Context(), key)
@@ -97,9 +90,9 @@ func startUsers(t *testing.T, l *ledger, seed uint64, count int, namespaces []st
 		})
 	}
 	t.Cleanup(running.Wait)
-	return func() (map[string]int, *restarts) {
+	return func() map[string]int {
 		running.Wait()
-		return done, all
+		return done
 	}
 }
 
@@ -150,8 +143,8 @@ func (u *user) delete(ctx context.Context, key client.ObjectKey) error {
 
 // restart is `kubectl rollout restart` of the Deployment of a Darkroom.
 func (u *user) restart(ctx context.Context, key client.ObjectKey) error {
-	u.restarts.mu.Lock()
-	defer u.restarts.mu.Unlock()
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	deployment := &appsv1.Deployment{}
 	if err := kube.Get(ctx, key, deployment); err != nil || !isOwned(deployment) {
 		return err
@@ -161,39 +154,31 @@ func (u *user) restart(ctx context.Context, key client.ObjectKey) error {
 	if err := kube.Patch(ctx, deployment, patch); err != nil {
 		return err
 	}
-	u.restarts.last[deployment.UID] = at
+	u.restarts[deployment.UID] = at
 	return nil
-}
-
-// restarts are the last restarts of Deployments.
-type restarts struct {
-	mu   sync.Mutex
-	last map[types.UID]string
 }
 
 func (u *user) helmInstall(ctx context.Context, key client.ObjectKey) error {
 	statuses := []release.Status{release.StatusDeployed, release.StatusDeployed, release.StatusFailed, release.StatusPendingInstall}
-	return u.install(ctx, key, statuses[u.random.IntN(len(statuses))])
+	return u.ledger.helmInstall(ctx, key, statuses[u.random.IntN(len(statuses))])
 }
 
 // apply creates one object without Helm.
 func (u *user) apply(ctx context.Context, key client.ObjectKey) error {
-	all := foreignObjects(key)
-	object := all[u.random.IntN(len(all))]
-	object.SetAnnotations(map[string]string{annotationApplied: key.Name})
-	return u.ledger.create(ctx, object)
+	return u.ledger.applyOne(ctx, key, u.random)
+}
+
+// unapply deletes the objects that were created without Helm.
+func (u *user) unapply(ctx context.Context, key client.ObjectKey) error {
+	return u.ledger.delete(ctx, key.Namespace, annotated(annotationApplied, key.Name))
 }
 
 const annotationApplied = "crowd.example.com/applied"
 
-// unapply deletes the objects that were created without Helm.
-func (u *user) unapply(ctx context.Context, key client.ObjectKey) error {
-	for _, t := range u.things(key.Namespace, func(object *unstructured.Unstructured) bool {
-		return object.GetAnnotations()[annotationApplied] == key.Name
-	}) {
-		if err := u.ledger.delete(ctx, t); err != nil {
-			return err
-		}
-	}
-	return nil
+// applyOne creates one of the objects that have the names of those of a Darkroom.
+func (l *ledger) applyOne(ctx context.Context, key client.ObjectKey, random *rand.Rand) error {
+	all := foreignObjects(key)
+	object := all[random.IntN(len(all))]
+	object.SetAnnotations(map[string]string{annotationApplied: key.Name})
+	return l.create(ctx, object)
 }
