@@ -3,11 +3,7 @@
 package e2e
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -21,18 +17,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// apiServerAccount is the ServiceAccount of config/apiserver.
-const apiServerAccount = "apiserver"
+const (
+	// apiServerAccount is the ServiceAccount of config/apiserver.
+	apiServerAccount = "apiserver"
+	// allLines is more than the API server logs in a test.
+	allLines = 10000
+)
 
-// apiServer is a process of the API server, with the rights that config/apiserver
-// gives it and no others.
-type apiServer struct {
-	url     string
-	process *program.Program
-}
-
-// startAPIServer starts a server, with further arguments, that ends with the test.
-func startAPIServer(t *testing.T, args ...string) *apiServer {
+// startAPIServer starts a server with the rights that config/apiserver gives it and no others, and
+// further arguments. It ends with the test.
+func startAPIServer(t *testing.T, args ...string) *program.Program {
 	t.Helper()
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "apiserver.kubeconfig")
@@ -41,45 +35,21 @@ func startAPIServer(t *testing.T, args ...string) *apiServer {
 		t.Fatal(err)
 	}
 	args = append([]string{"--base-domain", baseDomain, "--log-level", "debug"}, args...)
-	process, err := program.APIServer(binaries, kubeconfig, filepath.Join(dir, "apiserver.log"), args...)
+	server, err := program.APIServer(binaries, kubeconfig, filepath.Join(dir, "apiserver.log"), args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &apiServer{process.URL, process}
 	t.Cleanup(func() {
-		if err := process.End(syscall.SIGTERM); err != nil {
+		if err := server.End(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("the API server's log:\n%s", s.log())
+			t.Logf("the API server's log:\n%s", server.Log(allLines))
 		}
 	})
-	eventually(t, "the API server is ready", process.Ready)
-	return s
+	eventually(t, "the API server is ready", server.Ready)
+	return server
 }
-
-// call sends a request with a token.
-func (s *apiServer) call(ctx context.Context, token, method, path, body string) (status int, answer []byte, err error) {
-	request, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	response, err := front.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	answer, err = io.ReadAll(response.Body)
-	return response.StatusCode, answer, err
-}
-
-func (s *apiServer) log() string { return s.process.Log(10000) }
 
 // What people may do: all, or only look.
 var (

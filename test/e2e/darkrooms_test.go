@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,11 +13,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // newDarkroom builds a Darkroom that reads from the web folder, and asks for so
@@ -49,56 +50,20 @@ func ownNamespace(t *testing.T, namespace *corev1.Namespace) string {
 	create(t, namespace)
 	t.Cleanup(func() {
 		if t.Failed() {
-			describe(t, namespace.Name)
+			out, err := program.Output(context.Background(), "kubectl", "describe", "darkrooms,pods", "--namespace", namespace.Name)
+			t.Logf("%s (%v)", out, err)
 		}
-		if err := empty(context.Background(), namespace.Name); err != nil {
-			t.Error(err)
-		}
-		if err := kube.Delete(context.Background(), namespace); err != nil {
-			t.Errorf("delete namespace %s: %v", namespace.Name, err)
+		// The Darkrooms first, while the operator is there to let go of them.
+		for _, args := range [][]string{
+			{"darkrooms", "--all", "--namespace", namespace.Name, "--timeout", waitTimeout.String()},
+			{"namespace", namespace.Name, "--wait=false"},
+		} {
+			if _, err := program.Output(context.Background(), "kubectl", append([]string{"delete"}, args...)...); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	return namespace.Name
-}
-
-// empty deletes the Darkrooms of a namespace while the operator is there to let go
-// of them.
-func empty(ctx context.Context, namespace string) error {
-	if err := kube.DeleteAllOf(ctx, &v1alpha1.Darkroom{}, client.InNamespace(namespace)); err != nil {
-		return fmt.Errorf("delete Darkrooms: %w", err)
-	}
-	return poll(ctx, "the Darkrooms of "+namespace+" are gone", func(ctx context.Context) error {
-		left := &v1alpha1.DarkroomList{}
-		if err := kube.List(ctx, left, client.InNamespace(namespace)); err != nil {
-			return err
-		}
-		if len(left.Items) > 0 {
-			return fmt.Errorf("%d are left", len(left.Items))
-		}
-		return nil
-	})
-}
-
-// describe logs the state of the Darkrooms and pods of a namespace.
-func describe(t *testing.T, namespace string) {
-	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
-	defer cancel()
-	darkrooms, pods := &v1alpha1.DarkroomList{}, &corev1.PodList{}
-	if err := errors.Join(kube.List(ctx, darkrooms, client.InNamespace(namespace)), kube.List(ctx, pods, client.InNamespace(namespace))); err != nil {
-		t.Log(err)
-	}
-	for _, darkroom := range darkrooms.Items {
-		t.Logf("Darkroom %s: %s (generation %d): %s", darkroom.Name, darkroom.Status.Phase, darkroom.Generation, darkroom.Status.Message)
-		for _, c := range darkroom.Status.Conditions {
-			t.Logf("  %s=%s (generation %d) %s %s", c.Type, c.Status, c.ObservedGeneration, c.Reason, c.Message)
-		}
-	}
-	for _, pod := range pods.Items {
-		t.Logf("Pod %s: %s, ready %v, ending %v", pod.Name, pod.Status.Phase, images.IsReady(&pod), pod.DeletionTimestamp != nil)
-		for _, c := range pod.Status.ContainerStatuses {
-			t.Logf("  %s: restarted %d times, waiting %+v, ended %+v", c.Image, c.RestartCount, c.State.Waiting, c.LastTerminationState.Terminated)
-		}
-	}
 }
 
 func create(t *testing.T, object client.Object) {
@@ -128,6 +93,14 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
 		t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
 	}
+}
+
+// serve creates a Darkroom, and waits until it has settled and serves.
+func serve(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	create(t, darkroom)
+	waitSettled(t, darkroom)
+	waitServing(t, darkroom)
 }
 
 // ready returns an error unless a Darkroom is ready in its current generation.
@@ -165,9 +138,9 @@ func waitReason(t *testing.T, darkroom *v1alpha1.Darkroom, reasons ...string) {
 
 // waitSettled waits until a Darkroom is ready, and the pods of earlier templates
 // and of earlier scales are gone.
-func waitSettled(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
+func waitSettled(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	return eventually(t, darkroom.Name+" has settled", func(ctx context.Context) error { return settled(ctx, darkroom) })
+	eventually(t, darkroom.Name+" has settled", func(ctx context.Context) error { return settled(ctx, darkroom) })
 }
 
 func settled(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
@@ -195,26 +168,13 @@ func settled(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 
 // podsOf returns the pods of a Darkroom, ending ones included.
 func podsOf(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]corev1.Pod, error) {
-	selector, err := metav1.ParseToLabelSelector(darkroom.Status.Selector)
-	if err != nil || darkroom.Status.Selector == "" {
+	selector, err := labels.Parse(darkroom.Status.Selector)
+	if err != nil || selector.Empty() {
 		return nil, fmt.Errorf("status.selector %q of %s is not usable: %w", darkroom.Status.Selector, darkroom.Name, err)
 	}
-	labels, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		return nil, err
-	}
 	list := &corev1.PodList{}
-	err = kube.List(ctx, list, client.InNamespace(darkroom.Namespace), client.MatchingLabelsSelector{Selector: labels})
+	err = kube.List(ctx, list, client.InNamespace(darkroom.Namespace), client.MatchingLabelsSelector{Selector: selector})
 	return list.Items, err
-}
-
-// messageOfReady is the message of the condition Ready.
-func messageOfReady(darkroom *v1alpha1.Darkroom) string {
-	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
-	if condition == nil {
-		return ""
-	}
-	return condition.Message
 }
 
 // mustMention fails the test unless a text has all of the parts.

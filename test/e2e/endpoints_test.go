@@ -3,12 +3,9 @@
 package e2e
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -21,65 +18,52 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-// endpoints watches the ready endpoints of the Service of a Darkroom. An informer reports every
-// change, in its order.
+// endpoints watches the endpoints of the Service of a Darkroom, which are in one EndpointSlice.
+// An informer reports every change, in its order.
 type endpoints struct {
+	service string
+
 	mu sync.Mutex
-	// slices are the ready endpoints of each EndpointSlice.
-	slices map[string]int
+	// states are those of the EndpointSlice since expect, which keeps the one before.
+	states []*discoveryv1.EndpointSlice
 	// least is the number that has to be ready.
 	least int
-	// shortages are the moments at which fewer were.
-	shortages []shortage
 	// firstReady has the resourceVersion of each pod when it was ready for the first time.
 	firstReady map[string]uint64
-}
-
-// shortage is an EndpointSlice with too few ready endpoints.
-type shortage struct {
-	text            string
-	resourceVersion uint64
-	// missing is how many are missing, and unready are the pods that are neither ready nor
-	// ending.
-	missing int
-	unready []string
 }
 
 // watchEndpoints watches until the test ends.
 func watchEndpoints(t *testing.T, darkroom *v1alpha1.Darkroom) *endpoints {
 	t.Helper()
-	e := &endpoints{slices: map[string]int{}, firstReady: map[string]uint64{}}
+	e := &endpoints{service: darkroom.Name, firstReady: map[string]uint64{}}
 	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0, informers.WithNamespace(darkroom.Namespace))
-	for informer, see := range map[cache.SharedIndexInformer]func(any){
-		factory.Core().V1().Pods().Informer():                e.seePod,
-		factory.Discovery().V1().EndpointSlices().Informer(): e.seeSlice,
-	} {
-		_, err := informer.AddEventHandler(cache.FilteringResourceEventHandler{
-			FilterFunc: func(object any) bool {
-				slice, isSlice := object.(*discoveryv1.EndpointSlice)
-				return !isSlice || slice.Labels[discoveryv1.LabelServiceName] == darkroom.Name
-			},
-			Handler: cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, object any) { see(object) }, DeleteFunc: func(object any) {
-				if slice, isSlice := object.(*discoveryv1.EndpointSlice); isSlice {
-					see(&discoveryv1.EndpointSlice{ObjectMeta: slice.ObjectMeta})
-				}
-			}},
-		})
+	var synced []cache.InformerSynced
+	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().Pods().Informer(), factory.Discovery().V1().EndpointSlices().Informer()} {
+		handler := cache.ResourceEventHandlerFuncs{AddFunc: e.see, UpdateFunc: func(_, object any) { e.see(object) }}
+		registration, err := informer.AddEventHandler(handler)
 		if err != nil {
 			t.Fatal(err)
 		}
+		synced = append(synced, registration.HasSynced)
 	}
 	factory.Start(t.Context().Done())
-	factory.WaitForCacheSync(t.Context().Done())
+	cache.WaitForCacheSync(t.Context().Done(), synced...)
 	t.Cleanup(factory.Shutdown)
 	return e
 }
 
-func (e *endpoints) seePod(object any) {
+func (e *endpoints) see(object any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if pod, ok := object.(*corev1.Pod); ok && e.firstReady[pod.Name] == 0 && images.IsReady(pod) {
-		e.firstReady[pod.Name] = versionOf(pod)
+	switch object := object.(type) {
+	case *corev1.Pod:
+		if e.firstReady[object.Name] == 0 && images.IsReady(object) {
+			e.firstReady[object.Name] = versionOf(object)
+		}
+	case *discoveryv1.EndpointSlice:
+		if object.Labels[discoveryv1.LabelServiceName] == e.service {
+			e.states = append(e.states, object)
+		}
 	}
 }
 
@@ -93,42 +77,17 @@ func versionOf(object metav1.Object) uint64 {
 	return version
 }
 
-func (e *endpoints) seeSlice(object any) {
-	slice, ok := object.(*discoveryv1.EndpointSlice)
-	if !ok {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// ready counts the ready endpoints. A pod counts from the first time that it is ready until it
+// ends: the kubelet of Kubernetes 1.37 may report it as not ready again for a moment, which is not
+// the work of a controller.
+func (e *endpoints) ready(slice *discoveryv1.EndpointSlice) int {
 	count := 0
-	var unready, all []string
-	for i := range slice.Endpoints {
-		conditions, name := slice.Endpoints[i].Conditions, ptr.Deref(slice.Endpoints[i].TargetRef, corev1.ObjectReference{}).Name
-		ready, terminating := ptr.Deref(conditions.Ready, true), ptr.Deref(conditions.Terminating, false)
-		switch {
-		case ready:
+	for _, endpoint := range slice.Endpoints {
+		first, wasReady := e.firstReady[ptr.Deref(endpoint.TargetRef, corev1.ObjectReference{}).Name]
+		wasReady = wasReady && first < versionOf(slice) && !ptr.Deref(endpoint.Conditions.Terminating, false)
+		if ptr.Deref(endpoint.Conditions.Ready, true) || wasReady {
 			count++
-		case !terminating:
-			unready = append(unready, name)
 		}
-		all = append(all, fmt.Sprintf("%s (ready %t, terminating %t)", name, ready, terminating))
-	}
-	e.slices[slice.Name] = count
-	if ready := e.ready(); ready < e.least {
-		e.shortages = append(e.shortages, shortage{
-			text: fmt.Sprintf("%s: %d of %d endpoints were ready: %s",
-				time.Now().Format("15:04:05.000"), ready, e.least, strings.Join(all, ", ")),
-			resourceVersion: versionOf(slice),
-			missing:         e.least - ready,
-			unready:         unready,
-		})
-	}
-}
-
-func (e *endpoints) ready() int {
-	count := 0
-	for _, slice := range e.slices {
-		count += slice
 	}
 	return count
 }
@@ -138,26 +97,18 @@ func (e *endpoints) ready() int {
 func (e *endpoints) expect(spec int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.least, e.shortages = min(spec, e.ready()), nil
+	e.states = e.states[len(e.states)-1:]
+	e.least = min(spec, e.ready(e.states[0]))
 }
 
-// mustHaveHeld fails the test if there were too few endpoints since expect. A pod counts from
-// the first time that it is ready until it ends: the kubelet of Kubernetes 1.37 may report it
-// as not ready again for a moment, which is not the work of a controller.
+// mustHaveHeld fails the test if there were too few endpoints since expect.
 func (e *endpoints) mustHaveHeld(t *testing.T) {
 	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, shortage := range e.shortages {
-		for _, pod := range shortage.unready {
-			if ready, found := e.firstReady[pod]; found && ready < shortage.resourceVersion {
-				shortage.missing--
-			}
-		}
-		if shortage.missing > 0 {
-			t.Error(shortage.text)
-		} else {
-			t.Logf("a pod was ready before, and not for a moment: %s", shortage.text)
+	for _, slice := range e.states {
+		if ready := e.ready(slice); ready < e.least {
+			t.Errorf("%d of %d endpoints were ready: %+v", ready, e.least, slice.Endpoints)
 		}
 	}
 }

@@ -11,16 +11,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-const (
-	imagePath       = images.Path
-	requestPatience = images.Patience
-)
+const imagePath = images.Path
 
 var (
 	front         = images.Client
 	through       = images.Get
 	servesThrough = images.Served
-	isImage       = images.Check
 )
 
 // serves returns an error unless a host answers through the Ingress with the image at a

@@ -121,9 +121,6 @@ func readEnvironment() error {
 			return fmt.Errorf("%s is not set: run `make e2e`, which sets it unless with CLUSTER=existing", name)
 		}
 	}
-	if !filepath.IsAbs(binaries) {
-		binaries = filepath.Join(repository, binaries)
-	}
 	return nil
 }
 

@@ -3,37 +3,38 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 // scrape requests the operator's metrics with a token; an empty one means none.
-func scrape(ctx context.Context, token string) (status int, body string, err error) {
-	// No authority is known for the certificate, which the operator signs itself.
-	scraper := &http.Client{Timeout: requestPatience, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+func scrape(ctx context.Context, token string) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, metricsURL, nil)
 	if err != nil {
-		return 0, "", err
+		return 0, nil, err
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
+	// No authority is known for the certificate, which the operator signs itself.
+	scraper := &http.Client{Timeout: images.Patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	response, err := scraper.Do(request)
 	if err != nil {
-		return 0, "", err
+		return 0, nil, err
 	}
 	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(content), err
+	body, err = io.ReadAll(response.Body)
+	return response.StatusCode, body, err
 }
 
 func TestMetricsAreForThoseWhomKubernetesAuthorizes(t *testing.T) {
@@ -57,7 +58,7 @@ func TestMetricsAreForThoseWhomKubernetesAuthorizes(t *testing.T) {
 	} {
 		eventually(t, fmt.Sprintf("%s gets %d", test.who, test.want), func(ctx context.Context) error {
 			status, body, err := scrape(ctx, test.token)
-			if has := strings.Contains(body, "controller_runtime_reconcile_total"); err == nil && (status != test.want || has != (test.want == http.StatusOK)) {
+			if has := bytes.Contains(body, []byte("controller_runtime_reconcile_total")); err == nil && (status != test.want || has != (test.want == http.StatusOK)) {
 				err = fmt.Errorf("status %d: %.200q", status, body)
 			}
 			return err

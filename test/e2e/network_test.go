@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
@@ -21,12 +20,12 @@ import (
 // networks; others share that of the machine.
 func aloneInItsNetwork(t *testing.T, servers []string, program string, args ...string) *exec.Cmd {
 	t.Helper()
+	command := exec.Command(program, args...)
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if os.Geteuid() != 0 {
-		command := exec.Command(program, args...)
-		command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 		return command
 	}
-	command := exec.Command("sh", append([]string{"-c", `ip link set lo up && exec "$@"`, "sh", program}, args...)...)
+	command = exec.Command("sh", append([]string{"-c", `ip link set lo up && exec "$@"`, "sh", program}, args...)...)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM, Cloneflags: syscall.CLONE_NEWNET}
 	var sockets []string
 	for _, server := range servers {
@@ -68,14 +67,9 @@ func forward(t *testing.T, from net.Conn, server string) {
 	if err != nil {
 		return // the client sees the end of its connection
 	}
-	defer to.Close()
-	var done sync.WaitGroup
-	for _, way := range [][2]net.Conn{{from, to}, {to, from}} {
-		done.Go(func() {
-			_, _ = io.Copy(way[1], way[0])
-			from.Close()
-			to.Close()
-		})
-	}
-	done.Wait()
+	go func() {
+		_, _ = io.Copy(to, from)
+		to.Close() // which ends the other copy
+	}()
+	_, _ = io.Copy(from, to)
 }

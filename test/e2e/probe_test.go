@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,11 +35,11 @@ func newProbed(t *testing.T, name string, gate *v1alpha1.Gate) (*v1alpha1.Darkro
 		StringData: map[string]string{"accessKey": accessKey, "secretKey": secretKey},
 	}
 	create(t, secret)
-	darkroom := newDarkroom(secret.Namespace, name).Source(theSources.s3Reference(secret.Name)).Replicas(2).
+	source := theSources.s3()
+	source.AccessKey, source.SecretKey, source.CredentialsSecretRef = "", "", &v1alpha1.CredentialsSecretRef{Name: secret.Name}
+	darkroom := newDarkroom(secret.Namespace, name).Source(source).Replicas(2).
 		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe, s.Gate = probed(imagePath), gate }).Obj()
-	create(t, darkroom)
-	waitSettled(t, darkroom)
-	waitServing(t, darkroom)
+	serve(t, darkroom)
 	return darkroom, secret
 }
 
@@ -159,7 +160,7 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 			mistake.make()
 			waitReason(t, darkroom, mistake.reasons...)
 		})
-		mustMention(t, messageOfReady(darkroom), mistake.mention...)
+		mustMention(t, v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady).Message, mistake.mention...)
 		if darkroom.Status.Phase != v1alpha1.PhaseDegraded {
 			t.Errorf("%s: phase %s", mistake.what, darkroom.Status.Phase)
 		}
@@ -176,22 +177,13 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 	}
 }
 
-// outageOf is for how long a source is away: a minute, or E2E_OUTAGE.
-func outageOf(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("E2E_OUTAGE")
-	if text == "" {
-		return time.Minute
-	}
-	outage, err := time.ParseDuration(text)
+// A source is away for a minute, or for E2E_OUTAGE.
+func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
+	t.Parallel()
+	outage, err := time.ParseDuration(cmp.Or(os.Getenv("E2E_OUTAGE"), "1m"))
 	if err != nil {
 		t.Fatalf("E2E_OUTAGE: %v", err)
 	}
-	return outage
-}
-
-func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
-	t.Parallel()
 	const app = "outage"
 	start := func() {
 		if _, err := startSource(t.Context(), app, 8080, "webfolder"); err != nil {
@@ -225,7 +217,7 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	survivor := map[types.UID]bool{pods[1].UID: true}
-	for until := time.Now().Add(outageOf(t)); time.Now().Before(until); time.Sleep(time.Second) {
+	for until := time.Now().Add(outage); time.Now().Before(until); time.Sleep(time.Second) {
 		if err := stillServe(t.Context(), darkroom, survivor); err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +226,7 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 		t.Errorf("a pod that was created during the outage: %v", err)
 	}
 	start()
-	t.Logf("all pods ready %s after the end of an outage of %s", waitReady(t, darkroom).Round(100*time.Millisecond), outageOf(t))
+	t.Logf("all pods ready %s after the end of an outage of %s", waitReady(t, darkroom).Round(100*time.Millisecond), outage)
 	if err := stillServe(t.Context(), darkroom, survivor); err != nil {
 		t.Error(err)
 	}

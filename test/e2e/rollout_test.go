@@ -33,7 +33,7 @@ type edit struct {
 // ordinaryEdits are made in this order.
 var ordinaryEdits = []edit{
 	{name: "WebFolder to S3", least: 1, edit: func(spec *v1alpha1.DarkroomSpec) {
-		spec.Source = theSources.s3Inline(accessKey, secretKey)
+		spec.Source = theSources.s3()
 	}},
 	{name: "1 to 3 replicas", least: 3, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Replicas = ptr.To(int32(3)) }},
 	{name: "logLevel with 3 replicas", least: 3, edit: func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = "warn" }},
@@ -163,9 +163,7 @@ func waitRequests(t *testing.T, load *load, more int) {
 func TestNoRequestFailsWhileAllPodsAreEvicted(t *testing.T) {
 	darkroom := newDarkroom(newNamespace(t), "drained").Replicas(2).
 		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()
-	create(t, darkroom)
-	waitSettled(t, darkroom)
-	waitServing(t, darkroom)
+	serve(t, darkroom)
 	load := startLoad(hostOf(darkroom))
 	defer load.end(t)
 	load.during(t, "2 of 2 pods evicted", func() {

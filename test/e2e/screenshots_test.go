@@ -57,7 +57,7 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 		folder := "/images"
 		if of.namespace != "shop" {
 			folder = "/uploads"
-			darkroom.Spec.Source = theSources.s3Inline(accessKey, secretKey)
+			darkroom.Spec.Source = theSources.s3()
 			darkroom.Spec.Source.PathPrefix = folder
 		}
 		darkroom.Spec.Probe = &v1alpha1.Probe{Path: folder + "/" + of.scene + ".jpg"}
@@ -69,7 +69,7 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 	for _, darkroom := range darkrooms {
 		waitSettled(t, darkroom)
 	}
-	runSteps(t, "screenshots.mjs", []string{strings.TrimPrefix(server.url, "http://")},
-		"URL="+strings.Replace(server.url, "127.0.0.1", "localhost", 1), "TOKEN="+token, "COLLEAGUE="+newPerson(t, alice.Namespace, "bob", editing),
+	runSteps(t, "screenshots.mjs", []string{strings.TrimPrefix(server.URL, "http://")},
+		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "TOKEN="+token, "COLLEAGUE="+newPerson(t, alice.Namespace, "bob", editing),
 		"SCREENSHOTS="+filepath.Join(binaries, "screenshots"))
 }

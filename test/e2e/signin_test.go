@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // TestPeopleSignInAtAnIssuer runs web/e2e/signin.mjs. The cluster does not trust the issuer, so
@@ -30,9 +31,9 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 	create(t, darkrooms.New("photos", namespace).WebFolder(theSources.folderURL).Obj())
 
 	// Sessions need HTTPS, as behind an Ingress.
-	var server *apiServer
+	var server *program.Program
 	ingress := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(request *httputil.ProxyRequest) {
-		request.SetURL(&url.URL{Scheme: "http", Host: strings.TrimPrefix(server.url, "http://")})
+		request.SetURL(&url.URL{Scheme: "http", Host: strings.TrimPrefix(server.URL, "http://")})
 		request.Out.Host = request.In.Host
 	}})
 	t.Cleanup(ingress.Close)
@@ -55,7 +56,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 
 	runSteps(t, "signin.mjs", []string{strings.TrimPrefix(ingress.URL, "https://"), strings.TrimPrefix(idp.URL, "https://")},
 		"URL="+ingress.URL, "USER=ann", "USERNAME=oidc:ann@example.com", "DARKROOM=photos")
-	if log := server.log(); strings.Contains(log, "eyJ") || strings.Contains(log, issuer.ClientSecret) {
+	if log := server.Log(allLines); strings.Contains(log, "eyJ") || strings.Contains(log, issuer.ClientSecret) {
 		t.Error("the log of the API server holds a token or the secret of the client")
 	}
 }

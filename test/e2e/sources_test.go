@@ -66,21 +66,9 @@ func (s sources) webFolder() v1alpha1.Source {
 	return v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: s.folderURL}
 }
 
-// s3 is the source that reads from the bucket; without credentials.
+// s3 is the source that reads from the bucket, with keys in the resource.
 func (s sources) s3() v1alpha1.Source {
-	return v1alpha1.Source{Type: v1alpha1.S3, Bucket: bucket, Region: region, Endpoint: s.bucketURL}
-}
-
-// s3Inline reads from the bucket with keys in the resource.
-func (s sources) s3Inline(access, secret string) v1alpha1.Source {
-	source := s.s3()
-	source.AccessKey, source.SecretKey = access, secret
-	return source
-}
-
-// s3Reference reads from the bucket with the keys of a Secret.
-func (s sources) s3Reference(name string) v1alpha1.Source {
-	source := s.s3()
-	source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: name}
-	return source
+	return v1alpha1.Source{
+		Type: v1alpha1.S3, Bucket: bucket, Region: region, Endpoint: s.bucketURL, AccessKey: accessKey, SecretKey: secretKey,
+	}
 }
