@@ -8,38 +8,38 @@ import (
 	"strings"
 )
 
-// Block is a fenced block of a document.
-type Block struct {
-	// Page is the document, such as docs/install.md.
-	Page string
-	// Section is the heading above.
-	Section string
-	// Number counts the blocks of a section that have a language, from 1.
-	Number int
-	// Language is the info string of the fence.
-	Language string
-	// Line is the line number of the fence, from 1.
-	Line int
-	Text string
+// block is a fenced block of a document.
+type block struct {
+	// page is the document, such as docs/install.md.
+	page string
+	// section is the heading above.
+	section string
+	// number counts the blocks of a section that have a language, from 1.
+	number int
+	// language is the info string of the fence.
+	language string
+	// line is the line number of the fence, from 1.
+	line int
+	text string
 }
 
-// Name is how scenarios refer to the block: docs/install.md#Helm/2.
-func (b Block) Name() string {
-	return fmt.Sprintf("%s#%s/%d", b.Page, b.Section, b.Number)
+// name is how scenarios refer to the block: docs/install.md#Helm/2.
+func (b block) name() string {
+	return fmt.Sprintf("%s#%s/%d", b.page, b.section, b.number)
 }
 
 // String returns the location and the name of the block.
-func (b Block) String() string {
-	return fmt.Sprintf("%s:%d (%s)", b.Page, b.Line, b.Name())
+func (b block) String() string {
+	return fmt.Sprintf("%s:%d (%s)", b.page, b.line, b.name())
 }
 
-// Commands reports whether the block contains commands, as opposed to a manifest.
-func (b Block) Commands() bool {
-	return slices.Contains([]string{"sh", "bash", "shell", "console"}, b.Language)
+// isCommands reports whether the block contains commands, as opposed to a manifest.
+func (b block) isCommands() bool {
+	return slices.Contains([]string{"sh", "bash", "shell", "console"}, b.language)
 }
 
-// Pages are the documents of a checkout whose commands are run.
-func Pages(checkout string) ([]string, error) {
+// allPages are the documents of a checkout whose commands are run.
+func allPages(checkout string) ([]string, error) {
 	pages, err := filepath.Glob(filepath.Join(checkout, "docs", "*.md"))
 	if err != nil {
 		return nil, err
@@ -50,13 +50,13 @@ func Pages(checkout string) ([]string, error) {
 	return append([]string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}, pages...), nil
 }
 
-// Blocks returns the blocks of all pages, in their order.
-func Blocks(checkout string) ([]Block, error) {
-	pages, err := Pages(checkout)
+// allBlocks returns the blocks of all pages, in their order.
+func allBlocks(checkout string) ([]block, error) {
+	pages, err := allPages(checkout)
 	if err != nil {
 		return nil, err
 	}
-	var all []Block
+	var all []block
 	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join(checkout, page))
 		if err != nil {
@@ -73,9 +73,9 @@ func Blocks(checkout string) ([]Block, error) {
 
 const fence = "```"
 
-func parse(page, text string) ([]Block, error) {
-	var blocks []Block
-	var open *Block
+func parse(page, text string) ([]block, error) {
+	var blocks []block
+	var open *block
 	section, numbers := "", map[string]int{}
 	number := 0
 	for line := range strings.Lines(text) {
@@ -83,17 +83,17 @@ func parse(page, text string) ([]Block, error) {
 		language, fenced := strings.CutPrefix(strings.TrimSpace(line), fence)
 		switch {
 		case open != nil && fenced:
-			if open.Language != "" {
+			if open.language != "" {
 				blocks = append(blocks, *open)
 			}
 			open = nil
 		case open != nil:
-			open.Text += line
+			open.text += line
 		case fenced:
-			open = &Block{Page: page, Section: section, Language: language, Line: number}
+			open = &block{page: page, section: section, language: language, line: number}
 			if language != "" {
 				numbers[section]++
-				open.Number = numbers[section]
+				open.number = numbers[section]
 			}
 		case strings.HasPrefix(line, "#"):
 			section = strings.TrimSpace(strings.TrimLeft(line, "#"))
@@ -103,17 +103,17 @@ func parse(page, text string) ([]Block, error) {
 		}
 	}
 	if open != nil {
-		return nil, fmt.Errorf("%s:%d: the block has no end", page, open.Line)
+		return nil, fmt.Errorf("%s:%d: the block has no end", page, open.line)
 	}
 	return blocks, nil
 }
 
 // find returns a block, or the blocks of a section or page.
-func find(blocks []Block, name string) ([]Block, error) {
-	var found []Block
+func find(blocks []block, name string) ([]block, error) {
+	var found []block
 	for _, block := range blocks {
-		section := block.Page + "#" + block.Section
-		if name == block.Name() || block.Commands() && (name == section || name == block.Page) {
+		section := block.page + "#" + block.section
+		if name == block.name() || block.isCommands() && (name == section || name == block.page) {
 			found = append(found, block)
 		}
 	}

@@ -9,23 +9,22 @@ const repository = "../.."
 
 // TestEveryBlockIsRunOrHasAReason fails for commands in the documents that no test runs.
 func TestEveryBlockIsRunOrHasAReason(t *testing.T) {
-	blocks, err := Blocks(repository)
+	blocks, err := allBlocks(repository)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	for _, scenario := range Scenarios {
-		for _, step := range scenario.Steps {
-			read, ok := step.(Read)
-			if !ok {
+	for _, scenario := range scenarios {
+		for _, step := range scenario.steps {
+			if step.do != nil {
 				continue
 			}
-			found, err := find(blocks, read.Name)
+			found, err := find(blocks, step.name)
 			if err != nil {
-				t.Errorf("%s: %v", scenario.Name, err)
+				t.Errorf("%s: %v", scenario.name, err)
 			}
 			for _, block := range found {
-				told = append(told, block.Name())
+				told = append(told, block.name())
 			}
 		}
 	}
@@ -35,11 +34,11 @@ func TestEveryBlockIsRunOrHasAReason(t *testing.T) {
 		}
 	}
 	for _, block := range blocks {
-		_, excused := notRun[block.Name()]
-		switch isTold := slices.Contains(told, block.Name()); {
+		_, excused := notRun[block.name()]
+		switch isTold := slices.Contains(told, block.name()); {
 		case isTold && excused:
 			t.Errorf("%s is run: take it out of notRun", block)
-		case block.Commands() && !isTold && !excused:
+		case block.isCommands() && !isTold && !excused:
 			t.Errorf("%s is in no scenario, and not in notRun: it is never run", block)
 		}
 	}

@@ -3,6 +3,7 @@ package docs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,90 +12,131 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// Environment is the checkout, programs and shell that a scenario runs in.
-type Environment struct {
-	// Checkout is the path of a clean checkout of the repository.
-	Checkout string
-	// Bin has the programs that were built before, and Helm.
-	Bin string
+// environment is the checkout, programs and shell that a scenario runs in.
+type environment struct {
+	// checkout is the path of a clean checkout of the repository.
+	checkout string
+	// bin has the programs that were built before, and Helm.
+	bin string
 
-	environment []string
-	blocks      []Block
-	shell       *Shell
+	variables []string
+	blocks    []block
+	shell     *shell
 	// before are the objects that mentioned Darkroom before the scenario.
 	before []string
 }
 
-// Checkout clones what is committed into a folder. The programs of the test cluster and
-// the tools are those of bin/, since they take a quarter of an hour to compile; make would
-// have built the same.
-func Checkout(ctx context.Context, repository, bin, folder string) error {
-	dirty, err := exec.CommandContext(ctx, "git", "-C", repository, "-c", "safe.directory=*", "status", "--porcelain").Output()
+// Run runs the scenarios of a setting in a clean checkout of a repository, with the programs in a
+// folder.
+func Run(t *testing.T, repository, bin string, setting Setting) {
+	t.Helper()
+	e := &environment{checkout: filepath.Join(t.TempDir(), "darkroom-operator"), bin: bin}
+	path := strings.Join([]string{filepath.Join(e.checkout, "bin", "k8s"), filepath.Join(bin, "tools"), os.Getenv("PATH")}, string(filepath.ListSeparator))
+	e.variables = append(os.Environ(), "PATH="+path, "GOFLAGS=-buildvcs=false", "MAKEFLAGS=", "MAKELEVEL=")
+	err := e.clone(t.Context(), repository)
+	if err == nil {
+		e.blocks, err = allBlocks(e.checkout)
+	}
+	if err == nil && setting == Node {
+		err = e.serveExample(t)
+	}
 	if err != nil {
-		return fmt.Errorf("look for changes in %s: %w", repository, err)
+		t.Fatal(err)
+	}
+	for _, scenario := range scenarios {
+		if scenario.setting == setting {
+			t.Run(scenario.name, func(t *testing.T) { e.run(t, scenario.steps) })
+		}
+	}
+}
+
+// clone clones what is committed. The programs of the test cluster and the tools are those of
+// bin/, since they take a quarter of an hour to compile; make would have built the same.
+func (e *environment) clone(ctx context.Context, repository string) error {
+	dirty, err := program.Output(ctx, "git", "-C", repository, "-c", "safe.directory=*", "status", "--porcelain")
+	if err != nil {
+		return err
 	}
 	if len(dirty) > 0 {
 		fmt.Fprintf(os.Stderr, "these changes are not committed, and therefore not tested:\n%s", dirty)
 	}
-	clone := exec.CommandContext(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet", repository, folder)
-	if said, err := clone.CombinedOutput(); err != nil {
-		return fmt.Errorf("clone %s: %w: %s", repository, err, said)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "bin"), 0o755); err != nil {
+	if _, err := program.Output(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet", repository, e.checkout); err != nil {
 		return err
 	}
+	err = os.Mkdir(filepath.Join(e.checkout, "bin"), 0o755)
 	for _, name := range []string{"k8s", "tools"} {
-		if err := os.Symlink(filepath.Join(bin, name), filepath.Join(folder, "bin", name)); err != nil {
-			return err
+		err = errors.Join(err, os.Symlink(filepath.Join(e.bin, name), filepath.Join(e.checkout, "bin", name)))
+	}
+	return err
+}
+
+func (e *environment) run(t *testing.T, steps []step) {
+	t.Helper()
+	var err error
+	if e.shell, err = startShell(e.checkout, e.variables); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.shell.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if e.before, err = e.speaking(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range steps {
+		began := time.Now()
+		if step.do == nil {
+			err = e.read(t, step.name)
+		} else {
+			err = step.do(t.Context(), e)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		t.Logf("%s: %.1fs", step.name, time.Since(began).Seconds())
+	}
+}
+
+// read runs the commands of a block, or of the blocks of a section or page.
+func (e *environment) read(t *testing.T, name string) error {
+	t.Helper()
+	blocks, err := find(e.blocks, name)
+	if err != nil {
+		return err
+	}
+	for _, block := range blocks {
+		t.Logf("%s\n%s", block, block.text)
+		if block.language != "console" {
+			said, err := e.shell.run(t.Context(), block.text)
+			t.Log(said)
+			if err != nil {
+				return fmt.Errorf("%s: %w", block, err)
+			}
+			continue
+		}
+		all, err := exchanges(block.text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", block, err)
+		}
+		for _, each := range all {
+			if err := e.shell.ask(t.Context(), each); err != nil {
+				return fmt.Errorf("%s: %s: %w", block, each.command, err)
+			}
 		}
 	}
 	return nil
 }
 
-// NewEnvironment reads the documents of a checkout.
-func NewEnvironment(checkout, bin string) (*Environment, error) {
-	blocks, err := Blocks(checkout)
-	if err != nil {
-		return nil, err
-	}
-	path := strings.Join([]string{filepath.Join(checkout, "bin", "k8s"), filepath.Join(bin, "tools"), os.Getenv("PATH")}, string(filepath.ListSeparator))
-	return &Environment{
-		Checkout: checkout, Bin: bin, blocks: blocks,
-		environment: append(os.Environ(), "PATH="+path, "GOFLAGS=-buildvcs=false", "MAKEFLAGS=", "MAKELEVEL="),
-	}, nil
-}
-
-// Run runs a scenario.
-func (s *Environment) Run(t *testing.T, scenario Scenario) {
-	t.Helper()
-	shell, err := startShell(s.Checkout, s.environment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := shell.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	s.shell = shell
-	if s.before, err = s.speaking(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range scenario.Steps {
-		if err := step.take(t.Context(), t, s); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // command runs a program in the checkout, as the shell would, and returns what it writes.
-func (s *Environment) command(ctx context.Context, input string, program string, args ...string) (string, error) {
+func (e *environment) command(ctx context.Context, input string, program string, args ...string) (string, error) {
 	// Looked up in the scenario's PATH.
 	command := exec.CommandContext(ctx, "/usr/bin/env", append([]string{program}, args...)...)
-	command.Dir, command.Env, command.Stdin = s.Checkout, s.environment, strings.NewReader(input)
+	command.Dir, command.Env, command.Stdin = e.checkout, e.variables, strings.NewReader(input)
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
 	out, err := command.Output()
@@ -104,8 +146,8 @@ func (s *Environment) command(ctx context.Context, input string, program string,
 	return string(out), nil
 }
 
-func (s *Environment) kubectl(ctx context.Context, args ...string) (string, error) {
-	return s.command(ctx, "", "kubectl", args...)
+func (e *environment) kubectl(ctx context.Context, args ...string) (string, error) {
+	return e.command(ctx, "", "kubectl", args...)
 }
 
 // until waits until a check finds nothing wrong.

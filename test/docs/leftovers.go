@@ -21,15 +21,15 @@ var (
 
 // onlyIsLeft waits until only the allowed objects are left, apart from those whose names begin
 // with a prefix.
-func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *Environment) error {
-	return func(ctx context.Context, s *Environment) error {
+func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *environment) error {
+	return func(ctx context.Context, e *environment) error {
 		return until(ctx, "only that is left", func(ctx context.Context) error {
-			left, err := s.speaking(ctx)
+			left, err := e.speaking(ctx)
 			if err != nil {
 				return err
 			}
 			left = slices.DeleteFunc(left, func(name string) bool {
-				return slices.Contains(s.before, name) || strings.HasPrefix(name, overlooked)
+				return slices.Contains(e.before, name) || strings.HasPrefix(name, overlooked)
 			})
 			if !slices.Equal(left, allowed) {
 				return fmt.Errorf("found %q, expected %q", left, allowed)
@@ -40,8 +40,8 @@ func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *Env
 }
 
 // speaking returns the objects that mention Darkroom.
-func (s *Environment) speaking(ctx context.Context) ([]string, error) {
-	kinds, err := s.kubectl(ctx, "api-resources", "--verbs=list", "--output=name")
+func (e *environment) speaking(ctx context.Context) ([]string, error) {
+	kinds, err := e.kubectl(ctx, "api-resources", "--verbs=list", "--output=name")
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Environment) speaking(ctx context.Context) ([]string, error) {
 			asked = append(asked, kind)
 		}
 	}
-	text, err := s.kubectl(ctx, "get", strings.Join(asked, ","), "--all-namespaces", "--output=json")
+	text, err := e.kubectl(ctx, "get", strings.Join(asked, ","), "--all-namespaces", "--output=json")
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,7 @@
 package docs
 
+import "context"
+
 // Setting is where a scenario takes place.
 type Setting string
 
@@ -12,11 +14,18 @@ const (
 	OLM1 Setting = "olm1"
 )
 
-// Scenario is an order in which a reader may go through the documents.
-type Scenario struct {
-	Name    string
-	Setting Setting
-	Steps   []Step
+// scenario is an order in which a reader may go through the documents.
+type scenario struct {
+	name    string
+	setting Setting
+	steps   []step
+}
+
+// step does something that the documents leave to their readers; or, without a function, runs the
+// commands of a block, a section or a page of this name as they are written.
+type step struct {
+	name string
+	do   func(context.Context, *environment) error
 }
 
 const (
@@ -30,77 +39,77 @@ const (
 	quick      = first + "#A first Darkroom in five minutes"
 )
 
-// Scenarios run in this order. They are those that no other test runs.
-var Scenarios = []Scenario{
-	{"PreviewOfTheInstallation", Node, []Step{
-		Read{install + "#Previewing the installation"},
-		Do{"darkroom.yaml", writeManifest},
-		Read{readme + "#Installing/2"},
-		Do{"nothing is left", nothingIsLeft},
+// scenarios run in this order. They are those that no other test runs.
+var scenarios = []scenario{
+	{"PreviewOfTheInstallation", Node, []step{
+		{install + "#Previewing the installation", nil},
+		{"darkroom.yaml", writeManifest},
+		{readme + "#Installing/2", nil},
+		{"nothing is left", nothingIsLeft},
 	}},
-	{"Kubectl", Node, []Step{
-		Do{"push the image", push},
-		Read{install + "#kubectl/1"},
-		Do{"bad.yaml", writeBadManifest},
-		Read{readme + "#A Darkroom explained/3"},
-		Read{quick + "/1"},
-		Do{"the host serves", hostServes},
-		Read{quick + "/2"},
-		Do{"cat.jpg is small", catIsSmall},
-		Read{quick + "/3"},
-		Read{quick + "/4"},
-		Read{quick + "/5"},
-		Do{"the README's Darkroom", applyReadme},
-		Read{readme + "#A Darkroom explained/2"},
-		Read{first + "#Images in S3"},
-		Read{"docs/runbooks.md"},
-		Read{install + "#kubectl/2"},
-		Do{"remove the namespace", removePhotos},
-		Do{"nothing is left", nothingIsLeft},
+	{"Kubectl", Node, []step{
+		{"push the image", push},
+		{install + "#kubectl/1", nil},
+		{"bad.yaml", writeBadManifest},
+		{readme + "#A Darkroom explained/3", nil},
+		{quick + "/1", nil},
+		{"the host serves", hostServes},
+		{quick + "/2", nil},
+		{"cat.jpg is small", catIsSmall},
+		{quick + "/3", nil},
+		{quick + "/4", nil},
+		{quick + "/5", nil},
+		{"the README's Darkroom", applyReadme},
+		{readme + "#A Darkroom explained/2", nil},
+		{first + "#Images in S3", nil},
+		{"docs/runbooks.md", nil},
+		{install + "#kubectl/2", nil},
+		{"remove the namespace", removePhotos},
+		{"nothing is left", nothingIsLeft},
 	}},
-	{"ChartOnly", Node, []Step{
-		Read{readme + "#Installing/3"},
-		Do{"nothing is left", nothingIsLeft},
+	{"ChartOnly", Node, []step{
+		{readme + "#Installing/3", nil},
+		{"nothing is left", nothingIsLeft},
 	}},
-	{"KubectlKeepingTheCRD", Node, []Step{
-		Read{install + "#kubectl/1"},
-		Read{install + "#kubectl/3"},
-		Do{"the CRD is left", definitionIsLeft},
-		Read{install + "#kubectl/4"},
-		Do{"nothing is left", nothingIsLeft},
+	{"KubectlKeepingTheCRD", Node, []step{
+		{install + "#kubectl/1", nil},
+		{install + "#kubectl/3", nil},
+		{"the CRD is left", definitionIsLeft},
+		{install + "#kubectl/4", nil},
+		{"nothing is left", nothingIsLeft},
 	}},
-	{"KustomizeAndRESTAPI", Node, []Step{
-		Read{install + "#kustomize/1"},
-		Read{restAPI},
-		Read{install + "#kustomize/2"},
-		Do{"remove the namespace", removePhotos},
-		Do{"nothing is left", nothingIsLeft},
+	{"KustomizeAndRESTAPI", Node, []step{
+		{install + "#kustomize/1", nil},
+		{restAPI, nil},
+		{install + "#kustomize/2", nil},
+		{"remove the namespace", removePhotos},
+		{"nothing is left", nothingIsLeft},
 	}},
-	{"OperatorRemovedFirst", Node, []Step{
-		Read{install + "#kubectl/1"},
-		Read{quick + "/1"},
-		Do{"remove the operator", removeOperator},
-		Do{"the host serves", hostServes},
-		Read{forgotten},
-		Do{"remove the namespace", removePhotos},
-		Read{install + "#kubectl/4"},
-		Do{"nothing is left", nothingIsLeft},
+	{"OperatorRemovedFirst", Node, []step{
+		{install + "#kubectl/1", nil},
+		{quick + "/1", nil},
+		{"remove the operator", removeOperator},
+		{"the host serves", hostServes},
+		{forgotten, nil},
+		{"remove the namespace", removePhotos},
+		{install + "#kubectl/4", nil},
+		{"nothing is left", nothingIsLeft},
 	}},
 
-	{"OLMv0", OLM0, []Step{
-		Read{install + "#OLM v0/1"},
-		Read{quick + "/1"},
-		Read{install + "#OLM v0/2"},
-		Do{"remove the namespace", removePhotos},
-		Do{"nothing is left", groupsRolesAreLeft},
+	{"OLMv0", OLM0, []step{
+		{install + "#OLM v0/1", nil},
+		{quick + "/1", nil},
+		{install + "#OLM v0/2", nil},
+		{"remove the namespace", removePhotos},
+		{"nothing is left", groupsRolesAreLeft},
 	}},
-	{"OLMv1", OLM1, []Step{
-		Read{install + "#OLM v1/1"},
-		Read{install + "#OLM v1/2"},
-		Read{quick + "/1"},
-		Read{install + "#OLM v1/3"},
-		Do{"remove the namespace", removePhotos},
-		Do{"nothing is left", nothingIsLeft},
+	{"OLMv1", OLM1, []step{
+		{install + "#OLM v1/1", nil},
+		{install + "#OLM v1/2", nil},
+		{quick + "/1", nil},
+		{install + "#OLM v1/3", nil},
+		{"remove the namespace", removePhotos},
+		{"nothing is left", nothingIsLeft},
 	}},
 }
 

@@ -23,9 +23,9 @@ const (
 	pollPeriod = 100 * time.Millisecond
 )
 
-// Shell is a bash that runs blocks as if a reader typed them. A command that fails ends
+// shell is a bash that runs blocks as if a reader typed them. A command that fails ends
 // it.
-type Shell struct {
+type shell struct {
 	folder  string
 	process *exec.Cmd
 	script  io.WriteCloser
@@ -34,7 +34,7 @@ type Shell struct {
 }
 
 // startShell starts a shell in a folder. Its background processes end with it.
-func startShell(folder string, environment []string) (*Shell, error) {
+func startShell(folder string, environment []string) (*shell, error) {
 	scratch, err := os.MkdirTemp("", "docs-shell-")
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func startShell(folder string, environment []string) (*Shell, error) {
 	if err := process.Start(); err != nil {
 		return nil, fmt.Errorf("start a shell: %w", err)
 	}
-	s := &Shell{folder: scratch, process: process, script: script, ended: make(chan struct{})}
+	s := &shell{folder: scratch, process: process, script: script, ended: make(chan struct{})}
 	go func() {
 		_ = process.Wait() // killed, or a command failed
 		close(s.ended)
@@ -58,21 +58,21 @@ func startShell(folder string, environment []string) (*Shell, error) {
 	return s, nil
 }
 
-// Close ends the shell and all that it has started.
-func (s *Shell) Close() error {
+// close ends the shell and all that it has started.
+func (s *shell) close() error {
 	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-s.ended
 	return os.RemoveAll(s.folder)
 }
 
 // run types commands, waits until the last has ended, and returns their output.
-func (s *Shell) run(ctx context.Context, commands string) (string, error) {
+func (s *shell) run(ctx context.Context, commands string) (string, error) {
 	return s.typeIn(ctx, timeout, commands, func(string) error { return nil }, false)
 }
 
 // ask types a command and waits for the expected answer. If curl continues after that, as for a
 // watch, it is interrupted. The command may fail.
-func (s *Shell) ask(ctx context.Context, e exchange) error {
+func (s *shell) ask(ctx context.Context, e exchange) error {
 	// In a group whose failure does not end the shell.
 	command := "{ " + strings.TrimSpace(e.command) + "\n} || true\n"
 	_, err := s.typeIn(ctx, askPatience, command, func(output string) error { return answers(e.answer, output) }, e.answer != "")
@@ -81,7 +81,7 @@ func (s *Shell) ask(ctx context.Context, e exchange) error {
 
 // typeIn types commands, and returns their output and what is wrong with it. If asked to, it interrupts
 // curl once nothing is wrong.
-func (s *Shell) typeIn(ctx context.Context, timeout time.Duration, commands string, check func(string) error, interrupt bool) (string, error) {
+func (s *shell) typeIn(ctx context.Context, timeout time.Duration, commands string, check func(string) error, interrupt bool) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done after %s", timeout))
 	defer cancel()
 	s.steps++

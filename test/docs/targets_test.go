@@ -20,7 +20,7 @@ var (
 // eachPage reads the documents.
 func eachPage(t *testing.T, check func(page, text string)) {
 	t.Helper()
-	pages, err := Pages(repository)
+	pages, err := allPages(repository)
 	if err != nil {
 		t.Fatal(err)
 	}

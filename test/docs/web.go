@@ -9,10 +9,11 @@ import (
 	"image/jpeg"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
+	"testing"
 
 	"k8s.io/client-go/util/cert"
 )
@@ -54,10 +55,16 @@ spec:
   policyName: addresses-of-images
 `
 
-// ServeExample makes https://example.com/images/cat.jpg, and the image of the sample, an
+// serveExample makes https://example.com/images/cat.jpg, and the image of the sample, an
 // image for the pods of the cluster, and loads an image of Darkroom's stand-in that trusts
-// its certificate. It is served until the process ends.
-func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
+// its certificate. It is served until the test ends.
+func (e *environment) serveExample(t *testing.T) error {
+	t.Helper()
+	ctx := t.Context()
+	nodeIP, err := e.kubectl(ctx, "get", "nodes", `--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}`)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "443"))
 	if err != nil {
 		return fmt.Errorf("serve images: %w", err)
@@ -74,34 +81,33 @@ func (s *Environment) ServeExample(ctx context.Context, nodeIP string) error {
 	if err := jpeg.Encode(&cat, image.NewGray(image.Rect(0, 0, 1200, 800)), nil); err != nil {
 		return err
 	}
-	server := &http.Server{
-		ReadHeaderTimeout: time.Minute,
-		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !slices.Contains(served, r.URL.Path) {
-				http.NotFound(w, r)
-				return
-			}
-			w.Header().Set("Content-Type", "image/jpeg")
-			_, _ = w.Write(cat.Bytes()) // the caller may have gone
-		}),
-	}
-	go func() { _ = server.ServeTLS(listener, "", "") }() // ends with the process
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !slices.Contains(served, r.URL.Path) {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "image/jpeg")
+		_, _ = w.Write(cat.Bytes()) // the caller may have gone
+	}))
+	server.Listener.Close()
+	server.Listener, server.TLS = listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	t.Cleanup(server.Close)
 
-	authorities := filepath.Join(s.Checkout, "bin", "example.pem")
+	authorities := filepath.Join(e.checkout, "bin", "example.pem")
 	if err := os.WriteFile(authorities, authority, 0o600); err != nil {
 		return err
 	}
-	if _, err := s.command(ctx, "", filepath.Join(s.Bin, "cluster"), "load", "--workdir", "/app",
+	if _, err := e.command(ctx, "", filepath.Join(e.bin, "cluster"), "load", "--workdir", "/app",
 		"--file", "/etc/ssl/certs/ca-certificates.crt="+authorities,
-		"docker.io/gojektech/darkroom:v0.4.2="+filepath.Join(s.Bin, "darkroom")); err != nil {
+		"docker.io/gojektech/darkroom:v0.4.2="+filepath.Join(e.bin, "darkroom")); err != nil {
 		return err
 	}
-	if _, err := s.command(ctx, fmt.Sprintf(aliases, nodeIP), "kubectl", "apply", "--filename=-"); err != nil {
+	if _, err := e.command(ctx, fmt.Sprintf(aliases, nodeIP), "kubectl", "apply", "--filename=-"); err != nil {
 		return err
 	}
 	return until(ctx, "pods have the addresses", func(ctx context.Context) error {
-		names, err := s.kubectl(ctx, "run", "probe", "--image=probe", "--dry-run=server", "--output=jsonpath={.spec.hostAliases}")
+		names, err := e.kubectl(ctx, "run", "probe", "--image=probe", "--dry-run=server", "--output=jsonpath={.spec.hostAliases}")
 		if err == nil && names == "" {
 			err = fmt.Errorf("pods do not get the address of %s yet", exampleHost)
 		}

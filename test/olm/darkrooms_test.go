@@ -73,7 +73,7 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 			return err
 		}
 		if status := darkroom.Status; status.Phase != v1alpha1.PhaseReady || status.ObservedGeneration != darkroom.Generation {
-			return fmt.Errorf("it is %q: %s: %s", status.Phase, status.Message, podsOf(ctx, darkroom.Namespace))
+			return fmt.Errorf("it is %q: %s: %s", status.Phase, status.Message, pods(ctx))
 		}
 		return nil
 	})

@@ -3,14 +3,11 @@
 package olm
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
@@ -28,13 +25,13 @@ func TestKustomize(t *testing.T) {
 			waitServing(t, photos, defaultBaseDomain)
 			before := darkroomPods(t, photos)
 
-			makeTarget(t, "deploy", overlay)
+			mustRun(t, "make", "-C", repository, "deploy", "OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
 			runsImage(t, installNamespace, managerName, thisVersion)
 			pods := worksOn(t, photos, defaultBaseDomain, before)
 			deployPrevious(t, overlay)
 			worksOn(t, photos, defaultBaseDomain, pods)
-			makeTarget(t, "undeploy", overlay)
-			eventually(t, "nothing is left outside of namespaces", clusterScoped)
+			mustRun(t, "make", "-C", repository, "undeploy", "OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
+			leavesNothing(t)
 		})
 	}
 }
@@ -61,14 +58,6 @@ func deployPrevious(t *testing.T, overlay string) {
 	runsImage(t, installNamespace, managerName, previousVersion)
 }
 
-func makeTarget(t *testing.T, target, overlay string) {
-	t.Helper()
-	out, err := program.Output(t.Context(), "make", "-C", repository, target, "OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
-	if err != nil {
-		t.Fatalf("make %s OVERLAY=%s: %v: %s: %s", target, overlay, err, out, podsOf(context.Background(), installNamespace))
-	}
-}
-
 // operatorsChart is the folder of the operator's chart in a source. It was dist/chart in the
 // earlier release.
 func operatorsChart(source string) string {
@@ -84,10 +73,7 @@ func TestHelm(t *testing.T) {
 	helm := func(command string, args ...string) {
 		t.Helper()
 		t.Setenv("HELM_NAMESPACE", installNamespace)
-		args = append([]string{command, packageName}, args...)
-		if out, err := program.Output(t.Context(), filepath.Join(binaries, "tools", "helm"), append(args, "--wait", "--timeout=4m")...); err != nil {
-			t.Fatalf("%v: %s: %s", err, out, podsOf(context.Background(), installNamespace))
-		}
+		mustRun(t, filepath.Join(binaries, "tools", "helm"), append([]string{command, packageName, "--wait", "--timeout=4m"}, args...)...)
 	}
 	values := func(version string) []string {
 		return []string{"--set=image.tag=v" + version, "--set=manager.baseDomain=" + baseDomain, "--set=apiserver.enabled=true"}
@@ -110,5 +96,5 @@ func TestHelm(t *testing.T) {
 	helm("uninstall")
 	leavesNothing(t)
 	removeDefinition(t)
-	remove(t, namespaceObject(installNamespace))
+	remove(t, "", "namespace", installNamespace)
 }

@@ -10,9 +10,6 @@ import (
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	operatorsv1alpha1 "github.com/operator-framework/api/pkg/operators/v1alpha1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
@@ -24,40 +21,13 @@ const projectImages = "ghcr.io/darkroom-operator"
 
 var catalogLabels = map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}
 
-// runDocuments does what docs/install.md says about a lifecycle manager that runs, as it
-// is written there; see test/docs.
-func runDocuments(t *testing.T, setting docs.Setting) {
-	t.Helper()
-	checkout := filepath.Join(t.TempDir(), "darkroom-operator")
-	if err := docs.Checkout(t.Context(), repository, binaries, checkout); err != nil {
-		t.Fatal(err)
-	}
-	environment, err := docs.NewEnvironment(checkout, binaries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, scenario := range docs.Scenarios {
-		if scenario.Setting == setting {
-			t.Run(scenario.Name, func(t *testing.T) { environment.Run(t, scenario) })
-		}
-	}
-}
-
-// followsDocuments is the last step of version 0. Here the node pulls the images of
-// catalog and bundle, and the lifecycle manager runs the one and unpacks the other.
-func followsDocuments(t *testing.T) {
-	remove(t, &operatorsv1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: catalogSource}})
-	authority := &authority{}
-	installsFromTheMirror(t, authority, startRegistry(t, authority), docs.OLM0)
-}
-
 // installsFromTheMirror runs the documents' commands on a node that reaches no registry but
 // a mirror of what a release publishes: the documents name the original hosts. The bundle names
 // the images of operator and Darkroom by digest, so the node cannot have them from elsewhere.
 func installsFromTheMirror(t *testing.T, authority *authority, mirror string, setting docs.Setting) {
 	publish(t, authority, mirror)
 	mirrorForNode(t, authority, mirror, "ghcr.io", "docker.io")
-	runDocuments(t, setting)
+	docs.Run(t, repository, binaries, setting)
 }
 
 // publish pushes what a release publishes to a mirror: operator, Darkroom's stand-in, bundle

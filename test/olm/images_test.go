@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -97,12 +98,14 @@ func load(ctx context.Context, args ...string) error {
 
 // moduleFolder is the folder of a downloaded module that components of the test cluster are
 // built in; its manifests are there too.
-func moduleFolder(ctx context.Context, module string) (string, error) {
-	dir, err := program.Output(ctx, "go", "-C", filepath.Join(repository, "test", "cluster", "programs"), "list", "-modfile=downloads.mod", "-m", "-f", "{{.Dir}}", module)
-	if err == nil && len(dir) <= 1 {
-		err = fmt.Errorf("%s is not downloaded: run cluster build olm", module)
+func moduleFolder(t *testing.T, module string) string {
+	t.Helper()
+	programs := filepath.Join(repository, "test", "cluster", "programs")
+	folder := strings.TrimSpace(mustRun(t, "go", "-C", programs, "list", "-modfile=downloads.mod", "-m", "-f", "{{.Dir}}", module))
+	if folder == "" {
+		t.Fatalf("%s is not downloaded: run cluster build olm", module)
 	}
-	return strings.TrimSpace(string(dir)), err
+	return folder
 }
 
 // startImages runs a web folder as a pod, and returns its URL.
@@ -110,7 +113,7 @@ func startImages(ctx context.Context) (string, error) {
 	namespace := namespaceObject("pictures")
 	pod := images.SourcePod(namespace.Name, "webfolder", "webfolder", 8080)
 	for _, object := range []client.Object{namespace, pod} {
-		if err := ensure(ctx, object); err != nil {
+		if err := client.IgnoreAlreadyExists(kube.Create(ctx, object)); err != nil {
 			return "", err
 		}
 	}

@@ -47,7 +47,7 @@ func waitSucceeded(t *testing.T, namespace, name string) {
 			return fmt.Errorf("%w: the Subscription is %s", err, state)
 		}
 		if csv.Status.Phase != operatorsv1alpha1.CSVPhaseSucceeded {
-			return fmt.Errorf("it is %s: %s: %s: %s", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, podsOf(ctx, namespace))
+			return fmt.Errorf("it is %s: %s: %s: %s", csv.Status.Phase, csv.Status.Reason, csv.Status.Message, pods(ctx))
 		}
 		return nil
 	})
@@ -55,17 +55,13 @@ func waitSucceeded(t *testing.T, namespace, name string) {
 
 // unsubscribe removes the operator as docs/install.md says: the Subscription, the CSV, then the
 // roles for users of the page.
-func unsubscribe(t *testing.T, namespace string, csvs ...string) {
+func unsubscribe(t *testing.T, namespace, csv string) {
 	t.Helper()
-	remove(t, &operatorsv1alpha1.Subscription{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: packageName}})
-	for _, csv := range csvs {
-		remove(t, &operatorsv1alpha1.ClusterServiceVersion{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: csv}})
-	}
+	remove(t, namespace, "subscription", packageName)
+	remove(t, namespace, "clusterserviceversion", csv)
 	// Now and then roles are made again while the CSV that owns them is removed.
-	for _, csv := range csvs {
-		mustRun(t, "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv)
-	}
-	mustRun(t, "kubectl", append([]string{"delete", "clusterrole", "--ignore-not-found"}, pageRoles...)...)
+	mustRun(t, "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv)
+	remove(t, "", "clusterrole", pageRoles...)
 	mustRun(t, "kubectl", "wait", "--for=delete", "pods", "--namespace", namespace, "--selector=app.kubernetes.io/name=darkroom-operator", "--timeout=4m")
 }
 
@@ -100,30 +96,26 @@ func may(t *testing.T, namespace, other string) bool {
 	return err == nil
 }
 
-// clusterScoped are the objects outside of namespaces that are the operator's, but the CRD and
+// leavesNothing waits until no object outside of namespaces is the operator's, but the CRD and
 // the roles that belong to it: OLM makes those for its users.
-func clusterScoped(ctx context.Context) error {
-	names, err := program.Output(ctx, "kubectl", "get", "clusterroles,clusterrolebindings", "--output=name")
-	for name := range strings.Lines(string(names)) {
-		if strings.Contains(name, "darkroom") && !strings.Contains(name, crdName) {
-			err = errors.Join(err, fmt.Errorf("%s is there", strings.TrimSpace(name)))
-		}
-	}
-	return err
-}
-
-// leavesNothing waits until no object outside of namespaces is the operator's, but the CRD.
 func leavesNothing(t *testing.T) {
 	t.Helper()
-	eventually(t, "nothing is left outside of namespaces but the CRD", clusterScoped)
-	mustRun(t, "kubectl", "get", "customresourcedefinition", crdName)
+	eventually(t, "nothing is left outside of namespaces but the CRD", func(ctx context.Context) error {
+		names, err := program.Output(ctx, "kubectl", "get", "clusterroles,clusterrolebindings", "--output=name")
+		for name := range strings.Lines(string(names)) {
+			if strings.Contains(name, "darkroom") && !strings.Contains(name, crdName) {
+				err = errors.Join(err, fmt.Errorf("%s is there", strings.TrimSpace(name)))
+			}
+		}
+		return err
+	})
 }
 
-// removeDefinition deletes the CRD, and waits until it is gone, and the roles that the
-// lifecycle manager made for its users with it.
+// removeDefinition deletes the CRD, which the operator has left, and waits until it is gone, and the
+// roles that the lifecycle manager made for its users with it.
 func removeDefinition(t *testing.T) {
 	t.Helper()
-	mustRun(t, "kubectl", "delete", "customresourcedefinition", crdName, "--ignore-not-found", "--timeout=4m")
+	mustRun(t, "kubectl", "delete", "customresourcedefinition", crdName, "--timeout=4m")
 	eventually(t, "the roles of the CRD are gone", func(ctx context.Context) error {
 		names, err := program.Output(ctx, "kubectl", "get", "clusterroles", "--output=name")
 		if strings.Contains(string(names), "darkroom") {

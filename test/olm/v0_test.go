@@ -11,22 +11,23 @@ import (
 
 	operatorsv1 "github.com/operator-framework/api/pkg/operators/v1"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
 
 // TestVersion0 is the life of the operator under version 0, step by step: each step
 // needs the one before.
 func TestVersion0(t *testing.T) {
 	startVersion0(t)
-	pointCatalogSource(t, serveCatalog(t, "previous", catalogOf(t, withBundles(t), previousVersion)))
+	previous, this := serveCatalog(t, previousVersion), serveCatalog(t, previousVersion, thisVersion)
 
 	for _, step := range []struct {
 		name string
 		test func(*testing.T)
 	}{
-		{"UpgradesAndLeavesDarkroomsAlone", upgrades},
+		{"UpgradesAndLeavesDarkroomsAlone", func(t *testing.T) { upgrades(t, previous, this) }},
 		{"LeavesDarkroomsWhenItIsRemoved", leavesDarkrooms},
-		{"GoesBackToTheEarlierRelease", goesBack},
+		{"GoesBackToTheEarlierRelease", func(t *testing.T) { goesBack(t, previous, this) }},
 		{"InstallsForSeveralNamespaces", installsForSeveralNamespaces},
 		{"DoesWhatTheDocumentsSay", followsDocuments},
 	} {
@@ -36,28 +37,17 @@ func TestVersion0(t *testing.T) {
 	}
 }
 
-// Of its own namespace, or a single other one, OLM makes the same objects.
+// installsForSeveralNamespaces checks that the operator serves the namespaces that it is installed
+// for, has no rights in another one, and touches nothing there. Of its own namespace, or a single
+// other one, OLM makes the same objects.
 func installsForSeveralNamespaces(t *testing.T) {
-	watchesOnly(t, "multi", "multi-one", "multi-two")
-	// Users who follow the documents start without it.
-	removeDefinition(t)
-}
-
-// watchesOnly installs the operator for some namespaces, and checks that it serves those,
-// has no rights in another one, and touches nothing there.
-func watchesOnly(t *testing.T, namespace string, targets ...string) {
-	outside := newNamespace(t, namespace+"-outside")
+	namespace, targets := newNamespace(t, "multi"), []string{newNamespace(t, "multi-one"), newNamespace(t, "multi-two")}
+	outside := newNamespace(t, "multi-outside")
 	ignored := newDarkroom(t, outside, "ignored")
-	for _, name := range append([]string{namespace}, targets...) {
-		if err := ensure(t.Context(), namespaceObject(name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	group := &operatorsv1.OperatorGroup{
+	create(t, &operatorsv1.OperatorGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "darkroom"},
 		Spec:       operatorsv1.OperatorGroupSpec{TargetNamespaces: targets},
-	}
-	create(t, group)
+	})
 	subscribe(t, namespace, csv(thisVersion))
 	runsAsPod(t, namespace, thisVersion)
 	for _, target := range targets {
@@ -76,24 +66,26 @@ func watchesOnly(t *testing.T, namespace string, targets ...string) {
 		t.Errorf("the Darkroom outside was touched: %q %q", ignored.Finalizers, ignored.Status.Phase)
 	}
 
-	for _, target := range targets {
-		emptyNamespace(t, target)
+	for _, name := range append(targets, outside) {
+		emptyNamespace(t, name)
 	}
-	remove(t, ignored)
 	unsubscribe(t, namespace, csv(thisVersion))
-	remove(t, group)
+	remove(t, namespace, "operatorgroup", "darkroom")
 	leavesNothing(t)
+	// Users who follow the documents start without it.
+	removeDefinition(t)
 }
 
 // upgrades comes from the earlier release, made of its own source, to this one.
-func upgrades(t *testing.T) {
+func upgrades(t *testing.T, previous, this string) {
+	pointCatalogSource(t, previous)
 	subscribe(t, globalNamespace, csv(previousVersion))
 	runsAsPod(t, globalNamespace, previousVersion)
 	photos := newDarkroom(t, newNamespace(t, "upgraded"), "photos")
 	waitServing(t, photos, baseDomain)
 	before := darkroomPods(t, photos)
 
-	pointCatalogSource(t, serveCatalog(t, "this", catalogOf(t, withBundles(t), previousVersion, thisVersion)))
+	pointCatalogSource(t, this)
 	waitSucceeded(t, globalNamespace, csv(thisVersion))
 	runsAsPod(t, globalNamespace, thisVersion)
 	worksOn(t, photos, baseDomain, before)
@@ -102,10 +94,8 @@ func upgrades(t *testing.T) {
 // leavesDarkrooms removes the operator first, though docs/install.md says to delete the
 // Darkrooms first.
 func leavesDarkrooms(t *testing.T) {
-	photos := &v1alpha1.Darkroom{}
-	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: "upgraded", Name: "photos"}, photos); err != nil {
-		t.Fatal(err)
-	}
+	photos := darkrooms.New("photos", "upgraded").Obj()
+	waitServing(t, photos, baseDomain)
 	before := darkroomPods(t, photos)
 	unsubscribe(t, globalNamespace, csv(thisVersion))
 	leavesNothing(t)
@@ -117,25 +107,27 @@ func leavesDarkrooms(t *testing.T) {
 
 // goesBack installs the earlier release after this one was removed, as docs/install.md says.
 // In the catalog of that release it is the newest; with others, startingCSV would name it.
-func goesBack(t *testing.T) {
-	photos := &v1alpha1.Darkroom{}
-	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: "upgraded", Name: "photos"}, photos); err != nil {
-		t.Fatal(err)
-	}
+func goesBack(t *testing.T, previous, this string) {
+	photos := darkrooms.New("photos", "upgraded").Obj()
+	waitServing(t, photos, baseDomain)
 	before := darkroomPods(t, photos)
-	pointCatalogSource(t, addressOfCatalog(t, "previous"))
+	pointCatalogSource(t, previous)
 	subscribe(t, globalNamespace, csv(previousVersion))
 	runsAsPod(t, globalNamespace, previousVersion)
 	worksOn(t, photos, baseDomain, before)
 	unsubscribe(t, globalNamespace, csv(previousVersion))
-	pointCatalogSource(t, addressOfCatalog(t, "this"))
+	pointCatalogSource(t, this)
 
 	// No operator removes the finalizer any more; docs/install.md describes this case.
-	patch := client.MergeFrom(photos.DeepCopy())
-	photos.Finalizers = nil
-	if err := kube.Patch(t.Context(), photos, patch); err != nil {
-		t.Fatal(err)
-	}
-	remove(t, photos)
+	mustRun(t, "kubectl", "patch", "darkroom", photos.Name, "--namespace", photos.Namespace, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+	emptyNamespace(t, photos.Namespace)
 	waitEmpty(t, "upgraded")
+}
+
+// followsDocuments is the last step of version 0. Here the node pulls the images of
+// catalog and bundle, and the lifecycle manager runs the one and unpacks the other.
+func followsDocuments(t *testing.T) {
+	remove(t, lifecycleNamespace, "catalogsource", catalogSource)
+	authority := &authority{}
+	installsFromTheMirror(t, authority, startRegistry(t, authority), docs.OLM0)
 }

@@ -4,13 +4,10 @@ package olm
 
 import (
 	"path/filepath"
-	"slices"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
@@ -29,42 +26,36 @@ func TestVersion1(t *testing.T) {
 	catalog := host + "/darkroom-operator-catalog:latest"
 	pushCatalog(t, authority, host, catalog, previousVersion)
 
-	clusterCatalog := object("ClusterCatalog", packageName)
-	set(t, clusterCatalog, map[string]any{"source": map[string]any{"type": "Image", "image": map[string]any{
-		"ref": catalog, "pollIntervalMinutes": int64(1),
-	}}}, "spec")
-	create(t, clusterCatalog)
-	waitFor(t, clusterCatalog, "condition=Serving")
-
-	objects, err := manifests.Decode([]byte(mustRun(t, "kubectl", "kustomize", filepath.Join(repository, "config", "olmv1"))))
-	if err != nil {
-		t.Fatal(err)
+	objects := decode(t, mustRun(t, "kubectl", "kustomize", filepath.Join(repository, "config", "olmv1")))
+	for _, object := range objects {
+		if object.GetKind() == "ClusterCatalog" {
+			// That of this test changes.
+			object.Object["spec"] = map[string]any{"source": map[string]any{"type": "Image", "image": map[string]any{
+				"ref": catalog, "pollIntervalMinutes": int64(1),
+			}}}
+		}
 	}
-	// The catalog of this test is another, and changes.
-	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == clusterCatalog.GetKind() })
 	apply(t, objects...)
-	extension := object("ClusterExtension", packageName)
-	waitFor(t, extension, "jsonpath={.status.install.bundle.version}="+previousVersion)
+	waitInstalled(t, previousVersion)
 	runsAsPod(t, installNamespace, previousVersion)
 	photos := newDarkroom(t, newNamespace(t, "extended"), "photos")
 	waitServing(t, photos, defaultBaseDomain)
 	before := darkroomPods(t, photos)
 
 	pushCatalog(t, authority, host, catalog, previousVersion, thisVersion)
-	waitFor(t, extension, "jsonpath={.status.install.bundle.version}="+thisVersion)
+	waitInstalled(t, thisVersion)
 	runsAsPod(t, installNamespace, thisVersion)
 	worksOn(t, photos, defaultBaseDomain, before)
 
 	// Removing the extension removes the CRD with it: Darkrooms are deleted first.
 	emptyNamespace(t, "extended")
-	remove(t, extension)
-	for _, installer := range objects {
-		if installer.GetKind() != "ClusterExtension" && installer.GetKind() != "Namespace" {
-			remove(t, installer)
+	remove(t, "", "clusterextension", packageName)
+	for _, object := range objects {
+		if object.GetKind() != "Namespace" {
+			remove(t, object.GetNamespace(), object.GetKind(), object.GetName())
 		}
 	}
-	eventually(t, "nothing is left outside of namespaces", clusterScoped)
-	remove(t, clusterCatalog)
+	leavesNothing(t)
 
 	installsFromTheMirror(t, authority, host, docs.OLM1)
 }
@@ -85,25 +76,17 @@ func bundleReference(host, version string) string {
 // the bundles' images in the registry.
 func pushCatalog(t *testing.T, authority *authority, host, reference string, versions ...string) {
 	t.Helper()
-	folder := catalogOf(t, func(bundle, folder, version string) error {
-		_, err := program.Output(t.Context(), filepath.Join(repository, "hack", "catalog.sh"), bundle, bundleReference(host, version), filepath.Join(folder, version+".yaml"))
-		return err
+	folder := catalogOf(t, func(bundle, version string) string {
+		return mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, bundleReference(host, version), "/dev/stdout")
 	}, versions...)
 	push(t, authority, reference, map[string]string{"/configs": filepath.Dir(folder)}, v1.Config{Labels: catalogLabels})
 }
 
-func object(kind, name string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{}
-	o.SetAPIVersion("olm.operatorframework.io/v1")
-	o.SetKind(kind)
-	o.SetName(name)
-	return o
-}
-
-// waitFor waits until a condition of `kubectl wait` is met.
-func waitFor(t *testing.T, o *unstructured.Unstructured, condition string) {
+// waitInstalled waits until the ClusterExtension has installed a release.
+func waitInstalled(t *testing.T, version string) {
 	t.Helper()
-	if _, err := program.Output(t.Context(), "kubectl", "wait", "--for="+condition, o.GetKind(), o.GetName(), "--timeout=4m"); err != nil {
-		t.Fatalf("%v: %s", err, mustRun(t, "kubectl", "get", o.GetKind(), o.GetName(), "--output=jsonpath={.status.conditions[*].message}"))
+	condition := "--for=jsonpath={.status.install.bundle.version}=" + version
+	if _, err := program.Output(t.Context(), "kubectl", "wait", condition, "clusterextension", packageName, "--timeout=4m"); err != nil {
+		t.Fatalf("%v: %s", err, mustRun(t, "kubectl", "get", "clusterextension,clustercatalog", "--output=jsonpath={.items[*].status.conditions[*].message}"))
 	}
 }
