@@ -1,12 +1,13 @@
 package install
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,15 @@ func mustRender(t *testing.T, values string) map[string]*unstructured.Unstructur
 	return byName(objects)
 }
 
+// podsOf is the template of a Deployment.
+func podsOf(t *testing.T, deployment *unstructured.Unstructured) corev1.PodTemplateSpec {
+	t.Helper()
+	if deployment == nil {
+		t.Fatal("there is no Deployment of that name")
+	}
+	return convert[appsv1.Deployment](t, deployment).Spec.Template
+}
+
 func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
 	named := make(map[string]*unstructured.Unstructured, len(objects))
 	for _, object := range objects {
@@ -108,21 +118,13 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	} {
 		t.Run(pair.overlay, func(t *testing.T) {
 			ours, theirs := mustRender(t, pair.values), byName(kustomizeBuild(t, pair.overlay))
-			for name, object := range theirs {
-				if object.GetKind() == "Namespace" {
-					continue // helm install --create-namespace makes it
-				}
-				mine, found := ours[name]
-				if !found {
-					t.Errorf("the chart lacks %s", name)
-					continue
-				}
-				compare(t, name, mine, object)
+			// helm install --create-namespace makes it.
+			maps.DeleteFunc(theirs, func(_ string, object *unstructured.Unstructured) bool { return object.GetKind() == "Namespace" })
+			if diff := cmp.Diff(slices.Sorted(maps.Keys(theirs)), slices.Sorted(maps.Keys(ours))); diff != "" {
+				t.Fatalf("the chart (+) and config/%s (-) have other objects:\n%s", pair.overlay, diff)
 			}
-			for name := range ours {
-				if _, found := theirs[name]; !found {
-					t.Errorf("config/%s lacks %s", pair.overlay, name)
-				}
+			for name, object := range theirs {
+				compare(t, name, ours[name], object)
 			}
 		})
 	}
@@ -181,24 +183,19 @@ func dashboards(t *testing.T, object *unstructured.Unstructured) map[string]any 
 
 func difference(t *testing.T, name string, chart, kustomize any) {
 	t.Helper()
-	if equality.Semantic.DeepEqual(chart, kustomize) || reflect.DeepEqual(chart, kustomize) {
-		return
+	if !equality.Semantic.DeepEqual(chart, kustomize) && !reflect.DeepEqual(chart, kustomize) {
+		t.Errorf("%s differs (-config +chart):\n%s", name, cmp.Diff(kustomize, chart))
 	}
-	mine, _ := yaml.Marshal(chart)
-	theirs, _ := yaml.Marshal(kustomize)
-	t.Errorf("%s differs. The chart:\n%s\nconfig/:\n%s", name, mine, theirs)
 }
 
 func TestTheChartOfEverythingIsAcceptedByAnAPIServer(t *testing.T) {
-	kube, said := connect(t)
+	kube, warnings := connect(t)
 	for _, object := range kustomizeBuild(t, "default") {
 		if object.GetKind() == "Namespace" {
-			if err := apply(t.Context(), kube, object); err != nil {
-				t.Fatal(err)
-			}
+			apply(t, kube, object)
 		}
 	}
-	objects, err := renderChart(t, "darkroom-operator", `
+	objects := mustRender(t, `
 darkroomImage: registry.example.com/darkroom:v0.4.2
 commonLabels: {cost-center: images}
 podSecurityContext: {fsGroup: 2000}
@@ -232,38 +229,25 @@ dashboards: {enabled: true, labels: {grafana_dashboard: "2"}, annotations: {graf
 networkPolicy: {enabled: true}
 admission: {enabled: true, actions: [Deny]}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, object := range objects {
-		if err := apply(t.Context(), kube, object); err != nil {
-			t.Error(err)
-		}
+		apply(t, kube, object)
 		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
-			// It denies what other tests create.
-			t.Cleanup(func() {
-				if err := kube.Delete(context.WithoutCancel(t.Context()), object); err != nil {
-					t.Error(err)
-				}
-			})
+			deleteLater(t, kube, object) // it denies what other tests create
 		}
 	}
-	if warned := said.all(); len(warned) > 0 {
-		t.Errorf("the API server warns: %q", warned)
+	if warnings.Len() > 0 {
+		t.Errorf("the API server warns: %s", warnings)
 	}
-	deployments := map[string]string{}
-	for _, object := range objects {
-		if object.GetKind() == "Deployment" {
-			deployments[object.GetName()] = strings.Join(convert[appsv1.Deployment](t, object).Spec.Template.Spec.Containers[0].Args, " ")
+	for deployment, want := range map[string]string{
+		"darkroom-operator-controller-manager": "manager --leader-elect --base-domain=images.example.com --image-pull-secrets=mirror --image-pull-secrets=other " +
+			"--selector=shard=a --max-concurrent-reconciles=8 --reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug",
+		"darkroom-operator-apiserver": "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --base-domain=images.example.com " +
+			"--image-pull-secrets=mirror --image-pull-secrets=other --requests-per-second=1000000 " +
+			"--tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key",
+	} {
+		if got := strings.Join(podsOf(t, objects["Deployment darkroom-system/"+deployment]).Spec.Containers[0].Args, " "); got != want {
+			t.Errorf("%s is started with\n%s\nwant\n%s", deployment, got, want)
 		}
-	}
-	if want := "manager --leader-elect --base-domain=images.example.com --image-pull-secrets=mirror --image-pull-secrets=other --selector=shard=a --max-concurrent-reconciles=8 " +
-		"--reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug"; deployments["darkroom-operator-controller-manager"] != want {
-		t.Errorf("the manager is started with\n%s\nwant\n%s", deployments["darkroom-operator-controller-manager"], want)
-	}
-	if want := "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --base-domain=images.example.com " +
-		"--image-pull-secrets=mirror --image-pull-secrets=other --requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key"; deployments["darkroom-operator-apiserver"] != want {
-		t.Errorf("the API server is started with\n%s\nwant\n%s", deployments["darkroom-operator-apiserver"], want)
 	}
 }
 
@@ -298,7 +282,7 @@ manager:
 		}
 	}
 	const manager = "darkroom-system/darkroom-operator-controller-manager"
-	pods := convert[appsv1.Deployment](t, objects["Deployment "+manager]).Spec.Template
+	pods := podsOf(t, objects["Deployment "+manager])
 	if pods.Labels["team"] != "images" || pods.Labels["cost-center"] != "images" {
 		t.Errorf("pods have the labels %v", pods.Labels)
 	}
@@ -329,7 +313,7 @@ func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range byName(other) {
-		if _, found := one[name]; found {
+		if one[name] != nil {
 			t.Errorf("both have %s", name)
 		}
 	}
@@ -358,7 +342,7 @@ func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 				continue
 			}
 			got := ""
-			for _, arg := range convert[appsv1.Deployment](t, object).Spec.Template.Spec.Containers[0].Args {
+			for _, arg := range podsOf(t, object).Spec.Containers[0].Args {
 				if strings.HasPrefix(arg, "--ingress-annotations") {
 					got += arg
 				}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -54,11 +53,8 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The name that the other documents use.
-			manager := byName(objects)["Deployment darkroom-system/darkroom-operator-controller-manager"]
-			if manager == nil {
-				t.Fatal("the manager is not rendered")
-			}
-			if args := convert[appsv1.Deployment](t, manager).Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--base-domain=images.example.com") {
+			manager := podsOf(t, byName(objects)["Deployment darkroom-system/darkroom-operator-controller-manager"])
+			if args := manager.Spec.Containers[0].Args; !slices.Contains(args, "--base-domain=images.example.com") {
 				t.Errorf("the arguments of the manager are %q", args)
 			}
 		})

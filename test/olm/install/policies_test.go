@@ -2,21 +2,20 @@ package install
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 )
 
 // policyCases are the policies that a platform team may apply, and Darkrooms that each allows and
@@ -65,11 +64,7 @@ var policyCases = map[string]struct {
 
 func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 	kube, _ := connect(t)
-	for _, object := range kustomizeBuild(t, "crd") {
-		if err := apply(t.Context(), kube, object); err != nil {
-			t.Fatal(err)
-		}
-	}
+	apply(t, kube, kustomizeBuild(t, "crd")...)
 	files, err := filepath.Glob(filepath.Join(repository, "config", "admission", "policies", "*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found %q: %v", files, err)
@@ -90,10 +85,13 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 			earlier := darkroomWith(t, namespace, test.denied[0])
 			earlier.SetName("earlier")
 			// The API server learns of policies, and forgets those of other tests, a moment later.
-			eventually(t, func(ctx context.Context) bool { return kube.Create(ctx, earlier) == nil })
+			eventually(t, func(ctx context.Context) error { return kube.Create(ctx, earlier) })
 			deny(t, kube, file, namespace)
-			eventually(t, func(ctx context.Context) bool {
-				return kube.Create(ctx, darkroomWith(t, namespace, test.denied[0]), client.DryRunAll) != nil
+			eventually(t, func(ctx context.Context) error {
+				if err := kube.Create(ctx, darkroomWith(t, namespace, test.denied[0]), client.DryRunAll); err == nil {
+					return errors.New("nothing is denied")
+				}
+				return nil
 			})
 			earlier.SetAnnotations(map[string]string{"deployments.example.com/installation": "system"})
 			if err := kube.Update(t.Context(), earlier); err != nil {
@@ -114,13 +112,9 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 	}
 }
 
-// eventually waits until a condition is met.
-func eventually(t *testing.T, met func(context.Context) bool) {
+func eventually(t *testing.T, check func(context.Context) error) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return met(ctx), nil
-	})
-	if err != nil {
+	if err := limits.Until(t.Context(), "the API server knows the policies", check); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -149,14 +143,8 @@ func deny(t *testing.T, kube client.Client, file, namespace string) {
 				"matchLabels": map[string]any{corev1.LabelMetadataName: namespace},
 			}}
 		}
-		if err := apply(t.Context(), kube, object); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := kube.Delete(context.WithoutCancel(t.Context()), object); err != nil {
-				t.Error(err)
-			}
-		})
+		apply(t, kube, object)
+		deleteLater(t, kube, object)
 	}
 }
 
@@ -166,13 +154,7 @@ func darkroomWith(t *testing.T, namespace, spec string) *unstructured.Unstructur
 		"source":     map[string]any{"type": "WebFolder", "baseUrl": "https://images.example.com"},
 		"subDomains": []any{"photos.team-a"},
 	}
-	parsed := map[string]any{}
-	if err := yaml.Unmarshal([]byte(spec), &parsed); err != nil {
-		t.Fatal(err)
-	}
-	for key, value := range parsed {
-		merged[key] = value
-	}
+	maps.Copy(merged, parse(t, spec))
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": merged}}
 	object.SetAPIVersion("deployments.example.com/v1alpha1")
 	object.SetKind("Darkroom")

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -31,7 +30,7 @@ func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
 		if !strings.HasSuffix(name, "/deployment.yaml") {
 			continue
 		}
-		pods := convert[appsv1.Deployment](t, decode(t, []byte(text))[0]).Spec.Template
+		pods := podsOf(t, decode(t, []byte(text))[0])
 		if !selector.Matches(labels.Set(pods.Labels)) {
 			t.Errorf("the policy selects %s, and the pods have %v", selector, pods.Labels)
 		}

@@ -3,7 +3,6 @@ package install
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"log"
@@ -13,15 +12,20 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // repository is the folder of the repository.
@@ -35,22 +39,15 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	if strings.Contains(folder, "+") {
 		directory = combined(t, strings.Split(folder, "+"))
 	}
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		t.Fatal("KUBEBUILDER_ASSETS is not set: run make test-go")
-	}
 	if err := noteInputs(); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), "kustomize", directory)
+	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", directory)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
-	if err != nil {
+	if err != nil || stderr.Len() > 0 {
 		t.Fatalf("build config/%s: %v: %s", folder, err, stderr.String())
-	}
-	if stderr.Len() > 0 {
-		t.Errorf("build config/%s: %s", folder, stderr.String())
 	}
 	return decode(t, out)
 }
@@ -92,90 +89,75 @@ func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	return objects
 }
 
-// apiServer is one API server for all tests, started by the first that needs it. It has
-// substitutes for the CRDs of the Prometheus Operator and cert-manager, which accept what the real
-// ones accept, and more.
-var apiServer = sync.OnceValues(func() (administrator *rest.Config, err error) {
-	var foreign []*apiextensionsv1.CustomResourceDefinition
-	for _, kind := range []struct{ group, plural, kind string }{
-		{"monitoring.coreos.com", "servicemonitors", "ServiceMonitor"},
-		{"monitoring.coreos.com", "prometheusrules", "PrometheusRule"},
-		{"cert-manager.io", "issuers", "Issuer"},
-		{"cert-manager.io", "certificates", "Certificate"},
-	} {
-		definition := &apiextensionsv1.CustomResourceDefinition{}
-		err := yaml.Unmarshal(fmt.Appendf(nil, `
-metadata: {name: %[1]s.%[2]s}
-spec:
-  group: %[2]s
-  scope: Namespaced
-  names: {kind: %[3]s, plural: %[1]s}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-`, kind.plural, kind.group, kind.kind), definition)
-		if err != nil {
-			return nil, err
-		}
-		foreign = append(foreign, definition)
-	}
-	administrator, stopAPIServer, err = controlplane.Start(foreign...)
-	return administrator, err
-})
-
-var stopAPIServer func() error
+// administrator is that of the API server.
+var administrator *rest.Config
 
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard) // Helm reports each symbolic link of the chart.
-	code := m.Run()
-	if stopAPIServer != nil {
-		if err := stopAPIServer(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
-	}
-	os.Exit(code)
+	os.Exit(controlplane.Main(m, func(config *rest.Config) error {
+		administrator = config
+		_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: foreignDefinitions()})
+		return err
+	}))
 }
 
-// connect returns a client of the API server that notes down its warnings.
-func connect(t *testing.T) (client.Client, *warnings) {
-	t.Helper()
-	config, err := apiServer()
-	if err != nil {
-		t.Fatal(err)
+// foreignDefinitions are substitutes for the CRDs of the Prometheus Operator and cert-manager. They
+// accept what the real ones accept, and more.
+func foreignDefinitions() []*apiextensionsv1.CustomResourceDefinition {
+	var definitions []*apiextensionsv1.CustomResourceDefinition
+	for plural, kind := range map[string]schema.GroupKind{
+		"servicemonitors": {Group: "monitoring.coreos.com", Kind: "ServiceMonitor"},
+		"prometheusrules": {Group: "monitoring.coreos.com", Kind: "PrometheusRule"},
+		"issuers":         {Group: "cert-manager.io", Kind: "Issuer"},
+		"certificates":    {Group: "cert-manager.io", Kind: "Certificate"},
+	} {
+		definitions = append(definitions, &apiextensionsv1.CustomResourceDefinition{
+			ObjectMeta: metav1.ObjectMeta{Name: plural + "." + kind.Group},
+			Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+				Group: kind.Group, Scope: apiextensionsv1.NamespaceScoped,
+				Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: kind.Kind, Plural: plural},
+				Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+					Name: "v1", Served: true, Storage: true,
+					Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+						Type: "object", XPreserveUnknownFields: ptr.To(true),
+					}},
+				}},
+			},
+		})
 	}
-	noted := &warnings{}
-	config = rest.CopyConfig(config)
-	config.WarningHandler = noted
+	return definitions
+}
+
+// connect returns a client of the API server, and the warnings that it gets.
+func connect(t *testing.T) (kube client.Client, warnings *bytes.Buffer) {
+	t.Helper()
+	warnings = &bytes.Buffer{}
+	config := rest.CopyConfig(administrator)
+	config.WarningHandler = rest.NewWarningWriter(warnings, rest.WarningWriterOptions{})
 	kube, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kube, noted
+	return kube, warnings
 }
 
-// warnings are those of the API server.
-type warnings struct {
-	mu   sync.Mutex
-	said []string
-}
+var limits = wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}
 
-// HandleWarningHeader notes a warning down.
-func (w *warnings) HandleWarningHeader(_ int, _, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.said = append(w.said, text)
-}
-
-func (w *warnings) all() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]string(nil), w.said...)
-}
-
-// apply applies an object as `kubectl apply --server-side` does.
-func apply(ctx context.Context, kube client.Client, object *unstructured.Unstructured) error {
-	err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("install-test"), client.ForceOwnership)
-	if err != nil {
-		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
+func apply(t *testing.T, kube client.Client, objects ...*unstructured.Unstructured) {
+	t.Helper()
+	for _, object := range objects {
+		if err := manifests.Apply(t.Context(), kube, limits, object); err != nil {
+			t.Error(err)
+		}
 	}
-	return nil
+}
+
+// deleteLater deletes an object when the test ends.
+func deleteLater(t *testing.T, kube client.Client, object client.Object) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := kube.Delete(context.WithoutCancel(t.Context()), object); err != nil {
+			t.Error(err)
+		}
+	})
 }
