@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,37 +47,37 @@ func newProbed(t *testing.T, name string, gate *v1alpha1.Gate) (*v1alpha1.Darkro
 
 // stillServe returns an error unless some pods are still there and ready, and no container
 // of the Darkroom was restarted.
-func stillServe(ctx context.Context, darkroom *v1alpha1.Darkroom, want map[types.UID]bool) error {
+func stillServe(ctx context.Context, darkroom *v1alpha1.Darkroom, want sets.Set[types.UID]) error {
 	pods, err := podsOf(ctx, darkroom)
 	if err != nil {
 		return err
 	}
-	left := 0
+	serving := sets.New[types.UID]()
 	for i := range pods {
 		for _, container := range pods[i].Status.ContainerStatuses {
 			if container.RestartCount > 0 {
 				return fmt.Errorf("pod %s was restarted %d times", pods[i].Name, container.RestartCount)
 			}
 		}
-		if want[pods[i].UID] && images.IsReady(&pods[i]) && pods[i].DeletionTimestamp == nil {
-			left++
+		if images.IsReady(&pods[i]) && pods[i].DeletionTimestamp == nil {
+			serving.Insert(pods[i].UID)
 		}
 	}
-	if left != len(want) {
-		return fmt.Errorf("%d of %d pods still serve", left, len(want))
+	if lost := want.Difference(serving); len(lost) > 0 {
+		return fmt.Errorf("%d of %d pods do not serve any more", len(lost), len(want))
 	}
 	return nil
 }
 
-func uidsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[types.UID]bool {
+func uidsOf(t *testing.T, darkroom *v1alpha1.Darkroom) sets.Set[types.UID] {
 	t.Helper()
 	pods, err := podsOf(t.Context(), darkroom)
 	if err != nil {
 		t.Fatal(err)
 	}
-	uids := map[types.UID]bool{}
+	uids := sets.New[types.UID]()
 	for i := range pods {
-		uids[pods[i].UID] = true
+		uids.Insert(pods[i].UID)
 	}
 	return uids
 }
@@ -98,66 +100,55 @@ func TestMistakesReachNoPodThatServes(t *testing.T) {
 func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 	t.Helper()
 	darkroom, secret := newProbed(t, "guarded", gate)
+	spec, keys := darkroom.DeepCopy().Spec, secret.DeepCopy().Data
 	load := startLoad(hostOf(darkroom))
 	defer load.end(t)
-	setKey := func(key string) { change(t, secret, func(s *corev1.Secret) { s.Data["secretKey"] = []byte(key) }) }
-	setSpec := func(edit func(*v1alpha1.DarkroomSpec)) {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { edit(&d.Spec) })
-	}
 	for _, mistake := range []struct {
-		what      string
-		make, fix func()
-		reasons   []string
-		mention   []string
+		what string
+		// make makes the mistake in the spec, or in the keys of the source.
+		make    func(spec *v1alpha1.DarkroomSpec, keys map[string][]byte)
+		reasons []string
+		mention []string
 	}{
 		{
-			"wrong key", func() { setKey("a-canary-secret") }, func() { setKey(secretKey) },
+			"wrong key", func(_ *v1alpha1.DarkroomSpec, keys map[string][]byte) { keys["secretKey"] = []byte("a-canary-secret") },
 			[]string{v1alpha1.ReasonSourceDenied},
 			[]string{"the ready pods keep serving", "keys"},
 		},
 		{
-			"missing key",
-			func() { change(t, secret, func(s *corev1.Secret) { delete(s.Data, "secretKey") }) },
-			func() { setKey(secretKey) },
+			"missing key", func(_ *v1alpha1.DarkroomSpec, keys map[string][]byte) { delete(keys, "secretKey") },
 			[]string{v1alpha1.ReasonSecretKeyMissing},
 			[]string{"keys", "secretKey"},
 		},
 		{
-			"missing Secret",
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Source.CredentialsSecretRef.Name = "none" }) },
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Source.CredentialsSecretRef.Name = secret.Name }) },
+			"missing Secret", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) { s.Source.CredentialsSecretRef.Name = "none" },
 			[]string{v1alpha1.ReasonSecretMissing},
 			[]string{"none"},
 		},
 		{
-			"wrong bucket",
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Source.Bucket = "not_my_photos" }) },
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Source.Bucket = bucket }) },
+			"wrong bucket", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) { s.Source.Bucket = "not_my_photos" },
 			[]string{v1alpha1.ReasonImageNotFound, v1alpha1.ReasonSourceDenied},
 			[]string{"the ready pods keep serving", "source.bucket"},
 		},
 		{
-			"wrong URL",
-			func() {
-				setSpec(func(s *v1alpha1.DarkroomSpec) {
-					s.Source.Endpoint = strings.TrimSuffix(theSources.bucketURL, ":9000") + ":9009"
-				})
+			"wrong URL", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) {
+				s.Source.Endpoint = strings.TrimSuffix(theSources.bucketURL, ":9000") + ":9009"
 			},
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Source.Endpoint = theSources.bucketURL }) },
 			[]string{v1alpha1.ReasonImageUnprocessable},
 			[]string{"the ready pods keep serving", "source.endpoint"},
 		},
 		{
-			"container image that is missing",
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Version = "v0.0.0-missing" }) },
-			func() { setSpec(func(s *v1alpha1.DarkroomSpec) { s.Version = "" }) },
+			"container image that is missing", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) { s.Version = "v0.0.0-missing" },
 			[]string{v1alpha1.ReasonImagePullFailed},
 			[]string{"v0.0.0-missing"},
 		},
 	}[:count] {
 		before := uidsOf(t, darkroom)
 		load.during(t, mistake.what, func() {
-			mistake.make()
+			wrong, wrongKeys := spec.DeepCopy(), maps.Clone(keys)
+			mistake.make(wrong, wrongKeys)
+			change(t, secret, func(s *corev1.Secret) { s.Data = wrongKeys })
+			change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec = *wrong })
 			waitReason(t, darkroom, mistake.reasons...)
 		})
 		mustMention(t, v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady).Message, mistake.mention...)
@@ -171,7 +162,8 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 			t.Errorf("%s reached the pods that serve: %v", mistake.what, err)
 		}
 		load.during(t, mistake.what+", fixed", func() {
-			mistake.fix()
+			change(t, secret, func(s *corev1.Secret) { s.Data = maps.Clone(keys) })
+			change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec = *spec.DeepCopy() })
 			waitSettled(t, darkroom)
 		})
 	}
@@ -216,7 +208,7 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 	if err := kube.Delete(t.Context(), &pods[0]); err != nil {
 		t.Fatal(err)
 	}
-	survivor := map[types.UID]bool{pods[1].UID: true}
+	survivor := sets.New(pods[1].UID)
 	for until := time.Now().Add(outage); time.Now().Before(until); time.Sleep(time.Second) {
 		if err := stillServe(t.Context(), darkroom, survivor); err != nil {
 			t.Fatal(err)

@@ -48,11 +48,18 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 	permitImpersonation(t, namespace, "oidc:ann@example.com", "oidc:"+group)
 	permit(t, metav1.ObjectMeta{Namespace: namespace, Name: "editors"},
 		rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "oidc:" + group}, editing)
-	server = startAPIServer(t, "--cluster-name", "staging", "--oidc-config", oidcConfig(t, oidc.Config{
+	cookieKey := make([]byte, 32)
+	_, _ = rand.Read(cookieKey)
+	config, err := yaml.Marshal(oidc.Config{
 		Name: "Test issuer", Issuer: idp.URL, ClientID: issuer.ClientID, RedirectURL: ingress.URL + oidc.CallbackPath,
-		CAFile: secretFile(t, idp.CA), ClientSecretFile: secretFile(t, []byte(issuer.ClientSecret)), CookieKeysFile: cookieKeys(t),
-		Impersonation: &oidc.Impersonation{UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsPrefix: "oidc:", Groups: []string{group}},
-	}))
+		CAFile: secretFile(t, idp.CA), ClientSecretFile: secretFile(t, []byte(issuer.ClientSecret)),
+		CookieKeysFile: secretFile(t, []byte(base64.StdEncoding.EncodeToString(cookieKey)+"\n")),
+		Impersonation:  &oidc.Impersonation{UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsPrefix: "oidc:", Groups: []string{group}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server = startAPIServer(t, "--cluster-name", "staging", "--oidc-config", secretFile(t, config))
 
 	runSteps(t, "signin.mjs", []string{strings.TrimPrefix(ingress.URL, "https://"), strings.TrimPrefix(idp.URL, "https://")},
 		"URL="+ingress.URL, "USER=ann", "USERNAME=oidc:ann@example.com", "DARKROOM=photos")
@@ -74,21 +81,6 @@ func permitImpersonation(t *testing.T, namespace, user, group string) {
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operatorNamespace, Name: apiServerAccount}},
 	})
-}
-
-func oidcConfig(t *testing.T, config oidc.Config) string {
-	t.Helper()
-	content, err := yaml.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return secretFile(t, content)
-}
-
-func cookieKeys(t *testing.T) string {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key)
-	return secretFile(t, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
 }
 
 func secretFile(t *testing.T, content []byte) string {

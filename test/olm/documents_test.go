@@ -3,6 +3,7 @@
 package olm
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,10 +98,9 @@ func mirrorForNode(t *testing.T, authority *authority, mirror string, registries
 		authorities := filepath.Join(folder, "ca.pem")
 		// containerd falls back to the server.
 		hosts := fmt.Sprintf("server = \"https://%[1]s\"\nca = %[2]q\n\n[host.\"https://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = %[2]q\n", mirror, authorities)
-		for path, content := range map[string][]byte{authorities: authority.bundle, filepath.Join(folder, "hosts.toml"): []byte(hosts)} {
-			if err := os.WriteFile(path, content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+		err := errors.Join(os.WriteFile(authorities, authority.bundle, 0o600), os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o600))
+		if err != nil {
+			t.Fatal(err)
 		}
 		t.Cleanup(func() {
 			if err := os.RemoveAll(folder); err != nil {

@@ -3,6 +3,7 @@ package olm
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,42 +25,36 @@ func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var has []rbacv1.PolicyRule
-	for _, object := range objects {
-		if object.GetKind() == "ClusterRole" {
-			has = append(has, rulesOf(t, object)...)
-		}
-	}
 	bundle := loadBundle(t, repository+"/bundle")
-	var needs []rbacv1.PolicyRule
+	has, needs := rulesOf(t, objects), rulesOf(t, bundle.Objects)
 	install := bundle.CSV.Spec.InstallStrategy.StrategySpec
 	for _, permission := range append(install.Permissions, install.ClusterPermissions...) {
 		needs = append(needs, permission.Rules...)
-	}
-	for _, object := range bundle.Objects {
-		if object.GetKind() == "ClusterRole" {
-			needs = append(needs, rulesOf(t, object)...)
-		}
 	}
 	if covered, missing := validation.Covers(has, needs); !covered {
 		t.Errorf("config/olmv1/installer.yaml lacks, in the ClusterRole darkroom-installer-grants: %+v", missing)
 	}
 	for _, rule := range has {
-		for _, words := range [][]string{rule.Verbs, rule.Resources, rule.APIGroups} {
-			for _, word := range words {
-				if word == "*" || word == "escalate" || word == "bind" {
-					t.Errorf("the installer has more than it needs: %+v", rule)
-				}
+		for _, word := range slices.Concat(rule.Verbs, rule.Resources, rule.APIGroups) {
+			if word == "*" || word == "escalate" || word == "bind" {
+				t.Errorf("the installer has more than it needs: %+v", rule)
 			}
 		}
 	}
 }
 
-func rulesOf(t *testing.T, object *unstructured.Unstructured) []rbacv1.PolicyRule {
+// rulesOf are the rules of all ClusterRoles.
+func rulesOf(t *testing.T, objects []*unstructured.Unstructured) (rules []rbacv1.PolicyRule) {
 	t.Helper()
-	role := &rbacv1.ClusterRole{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
-		t.Fatal(err)
+	for _, object := range objects {
+		role := &rbacv1.ClusterRole{}
+		if object.GetKind() != "ClusterRole" {
+			continue
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, role.Rules...)
 	}
-	return role.Rules
+	return rules
 }
