@@ -22,6 +22,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 const (
@@ -43,7 +44,13 @@ var crowdNamespaces = []string{"crowd-a", "crowd-b"}
 // Afterwards each object of the others must be as they left it, each Darkroom must be
 // ready, or refused where its name is taken, and writes must have come to rest.
 func TestACrowdedClusterIsSharedSafely(t *testing.T) {
-	duration := crowdDuration(t)
+	duration := 90 * time.Second
+	if text := os.Getenv("CHAOS_CROWD"); text != "" {
+		var err error
+		if duration, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("CHAOS_CROWD: %v", err)
+		}
+	}
 	seed := random.Uint64()
 	t.Logf("seed %d, users act for %s", seed, duration)
 	ledger := newLedger()
@@ -69,7 +76,10 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	}
 	operations := waitUsers()
 	for _, namespace := range crowdNamespaces {
-		unpauseAll(t, namespace)
+		eventually(t, "no Darkroom is paused", func(ctx context.Context) error {
+			_, err := program.Output(ctx, "kubectl", "annotate", "darkrooms", "--all", "--namespace", namespace, v1alpha1.AnnotationPaused+"-")
+			return err
+		})
 	}
 	var took time.Duration
 	t.Run("every Darkroom converges, and nothing is left of those that were deleted", func(t *testing.T) {
@@ -98,20 +108,6 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	}
 }
 
-// crowdDuration is for how long the users act.
-func crowdDuration(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("CHAOS_CROWD")
-	if text == "" {
-		return 90 * time.Second
-	}
-	duration, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("CHAOS_CROWD: %v", err)
-	}
-	return duration
-}
-
 // populate fills the namespaces: a third of the names have a release of others, some of
 // the others an object without Helm, and each a Darkroom.
 func populate(t *testing.T, l *ledger, random *rand.Rand) {
@@ -136,20 +132,6 @@ func populate(t *testing.T, l *ledger, random *rand.Rand) {
 				t.Fatal(err)
 			}
 			create(t, crowdDarkroom(key))
-		}
-	}
-}
-
-func unpauseAll(t *testing.T, namespace string) {
-	t.Helper()
-	list := &v1alpha1.DarkroomList{}
-	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range list.Items {
-		patch := mergePatch(`{"metadata":{"annotations":{%q:null}}}`, v1alpha1.AnnotationPaused)
-		if err := kube.Patch(t.Context(), &list.Items[i], patch); tolerate(err) != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -293,10 +275,15 @@ func vacate(t *testing.T, name string) (took time.Duration) {
 	if err := client.IgnoreNotFound(kube.Delete(t.Context(), namespace(name))); err != nil {
 		t.Fatal(err)
 	}
-	return eventually(t, "namespace "+name+" is gone", func(ctx context.Context) error {
-		err := kube.Get(ctx, client.ObjectKey{Name: name}, namespace(name))
+	return waitGone(t, namespace(name))
+}
+
+func waitGone(t *testing.T, object client.Object) (took time.Duration) {
+	t.Helper()
+	return eventually(t, object.GetName()+" is gone", func(ctx context.Context) error {
+		err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
 		if err == nil {
-			return errors.New("it is still there")
+			return fmt.Errorf("it is still there, with the finalizers %q", object.GetFinalizers())
 		}
 		return client.IgnoreNotFound(err)
 	})

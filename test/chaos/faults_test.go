@@ -169,7 +169,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 	} {
 		second := start(t, "second-"+how.signal.String(), elect...)
 		before := leaderIs(t, "")
-		revisions := generations(t)
+		revisions := generations(t, "chaos")
 		upgradeAll(t)
 		moment(300 * time.Millisecond)
 		began := time.Now()
@@ -180,7 +180,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 			t.Errorf("%s: the other led after %s", how.name, lead)
 		}
 		took := eventually(t, "all is as it should be", wrong)
-		for name, generation := range generations(t) {
+		for name, generation := range generations(t, "chaos") {
 			// One upgrade is one change of the Deployment, no matter which operator applied it.
 			if generation > revisions[name]+1 {
 				t.Errorf("%s was changed %d times", name, generation-revisions[name])
@@ -212,11 +212,11 @@ func leaderIs(t *testing.T, not string) string {
 	return holder
 }
 
-// generations are those of all Deployments.
-func generations(t *testing.T) map[string]int64 {
+// generations are those of all Deployments of a namespace.
+func generations(t *testing.T, namespace string) map[string]int64 {
 	t.Helper()
 	list := &appsv1.DeploymentList{}
-	if err := kube.List(t.Context(), list, client.InNamespace("chaos")); err != nil {
+	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]int64{}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,18 +95,15 @@ func TestARestartWithStricterFlagsTouchesNothingThatServes(t *testing.T) {
 	} {
 		kill := limited(t, namespace, "strict", flag)
 		is(t, "refused", darkroom, blocked(field))
-		ingress, deployments := &networkingv1.Ingress{}, &appsv1.DeploymentList{}
+		ingress := &networkingv1.Ingress{}
 		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), ingress); err != nil {
 			t.Fatal(err)
 		}
 		if ingress.UID != served.UID || ingress.Generation != served.Generation {
 			t.Errorf("%s: the Ingress was changed: %+v", flag, ingress.Spec)
 		}
-		if err := kube.List(t.Context(), deployments, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
-		if len(deployments.Items) != 1 || deployments.Items[0].Name != "photos" || deployments.Items[0].Generation != 1 {
-			t.Errorf("%s: the Deployments are %+v", flag, deployments.Items)
+		if got := generations(t, namespace); !maps.Equal(got, map[string]int64{"photos": 1}) {
+			t.Errorf("%s: the Deployments have the generations %v", flag, got)
 		}
 		kill()
 	}
@@ -180,13 +178,7 @@ func TestADeletedDarkroomLeavesTheReleaseThatItCouldNotAdopt(t *testing.T) {
 			if err := kube.Delete(t.Context(), darkroom); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "it is gone", func(ctx context.Context) error {
-				err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom)
-				if err == nil {
-					return fmt.Errorf("its finalizers are %v", darkroom.Finalizers)
-				}
-				return client.IgnoreNotFound(err)
-			})
+			waitGone(t, darkroom)
 			if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "served"}, &appsv1.Deployment{}); err != nil {
 				t.Errorf("the Deployment of the release: %v", err)
 			}

@@ -112,30 +112,22 @@ func (s *server) checkSelectors(t *testing.T, expressions map[string]string) {
 			continue
 		}
 		for _, selector := range parser.ExtractSelectors(parsed) {
-			for _, problem := range s.check(t, selector) {
-				t.Errorf("%s: %s", where, problem)
+			at := slices.IndexFunc(selector, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel })
+			if at < 0 {
+				t.Errorf("%s: a selector names no metric", where)
+				continue
+			}
+			name := selector[at].Value
+			series := s.query(t, name)
+			if len(series) == 0 {
+				t.Errorf("%s: there is no metric %s", where, name)
+				continue
+			}
+			for _, matcher := range selector {
+				if matcher.Name != model.MetricNameLabel && !series[0].Metric.Has(matcher.Name) {
+					t.Errorf("%s: %s has no label %s", where, name, matcher.Name)
+				}
 			}
 		}
 	}
-}
-
-// check returns what is wrong with a selector: its metric, or a label that the metric does
-// not have.
-func (s *server) check(t *testing.T, selector []*labels.Matcher) (problems []string) {
-	t.Helper()
-	at := slices.IndexFunc(selector, func(m *labels.Matcher) bool { return m.Name == model.MetricNameLabel })
-	if at < 0 {
-		return []string{"a selector names no metric"}
-	}
-	name := selector[at].Value
-	series := s.query(t, name)
-	if len(series) == 0 {
-		return []string{"there is no metric " + name}
-	}
-	for _, matcher := range selector {
-		if matcher.Name != model.MetricNameLabel && !series[0].Metric.Has(matcher.Name) {
-			problems = append(problems, name+" has no label "+matcher.Name)
-		}
-	}
-	return problems
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -89,18 +90,16 @@ func newServer(t *testing.T, load string) *server {
 		Parser:     parser.NewParser(parser.Options{}),
 	})
 	path, _ := ruleFile(t)
-	loaded, errs := manager.LoadGroups(time.Minute, labels.EmptyLabels(), "", nil, false, path)
+	groups, errs := manager.LoadGroups(time.Minute, labels.EmptyLabels(), "", nil, false, path)
 	for _, err := range errs {
 		t.Fatal(err)
 	}
-	s := &server{LazyLoader: loader, now: time.Unix(0, 0).UTC()}
-	for _, group := range loaded {
+	for _, group := range groups {
 		for _, rule := range group.AlertingRules() {
 			rule.SetRestored(true) // else no series ALERTS is written
 		}
-		s.groups = append(s.groups, group)
 	}
-	return s
+	return &server{LazyLoader: loader, groups: slices.Collect(maps.Values(groups)), now: time.Unix(0, 0).UTC()}
 }
 
 // run evaluates the rules at each step, up to a time after the start.

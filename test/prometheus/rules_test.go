@@ -3,7 +3,6 @@ package prometheus
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -260,8 +259,7 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 			}
 			want := []string{}
 			for _, alert := range test.want {
-				name, labels, _ := strings.Cut(alert, " ")
-				want = append(want, name+" "+inOrder("cluster=a "+labels))
+				want = append(want, strings.Replace(alert, " ", " cluster=a ", 1))
 			}
 			series := inCluster("a", test.series) + inCluster("b", fine)
 			if diff := cmp.Diff(want, firingAfter(t, series, test.at, test.step)); diff != "" {
@@ -283,10 +281,7 @@ func firingAfter(t *testing.T, series string, at, step time.Duration) []string {
 	t.Helper()
 	series = strings.ReplaceAll(series, "x10000", fmt.Sprintf("x%d", int(at.Minutes())+1))
 	s := newServer(t, blankLines.ReplaceAllString("load 1m\n"+series, "\n"))
-	if step == 0 {
-		step = time.Minute
-	}
-	s.run(t, at, step)
+	s.run(t, at, max(step, time.Minute))
 	return s.firing(t)
 }
 
@@ -299,32 +294,20 @@ func inCluster(cluster, series string) string {
 	return strings.ReplaceAll(labeled, `", `, `"} `)
 }
 
-func inOrder(labels string) string {
-	sorted := strings.Fields(labels)
-	slices.Sort(sorted)
-	return strings.Join(sorted, " ")
-}
-
 func TestEachAlertIsTested(t *testing.T) {
+	tested := map[string]bool{}
+	for _, test := range alertTests {
+		for _, alert := range test.want {
+			name, _, _ := strings.Cut(alert, " ")
+			tested[name] = true
+		}
+	}
 	_, groups := ruleFile(t)
-	alerts := 0
 	for _, group := range groups.Groups {
 		for _, rule := range group.Rules {
-			if rule.Alert == "" {
-				continue
-			}
-			alerts++
-			fires := func(want string) bool { return strings.HasPrefix(want, rule.Alert+" ") }
-			tested := false
-			for _, test := range alertTests {
-				tested = tested || slices.ContainsFunc(test.want, fires)
-			}
-			if !tested {
+			if rule.Alert != "" && !tested[rule.Alert] {
 				t.Errorf("%s fires in no test", rule.Alert)
 			}
 		}
-	}
-	if alerts == 0 {
-		t.Error("there are no alerts")
 	}
 }
