@@ -30,11 +30,18 @@ func overlays(t *testing.T) []string {
 	return all
 }
 
-func TestEveryOverlayIsAcceptedByAnAPIServer(t *testing.T) {
+func TestEveryOverlayIsAcceptedAndNamesOnlyWhatItHas(t *testing.T) {
 	for _, overlay := range overlays(t) {
 		t.Run(overlay, func(t *testing.T) {
 			kube, warnings := connect(t)
-			for _, object := range kustomizeBuild(t, overlay) {
+			objects := kustomizeBuild(t, overlay)
+			for _, object := range objects {
+				if object.GetNamespace() != "" && object.GetNamespace() != "darkroom-system" {
+					t.Errorf("%s %s is in namespace %s", object.GetKind(), object.GetName(), object.GetNamespace())
+				}
+				if strings.HasSuffix(object.GetKind(), "RoleBinding") {
+					bindsOnly(t, object, objects)
+				}
 				if overlay == "monitoring" {
 					object.SetNamespace("default") // a user names it
 				}
@@ -47,41 +54,30 @@ func TestEveryOverlayIsAcceptedByAnAPIServer(t *testing.T) {
 	}
 }
 
-func TestOverlaysNameOnlyWhatTheyHave(t *testing.T) {
-	for _, overlay := range overlays(t) {
-		t.Run(overlay, func(t *testing.T) {
-			objects := kustomizeBuild(t, overlay)
-			has := func(kind, name string) bool {
-				return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
-			}
-			for _, object := range objects {
-				if object.GetNamespace() != "" && object.GetNamespace() != "darkroom-system" {
-					t.Errorf("%s %s is in namespace %s", object.GetKind(), object.GetName(), object.GetNamespace())
-				}
-				if !strings.HasSuffix(object.GetKind(), "Binding") || object.GetKind() == "ValidatingAdmissionPolicyBinding" {
-					continue
-				}
-				binding := convert[rbacv1.RoleBinding](t, object)
-				if !has(binding.RoleRef.Kind, binding.RoleRef.Name) {
-					t.Errorf("%s %s binds a %s %s that is not there", object.GetKind(), object.GetName(), binding.RoleRef.Kind, binding.RoleRef.Name)
-				}
-				for _, subject := range binding.Subjects {
-					if !has(subject.Kind, subject.Name) || subject.Namespace != "darkroom-system" {
-						t.Errorf("%s %s binds to a %s %s/%s that is not there", object.GetKind(), object.GetName(), subject.Kind, subject.Namespace, subject.Name)
-					}
-				}
-			}
-		})
+// bindsOnly checks that a binding names roles and ServiceAccounts that are there.
+func bindsOnly(t *testing.T, object *unstructured.Unstructured, objects []*unstructured.Unstructured) {
+	t.Helper()
+	has := func(kind, name string) bool {
+		return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
+	}
+	binding := convert[rbacv1.RoleBinding](t, object)
+	if !has(binding.RoleRef.Kind, binding.RoleRef.Name) {
+		t.Errorf("%s %s binds a %s %s that is not there", object.GetKind(), object.GetName(), binding.RoleRef.Kind, binding.RoleRef.Name)
+	}
+	for _, subject := range binding.Subjects {
+		if !has(subject.Kind, subject.Name) || subject.Namespace != "darkroom-system" {
+			t.Errorf("%s %s binds to a %s %s/%s that is not there", object.GetKind(), object.GetName(), subject.Kind, subject.Namespace, subject.Name)
+		}
 	}
 }
 
 func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
-	bound := map[string]bool{}
+	var bound []string
 	roles := map[string]rbacv1.ClusterRole{}
 	for _, object := range kustomizeBuild(t, "overlays/namespaced") {
 		switch object.GetKind() {
 		case "ClusterRoleBinding":
-			bound[convert[rbacv1.ClusterRoleBinding](t, object).RoleRef.Name] = true
+			bound = append(bound, convert[rbacv1.ClusterRoleBinding](t, object).RoleRef.Name)
 		case "ClusterRole":
 			roles[object.GetName()] = convert[rbacv1.ClusterRole](t, object)
 		}
@@ -89,7 +85,7 @@ func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
 	if len(bound) == 0 {
 		t.Fatal("nothing is bound: who asks who reads the metrics?")
 	}
-	for name := range bound {
+	for _, name := range bound {
 		for _, rule := range roles[name].Rules {
 			if !slices.Equal(rule.Resources, []string{"tokenreviews"}) && !slices.Equal(rule.Resources, []string{"subjectaccessreviews"}) {
 				t.Errorf("in all namespaces it may %q %q", rule.Verbs, rule.Resources)
@@ -100,7 +96,7 @@ func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
 
 // The namespace of an operator that OLM installs is known only when monitoring is applied.
 func TestEveryServiceOfTheBundleIsMonitoredInItsNamespace(t *testing.T) {
-	monitors := slices.DeleteFunc(kustomizeBuild(t, "monitoring"), func(o *unstructured.Unstructured) bool { return o.GetKind() != "ServiceMonitor" })
+	monitors := kustomizeBuild(t, "monitoring")
 	files, err := filepath.Glob(filepath.Join(repository, "bundle", "manifests", "*_service.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the bundle has %d Services (%v)", len(files), err)
@@ -111,8 +107,8 @@ func TestEveryServiceOfTheBundleIsMonitoredInItsNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 		service := convert[corev1.Service](t, decode(t, text)[0])
-		if !slices.ContainsFunc(monitors, func(monitor *unstructured.Unstructured) bool {
-			return monitor.GetNamespace() == "" && scrapes(t, monitor, &service)
+		if !slices.ContainsFunc(monitors, func(o *unstructured.Unstructured) bool {
+			return o.GetKind() == "ServiceMonitor" && o.GetNamespace() == "" && scrapes(t, o, &service)
 		}) {
 			t.Errorf("no ServiceMonitor scrapes %s", service.Name)
 		}
@@ -121,26 +117,23 @@ func TestEveryServiceOfTheBundleIsMonitoredInItsNamespace(t *testing.T) {
 
 // scrapes reports whether a ServiceMonitor selects a Service, and has only endpoints that are
 // ports of it.
-func scrapes(t *testing.T, monitor *unstructured.Unstructured, service *corev1.Service) bool {
+func scrapes(t *testing.T, object *unstructured.Unstructured, service *corev1.Service) bool {
 	t.Helper()
-	spec := convert[struct {
+	monitor := convert[struct {
 		Spec struct {
 			Selector  metav1.LabelSelector `json:"selector"`
 			Endpoints []struct {
 				Port string `json:"port"`
 			} `json:"endpoints"`
 		} `json:"spec"`
-	}](t, monitor).Spec
-	selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, endpoint := range spec.Endpoints {
+	}](t, object).Spec
+	for _, endpoint := range monitor.Endpoints {
 		if !slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool { return port.Name == endpoint.Port }) {
 			return false
 		}
 	}
-	return len(spec.Endpoints) > 0 && selector.Matches(labels.Set(service.Labels))
+	selector, err := metav1.LabelSelectorAsSelector(&monitor.Selector)
+	return err == nil && len(monitor.Endpoints) > 0 && selector.Matches(labels.Set(service.Labels))
 }
 
 func convert[T any](t *testing.T, object *unstructured.Unstructured) T {
