@@ -3,7 +3,6 @@
 package olm
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,15 +24,15 @@ var catalogLabels = map[string]string{"operators.operatorframework.io.index.conf
 // installsFromTheMirror runs the documents' commands on a node that reaches no registry but
 // a mirror of what a release publishes: the documents name the original hosts. The bundle names
 // the images of operator and Darkroom by digest, so the node cannot have them from elsewhere.
-func installsFromTheMirror(t *testing.T, authority *authority, mirror string, setting docs.Setting) {
-	publish(t, authority, mirror)
-	mirrorForNode(t, authority, mirror, "ghcr.io", "docker.io")
+func installsFromTheMirror(t *testing.T, mirror string, setting docs.Setting) {
+	publish(t, mirror)
+	mirrorForNode(t, mirror, "ghcr.io", "docker.io")
 	docs.Run(t, repository, binaries, setting)
 }
 
 // publish pushes what a release publishes to a mirror: operator, Darkroom's stand-in, bundle
 // and catalog, which name each other by digest as `hack/pin.sh` makes them.
-func publish(t *testing.T, authority *authority, host string) {
+func publish(t *testing.T, host string) {
 	t.Helper()
 	pinned := func(image, digest string) string { return image[:strings.LastIndex(image, ":")] + "@" + digest }
 	atMirror := func(image string) string {
@@ -44,8 +43,8 @@ func publish(t *testing.T, authority *authority, host string) {
 	archive := filepath.Join(folder, "darkroom.tar")
 	mustRun(t, filepath.Join(binaries, "cluster"), "image", "--output", archive, "--workdir", "/app",
 		images.DarkroomImage+"="+filepath.Join(binaries, "darkroom"))
-	operator := pinned(operatorImage+thisVersion, pushArchive(t, authority, atMirror(operatorImage+thisVersion), filepath.Join(binaries, "image-release.tar")))
-	darkroom := pinned(images.DarkroomImage, pushArchive(t, authority, atMirror(images.DarkroomImage), archive))
+	operator := pinned(operatorImage+thisVersion, pushArchive(t, atMirror(operatorImage+thisVersion), filepath.Join(binaries, "image-release.tar")))
+	darkroom := pinned(images.DarkroomImage, pushArchive(t, atMirror(images.DarkroomImage), archive))
 
 	t.Setenv("DARKROOM_IMAGE", darkroom)
 	// No Darkroom of this test has a gate; any image with a digest will do.
@@ -54,14 +53,14 @@ func publish(t *testing.T, authority *authority, host string) {
 	bundle := filepath.Join(folder, "bundle")
 	saysWhetherItIsDisconnected(t, bundle, true)
 	reference := bundleReference(projectImages, thisVersion)
-	reference = pinned(reference, pushBundle(t, authority, atMirror(reference), bundle))
+	reference = pinned(reference, pushBundle(t, atMirror(reference), bundle))
 
 	catalog := filepath.Join(folder, "catalog")
 	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(repository, "catalog"))); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, reference, filepath.Join(catalog, packageName, "bundles.yaml"))
-	push(t, authority, atMirror(projectImages+"/darkroom-operator-catalog:latest"),
+	push(t, atMirror(projectImages+"/darkroom-operator-catalog:latest"),
 		map[string]string{"/": catalogRoot(t, catalog), "/configs": catalog},
 		v1.Config{
 			Entrypoint: []string{"/bin/opm"}, Cmd: []string{"serve", "/configs", "--cache-dir=/tmp/cache"},
@@ -88,18 +87,16 @@ func catalogRoot(t *testing.T, catalog string) string {
 }
 
 // mirrorForNode lets the node pull the images of registries from a mirror only.
-func mirrorForNode(t *testing.T, authority *authority, mirror string, registries ...string) {
+func mirrorForNode(t *testing.T, mirror string, registries ...string) {
 	t.Helper()
 	for _, registry := range registries {
 		folder := filepath.Join(os.Getenv("CLUSTER_DIR"), "node", "registries", registry)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		authorities := filepath.Join(folder, "ca.pem")
 		// containerd falls back to the server.
-		hosts := fmt.Sprintf("server = \"https://%[1]s\"\nca = %[2]q\n\n[host.\"https://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = %[2]q\n", mirror, authorities)
-		err := errors.Join(os.WriteFile(authorities, authority.bundle, 0o600), os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o600))
-		if err != nil {
+		hosts := fmt.Sprintf("server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n", mirror)
+		if err := os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {

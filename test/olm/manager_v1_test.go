@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/cert"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 )
 
 // version1 is a kustomization of the manifests in a folder: they run programs of the node, with
-// the certificates of an authority and the mirror that registries.conf names.
+// a certificate and the mirror that registries.conf names.
 const version1 = `
 resources: [%[1]s/catalogd, %[1]s/operator-controller]
 patches:
@@ -47,11 +48,10 @@ patches:
       - --metrics-bind-address=:7443
       - --tls-cert=/certificates/tls.crt
       - --tls-key=/certificates/tls.key
-      - --pull-cas-dir=/authorities
 - target: {kind: Deployment, name: operator-controller-controller-manager}
   patch: |
     - {op: replace, path: /spec/template/spec/containers/0/image, value: "%[3]s"}
-    - {op: replace, path: /spec/template/spec/containers/0/args, value: [--catalogd-cas-dir=/authorities, --pull-cas-dir=/authorities]}
+    - {op: replace, path: /spec/template/spec/containers/0/args, value: [--catalogd-cas-dir=/authorities]}
 - target: {kind: Service, name: catalogd-service}
   patch: |
     - {op: replace, path: /spec/ports/0, value: {name: https, port: 443, targetPort: 8443}}
@@ -61,22 +61,33 @@ patches:
 `
 
 // startVersion1 installs catalogd and operator-controller by their own manifests, with
-// images of the node and certificates of the test's authority. They pull the project's
+// images of the node and a certificate. They pull the project's
 // images from the registry at a host, as from a mirror.
-func startVersion1(t *testing.T, authority *authority, mirror string) {
+func startVersion1(t *testing.T, mirror string) {
 	t.Helper()
-	certificate, key := authority.issue(t, catalogdService+"."+v1Namespace+".svc")
-	registries := fmt.Sprintf("[[registry]]\nprefix = %q\nlocation = %q\n", projectImages, mirror+strings.TrimPrefix(projectImages, "ghcr.io"))
+	certificate, key, err := cert.GenerateSelfSignedCertKey(catalogdService+"."+v1Namespace+".svc", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registries := fmt.Sprintf(`
+[[registry]]
+prefix = %[1]q
+location = %[2]q
+insecure = true
+[[registry]]
+location = %[3]q
+insecure = true
+`, projectImages, mirror+strings.TrimPrefix(projectImages, "ghcr.io"), mirror)
 	create(t, namespaceObject(v1Namespace), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1Namespace, Name: "certificates"},
-		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key, "olm-ca.crt": authority.bundle, "registries.conf": []byte(registries)},
+		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key, "olm-ca.crt": certificate, "registries.conf": []byte(registries)},
 	})
 	folder := t.TempDir()
 	base, err := filepath.Rel(folder, filepath.Join(moduleFolder(t, "github.com/operator-framework/operator-controller"), "config", "base"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(version1, base, catalogdImage, operatorControllerImage, base64.StdEncoding.EncodeToString(authority.bundle))
+	text := fmt.Sprintf(version1, base, catalogdImage, operatorControllerImage, base64.StdEncoding.EncodeToString(certificate))
 	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package olm
 
 import (
-	"crypto/tls"
 	"io"
 	"log"
 	"net"
@@ -22,33 +21,25 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/image"
 )
 
-// startRegistry runs an image registry at the node's address, where pods reach it, until the test
-// ends, and returns its host.
-func startRegistry(t *testing.T, authority *authority) string {
+// startRegistry runs an image registry without TLS at the node's address, where pods reach it, until
+// the test ends, and returns its host.
+func startRegistry(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	certificate, key := authority.issue(t, "registry", nodeIP)
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	if err := server.Listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	server.Listener.Close()
 	server.Listener = listener
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	server.StartTLS()
+	server.Start()
 	t.Cleanup(server.Close)
 	return listener.Addr().String()
 }
 
 // push pushes an image of one layer to the registry: folders, by their paths in it. It
 // returns the digest.
-func push(t *testing.T, authority *authority, reference string, folders map[string]string, config v1.Config) string {
+func push(t *testing.T, reference string, folders map[string]string, config v1.Config) string {
 	t.Helper()
 	var files []image.File
 	for target, source := range folders {
@@ -58,24 +49,24 @@ func push(t *testing.T, authority *authority, reference string, folders map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pushImage(t, authority, reference, packed)
+	return pushImage(t, reference, packed)
 }
 
 // pushArchive pushes the image of a docker-archive, and returns the digest.
-func pushArchive(t *testing.T, authority *authority, reference, archive string) string {
+func pushArchive(t *testing.T, reference, archive string) string {
 	t.Helper()
 	packed, err := tarball.ImageFromPath(archive, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pushImage(t, authority, reference, packed)
+	return pushImage(t, reference, packed)
 }
 
-func pushImage(t *testing.T, authority *authority, reference string, packed v1.Image) string {
+func pushImage(t *testing.T, reference string, packed v1.Image) string {
 	t.Helper()
-	target, err := name.ParseReference(reference)
+	target, err := name.ParseReference(reference, name.Insecure)
 	if err == nil {
-		err = remote.Write(target, packed, remote.WithTransport(authority.transport()), remote.WithContext(t.Context()))
+		err = remote.Write(target, packed, remote.WithContext(t.Context()))
 	}
 	if err != nil {
 		t.Fatalf("push %s: %v", reference, err)

@@ -128,6 +128,5 @@ func goesBack(t *testing.T, previous, this string) {
 // catalog and bundle, and the lifecycle manager runs the one and unpacks the other.
 func followsDocuments(t *testing.T) {
 	remove(t, lifecycleNamespace, "catalogsource", catalogSource)
-	authority := &authority{}
-	installsFromTheMirror(t, authority, startRegistry(t, authority), docs.OLM0)
+	installsFromTheMirror(t, startRegistry(t), docs.OLM0)
 }

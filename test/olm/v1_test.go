@@ -18,13 +18,12 @@ const installNamespace = "darkroom-system"
 // TestVersion1 installs the operator as a ClusterExtension, with the installer's
 // ServiceAccount of config/olmv1, upgrades it, and removes it.
 func TestVersion1(t *testing.T) {
-	authority := &authority{}
-	host := startRegistry(t, authority)
-	startVersion1(t, authority, host)
-	pushBundle(t, authority, bundleReference(host, previousVersion), bundleOf(previousVersion))
-	pushBundle(t, authority, bundleReference(host, thisVersion), bundleOf(thisVersion))
+	host := startRegistry(t)
+	startVersion1(t, host)
+	pushBundle(t, bundleReference(host, previousVersion), bundleOf(previousVersion))
+	pushBundle(t, bundleReference(host, thisVersion), bundleOf(thisVersion))
 	catalog := host + "/darkroom-operator-catalog:latest"
-	pushCatalog(t, authority, host, catalog, previousVersion)
+	pushCatalog(t, host, catalog, previousVersion)
 
 	objects := decode(t, mustRun(t, "kubectl", "kustomize", filepath.Join(repository, "config", "olmv1")))
 	for _, object := range objects {
@@ -42,7 +41,7 @@ func TestVersion1(t *testing.T) {
 	waitServing(t, photos, defaultBaseDomain)
 	before := darkroomPods(t, photos)
 
-	pushCatalog(t, authority, host, catalog, previousVersion, thisVersion)
+	pushCatalog(t, host, catalog, previousVersion, thisVersion)
 	waitInstalled(t, thisVersion)
 	runsAsPod(t, installNamespace, thisVersion)
 	worksOn(t, photos, defaultBaseDomain, before)
@@ -57,13 +56,13 @@ func TestVersion1(t *testing.T) {
 	}
 	leavesNothing(t)
 
-	installsFromTheMirror(t, authority, host, docs.OLM1)
+	installsFromTheMirror(t, host, docs.OLM1)
 }
 
 // pushBundle pushes a bundle as its Dockerfile makes it, and returns the digest.
-func pushBundle(t *testing.T, authority *authority, reference, bundle string) string {
+func pushBundle(t *testing.T, reference, bundle string) string {
 	t.Helper()
-	return push(t, authority, reference, map[string]string{
+	return push(t, reference, map[string]string{
 		"/manifests": filepath.Join(bundle, "manifests"), "/metadata": filepath.Join(bundle, "metadata"),
 	}, v1.Config{Labels: bundleLabels(t, bundle)})
 }
@@ -74,12 +73,12 @@ func bundleReference(host, version string) string {
 
 // pushCatalog pushes a catalog of releases, rendered as `make catalog` does, that names
 // the bundles' images in the registry.
-func pushCatalog(t *testing.T, authority *authority, host, reference string, versions ...string) {
+func pushCatalog(t *testing.T, host, reference string, versions ...string) {
 	t.Helper()
 	folder := catalogOf(t, func(bundle, version string) string {
 		return mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, bundleReference(host, version), "/dev/stdout")
 	}, versions...)
-	push(t, authority, reference, map[string]string{"/configs": filepath.Dir(folder)}, v1.Config{Labels: catalogLabels})
+	push(t, reference, map[string]string{"/configs": filepath.Dir(folder)}, v1.Config{Labels: catalogLabels})
 }
 
 // waitInstalled waits until the ClusterExtension has installed a release.
