@@ -84,9 +84,7 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	var took time.Duration
 	t.Run("every Darkroom converges, and nothing is left of those that were deleted", func(t *testing.T) {
 		took = eventually(t, "all have converged", func(ctx context.Context) error { return converged(ctx, ledger) })
-		if err := o.Ended(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, o.Ended())
 	})
 	t.Run("every object of others is as its owners left it", func(t *testing.T) {
 		if err := ledger.differences(t.Context()); err != nil {
@@ -128,9 +126,7 @@ func populate(t *testing.T, l *ledger, random *rand.Rand) {
 				// Releases that have nothing to do with any Darkroom.
 				err = l.helmInstall(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)}, release.StatusDeployed)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			create(t, crowdDarkroom(key))
 		}
 	}
@@ -255,9 +251,7 @@ func versions(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for _, namespace := range crowdNamespaces {
 		objects, err := metadataOf(t.Context(), namespace, append(darkrooms.Belongings(), v1alpha1.GroupVersionKind))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i := range objects {
 			// Others are scaled by their owner.
 			if object := &objects[i]; isOwned(object) || !slices.Contains(clusterWritten, object.Kind) {
@@ -272,9 +266,7 @@ func versions(t *testing.T) map[string]string {
 // it finalizes the Darkrooms.
 func vacate(t *testing.T, name string) (took time.Duration) {
 	t.Helper()
-	if err := client.IgnoreNotFound(kube.Delete(t.Context(), namespace(name))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.IgnoreNotFound(kube.Delete(t.Context(), namespace(name))))
 	return waitGone(t, namespace(name))
 }
 

@@ -49,9 +49,7 @@ func TestChaos(t *testing.T) {
 		if !t.Run(fault.name, func(t *testing.T) {
 			seen := fault.inject(t)
 			took := eventually(t, "all is as it should be", wrong)
-			if err := o.Ended(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, o.Ended())
 			rows = append(rows, fmt.Sprintf("| %s | %s | %.1f s | 0 |", fault.name, seen, took.Seconds()))
 		}) {
 			rows = append(rows, fmt.Sprintf("| %s | it did not recover | | ! |", fault.name))
@@ -101,9 +99,7 @@ func killAPIServer(t *testing.T) string {
 	for range 2 {
 		upgradeAll(t)
 		moment(300 * time.Millisecond)
-		if err := syscall.Kill(component(t, "kube-apiserver"), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(component(t, "kube-apiserver"), syscall.SIGKILL))
 		eventually(t, "the API server is back", func(ctx context.Context) error {
 			return clientset.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 		})
@@ -216,9 +212,7 @@ func leaderIs(t *testing.T, not string) string {
 func generations(t *testing.T, namespace string) map[string]int64 {
 	t.Helper()
 	list := &appsv1.DeploymentList{}
-	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.List(t.Context(), list, client.InNamespace(namespace)))
 	out := map[string]int64{}
 	for _, deployment := range list.Items {
 		out[deployment.Name] = deployment.Generation

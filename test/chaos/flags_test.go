@@ -30,9 +30,7 @@ import (
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "flags-"}}
-	if err := kube.Create(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.Create(t.Context(), made))
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		left := &v1alpha1.DarkroomList{}
@@ -85,9 +83,7 @@ func TestARestartWithStricterFlagsTouchesNothingThatServes(t *testing.T) {
 	create(t, darkroom)
 	is(t, "ready", darkroom, notReady)
 	served := &networkingv1.Ingress{}
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), served); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), served))
 	kill()
 	for flag, field := range map[string]string{
 		"--ingress-annotations=example.com/*":                                         "spec.ingress.annotations",
@@ -96,9 +92,7 @@ func TestARestartWithStricterFlagsTouchesNothingThatServes(t *testing.T) {
 		kill := limited(t, namespace, "strict", flag)
 		is(t, "refused", darkroom, blocked(field))
 		ingress := &networkingv1.Ingress{}
-		if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), ingress); err != nil {
-			t.Fatal(err)
-		}
+		must(t, kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), ingress))
 		if ingress.UID != served.UID || ingress.Generation != served.Generation {
 			t.Errorf("%s: the Ingress was changed: %+v", flag, ingress.Spec)
 		}
@@ -147,37 +141,27 @@ func TestADeletedDarkroomLeavesTheReleaseThatItCouldNotAdopt(t *testing.T) {
 			flags := genericclioptions.NewConfigFlags(false)
 			flags.Namespace = &namespace
 			helm := &action.Configuration{}
-			if err := helm.Init(flags, namespace, "secret", func(string, ...any) {}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, helm.Init(flags, namespace, "secret", func(string, ...any) {}))
 			chart, err := charts.Darkroom()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			chart.Metadata.Name = test.chart
 			install := action.NewInstall(helm)
 			install.ReleaseName, install.Namespace = "photos", namespace
 			last, err := install.Run(chart, map[string]any{
 				"fullnameOverride": "served", "source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if test.chart != "darkroom" {
 				chart.Metadata.Name = "darkroom"
 				last.Version = 2
-				if err := helm.Releases.Create(last); err != nil {
-					t.Fatal(err)
-				}
+				must(t, helm.Releases.Create(last))
 			}
 			defer limited(t, namespace, name)()
 			darkroom := darkrooms.New("photos", namespace).Annotation(v1alpha1.AnnotationAdoptRelease, "photos").
 				Ingress(v1alpha1.Ingress{Annotations: map[string]string{test.annotation: "true"}}).Obj()
 			create(t, darkroom)
 			is(t, "refused", darkroom, blocked(test.message))
-			if err := kube.Delete(t.Context(), darkroom); err != nil {
-				t.Fatal(err)
-			}
+			must(t, kube.Delete(t.Context(), darkroom))
 			waitGone(t, darkroom)
 			if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "served"}, &appsv1.Deployment{}); err != nil {
 				t.Errorf("the Deployment of the release: %v", err)

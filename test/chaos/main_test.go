@@ -101,18 +101,14 @@ func setUp() error {
 func component(t *testing.T, name string) int {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var state struct {
 		Components []struct {
 			Name string
 			PID  int
 		}
 	}
-	if err := json.Unmarshal(raw, &state); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(raw, &state))
 	for _, component := range state.Components {
 		if component.Name == name {
 			return component.PID
@@ -137,9 +133,7 @@ func launch(t *testing.T, name string, flags ...string) *program.Program {
 	t.Helper()
 	flags = append([]string{"--metrics-bind-address", "0", "--reconcile-period", "10s"}, flags...)
 	o, err := program.Manager(binaries, repository, filepath.Join(scratch, "kubeconfig"), filepath.Join(scratch, name+".log"), flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return o
 }
 
@@ -171,3 +165,11 @@ func logTail() string {
 
 // moment lets a random time pass. It is part of a fault; nothing is waited for.
 func moment(longest time.Duration) { time.Sleep(time.Duration(random.Int64N(int64(longest)))) }
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -21,9 +21,7 @@ import (
 func revisions(t *testing.T) []corev1.Secret {
 	t.Helper()
 	list := &corev1.SecretList{}
-	if err := kube.List(t.Context(), list, client.InNamespace("chaos"), client.MatchingLabels{"owner": "helm"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.List(t.Context(), list, client.InNamespace("chaos"), client.MatchingLabels{"owner": "helm"}))
 	return list.Items
 }
 

@@ -59,9 +59,7 @@ var operations = []struct {
 func startUsers(t *testing.T, l *ledger, seed uint64, until time.Time) (wait func() map[string]int) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(scratch, "users.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	done := map[string]int{}
 	var mu sync.Mutex

@@ -31,14 +31,10 @@ func startAPIServer(t *testing.T, args ...string) *program.Program {
 	dir := t.TempDir()
 	kubeconfig := filepath.Join(dir, "apiserver.kubeconfig")
 	account := client.ObjectKey{Namespace: operatorNamespace, Name: apiServerAccount}
-	if err := access.WriteKubeconfigOf(t.Context(), admin, account, kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	must(t, access.WriteKubeconfigOf(t.Context(), admin, account, kubeconfig))
 	args = append([]string{"--base-domain", baseDomain, "--log-level", "debug"}, args...)
 	server, err := program.APIServer(binaries, kubeconfig, filepath.Join(dir, "apiserver.log"), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.End(syscall.SIGTERM); err != nil {
 			t.Error(err)
@@ -71,9 +67,7 @@ func newPerson(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) 
 	create(t, &corev1.ServiceAccount{ObjectMeta: meta})
 	permit(t, meta, rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: name}, rules)
 	token, err := access.Token(t.Context(), admin, client.ObjectKey{Namespace: namespace, Name: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token
 }
 

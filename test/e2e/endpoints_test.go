@@ -41,9 +41,7 @@ func watchEndpoints(t *testing.T, darkroom *v1alpha1.Darkroom) *endpoints {
 	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().Pods().Informer(), factory.Discovery().V1().EndpointSlices().Informer()} {
 		handler := cache.ResourceEventHandlerFuncs{AddFunc: e.see, UpdateFunc: func(_, object any) { e.see(object) }}
 		registration, err := informer.AddEventHandler(handler)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		synced = append(synced, registration.HasSynced)
 	}
 	factory.Start(t.Context().Done())

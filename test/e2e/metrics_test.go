@@ -41,13 +41,9 @@ func TestMetricsAreForThoseWhomKubernetesAuthorizes(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	scraper := client.ObjectKey{Namespace: namespace, Name: namespace + "-scraper"}
-	if err := access.NewAccount(t.Context(), kube, scraper, metricsReader); err != nil {
-		t.Fatal(err)
-	}
+	must(t, access.NewAccount(t.Context(), kube, scraper, metricsReader))
 	authorized, err := access.Token(t.Context(), admin, scraper)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, test := range []struct {
 		who, token string
 		want       int

@@ -30,9 +30,7 @@ func aloneInItsNetwork(t *testing.T, servers []string, program string, args ...s
 	var sockets []string
 	for _, server := range servers {
 		_, port, err := net.SplitHostPort(server)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sockets = append(sockets, port+"="+listenFor(t, server))
 	}
 	command.Env = append(os.Environ(), "SERVER_SOCKETS="+strings.Join(sockets, ","))
@@ -44,9 +42,7 @@ func listenFor(t *testing.T, server string) string {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "server")
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {

@@ -56,9 +56,7 @@ func runSteps(t *testing.T, script string, servers []string, environment ...stri
 	browser.Env = append(append(browser.Environ(), environment...), "CHROMIUM="+chromium)
 	browser.Stderr = os.Stderr
 	out, err := browser.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := child.Start(browser); err != nil {
 		t.Fatalf("start the browser test: %v", err)
 	}

@@ -72,9 +72,7 @@ func stillServe(ctx context.Context, darkroom *v1alpha1.Darkroom, want sets.Set[
 func uidsOf(t *testing.T, darkroom *v1alpha1.Darkroom) sets.Set[types.UID] {
 	t.Helper()
 	pods, err := podsOf(t.Context(), darkroom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	uids := sets.New[types.UID]()
 	for i := range pods {
 		uids.Insert(pods[i].UID)
@@ -197,22 +195,14 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 	create(t, darkroom)
 	waitSettled(t, darkroom)
 	// Without its pod: connections that are established outlive the endpoints of a Service.
-	if err := kube.Delete(t.Context(), pod, client.GracePeriodSeconds(0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 	waitReason(t, darkroom, v1alpha1.ReasonImageUnprocessable, v1alpha1.ReasonSourceTimeout)
 	pods, err := podsOf(t.Context(), darkroom)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kube.Delete(t.Context(), &pods[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, kube.Delete(t.Context(), &pods[0]))
 	survivor := sets.New(pods[1].UID)
 	for until := time.Now().Add(outage); time.Now().Before(until); time.Sleep(time.Second) {
-		if err := stillServe(t.Context(), darkroom, survivor); err != nil {
-			t.Fatal(err)
-		}
+		must(t, stillServe(t.Context(), darkroom, survivor))
 	}
 	if err := says(t.Context(), darkroom, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable, v1alpha1.ReasonSourceTimeout); err != nil {
 		t.Errorf("a pod that was created during the outage: %v", err)

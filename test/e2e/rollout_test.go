@@ -180,9 +180,7 @@ func TestNoRequestFailsWhileAllPodsAreEvicted(t *testing.T) {
 func evictAll(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	pods, err := podsOf(t.Context(), darkroom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range pods {
 		eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: pods[i].Name}}
 		eventually(t, pods[i].Name+" is evicted", func(ctx context.Context) error {

@@ -61,9 +61,7 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 			darkroom.Spec.Source.PathPrefix = folder
 		}
 		darkroom.Spec.Probe = &v1alpha1.Probe{Path: folder + "/" + of.scene + ".jpg"}
-		if err := kube.Create(t.Context(), darkroom, client.FieldOwner("kubectl-create")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, kube.Create(t.Context(), darkroom, client.FieldOwner("kubectl-create")))
 		darkrooms = append(darkrooms, darkroom)
 	}
 	for _, darkroom := range darkrooms {

@@ -19,13 +19,9 @@ import (
 func sample(t *testing.T, name string) *v1alpha1.Darkroom {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(repository, "config", "samples", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	darkroom := &v1alpha1.Darkroom{}
-	if err := yaml.UnmarshalStrict(raw, darkroom); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.UnmarshalStrict(raw, darkroom))
 	return darkroom
 }
 
@@ -60,9 +56,7 @@ func TestASampleIsServedThroughAnIngressAndAGatewayWithoutItsMetrics(t *testing.
 			}
 			for _, path := range []string{"/metrics", "/metrics?a=b", "/%6detrics"} {
 				status, outside, err := through(t.Context(), url, hostOf(darkroom), path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if status < http.StatusBadRequest || bytes.Contains(outside, []byte("# TYPE")) {
 					t.Errorf("%s answers %d: %.200q", path, status, outside)
 				}

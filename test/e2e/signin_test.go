@@ -38,9 +38,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 	}})
 	t.Cleanup(ingress.Close)
 	idp, err := issuer.Start(ingress.URL + oidc.CallbackPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(idp.Close)
 	group := namespace + "-editors"
 	idp.AddUser("ann", group, "others")
@@ -56,9 +54,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 		CookieKeysFile: secretFile(t, []byte(base64.StdEncoding.EncodeToString(cookieKey)+"\n")),
 		Impersonation:  &oidc.Impersonation{UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsPrefix: "oidc:", Groups: []string{group}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server = startAPIServer(t, "--cluster-name", "staging", "--oidc-config", secretFile(t, config))
 
 	runSteps(t, "signin.mjs", []string{strings.TrimPrefix(ingress.URL, "https://"), strings.TrimPrefix(idp.URL, "https://")},
@@ -86,8 +82,6 @@ func permitImpersonation(t *testing.T, namespace, user, group string) {
 func secretFile(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, content, 0o600))
 	return path
 }

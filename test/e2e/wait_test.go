@@ -31,8 +31,14 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 		}
 		return check(ctx)
 	})
+	must(t, err)
+	return time.Since(started)
+}
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return time.Since(started)
 }

@@ -23,9 +23,7 @@ const repository = "../.."
 func loadBundle(t *testing.T, folder string) *manifests.Bundle {
 	t.Helper()
 	bundle, err := manifests.GetBundleFromDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return bundle
 }
 
@@ -114,9 +112,7 @@ func TestTheBundleRunsTwoPodsOfEachProgram(t *testing.T) {
 	for _, object := range bundle.Objects {
 		if object.GetKind() == "PodDisruptionBudget" {
 			budget := &policyv1.PodDisruptionBudget{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, budget); err != nil {
-				t.Fatal(err)
-			}
+			must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, budget))
 			budgets[budget.Name] = budget.Spec
 		}
 	}
@@ -138,9 +134,7 @@ func TestTheBundleRunsTwoPodsOfEachProgram(t *testing.T) {
 func matches(t *testing.T, selector *metav1.LabelSelector, pods map[string]string) bool {
 	t.Helper()
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return parsed.Matches(labels.Set(pods))
 }
 
@@ -153,11 +147,17 @@ func TestTheBundleHasNothingThatHelmTakesForATemplate(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if strings.Contains(string(text), "{{") {
 			t.Errorf("%s contains {{", filepath.Base(file))
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -48,9 +48,7 @@ func bundleOf(version string) string {
 func catalogOf(t *testing.T, render func(bundle, version string) string, versions ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "catalog", packageName, "package.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{}
 	for _, document := range decode(t, string(text)) {
 		if document.Object["schema"] == "olm.channel" {
@@ -61,9 +59,7 @@ func catalogOf(t *testing.T, render func(bundle, version string) string, version
 			}
 		}
 		text, err := yaml.Marshal(document.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		files["package.yaml"] += "---\n" + string(text)
 	}
 	folder := filepath.Join(t.TempDir(), packageName)
@@ -71,9 +67,7 @@ func catalogOf(t *testing.T, render func(bundle, version string) string, version
 	for name, text := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mustRun(t, filepath.Join(binaries, "k8s", "opm"), "validate", filepath.Dir(folder))
 	return folder
 }
@@ -82,9 +76,7 @@ func catalogOf(t *testing.T, render func(bundle, version string) string, version
 func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []string) (entries []any, listed []string) {
 	t.Helper()
 	all, _, err := unstructured.NestedSlice(channel.Object, "entries")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, entry := range all {
 		for _, version := range versions {
 			if entry.(map[string]any)["name"] == csv(version) {
@@ -105,14 +97,10 @@ func serveCatalog(t *testing.T, versions ...string) (address string) {
 	opm := filepath.Join(binaries, "k8s", "opm")
 	folder := catalogOf(t, func(bundle, _ string) string { return mustRun(t, opm, "render", bundle, "--output", "yaml") }, versions...)
 	free, err := program.FreeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, port, _ := net.SplitHostPort(free)
 	server := exec.Command(opm, "serve", filepath.Dir(folder), "--port", port, "--pprof-addr=", "--termination-log="+filepath.Join(t.TempDir(), "ended"))
-	if err := child.Start(server); err != nil {
-		t.Fatal(err)
-	}
+	must(t, child.Start(server))
 	t.Cleanup(func() { _ = errors.Join(server.Process.Kill(), server.Wait()) }) // it was killed
 	return net.JoinHostPort(nodeIP, port)
 }
@@ -127,9 +115,7 @@ func pointCatalogSource(t *testing.T, address string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	eventually(t, "the catalog is read", func(ctx context.Context) error {
 		if err := kube.Get(ctx, client.ObjectKeyFromObject(source), source); err != nil {
 			return err

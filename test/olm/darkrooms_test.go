@@ -87,9 +87,7 @@ func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []
 	t.Helper()
 	patch := client.MergeFrom(darkroom.DeepCopy())
 	darkroom.Spec.Replicas = ptr.To(int32(len(before) + 1))
-	if err := kube.Patch(t.Context(), darkroom, patch); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.Patch(t.Context(), darkroom, patch))
 	waitServing(t, darkroom, domain)
 	after := darkroomPods(t, darkroom)
 	if replaced := slices.ContainsFunc(before, func(pod string) bool { return !slices.Contains(after, pod) }); replaced || len(before) == 0 || len(after) != len(before)+1 {

@@ -46,12 +46,8 @@ func deployPrevious(t *testing.T, overlay string) {
 	for _, placeholder := range []string{"controller", "ghcr.io/darkroom-operator/darkroom-operator"} {
 		text += fmt.Sprintf("- name: %s\n  newName: %s\n  newTag: v%s\n", placeholder, name, previousVersion)
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o755))
+	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600))
 	file := filepath.Join(folder, "install.yaml")
 	mustRun(t, filepath.Join(binaries, "tools", "kustomize"), "build", folder, "--output", file)
 	mustRun(t, "kubectl", "apply", "--server-side", "--filename", file)

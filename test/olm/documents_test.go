@@ -56,9 +56,7 @@ func publish(t *testing.T, host string) {
 	reference = pinned(reference, pushBundle(t, atMirror(reference), bundle))
 
 	catalog := filepath.Join(folder, "catalog")
-	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(repository, "catalog"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(catalog, os.DirFS(filepath.Join(repository, "catalog"))))
 	mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, reference, filepath.Join(catalog, packageName, "bundles.yaml"))
 	push(t, atMirror(projectImages+"/darkroom-operator-catalog:latest"),
 		map[string]string{"/": catalogRoot(t, catalog), "/configs": catalog},
@@ -91,14 +89,10 @@ func mirrorForNode(t *testing.T, mirror string, registries ...string) {
 	t.Helper()
 	for _, registry := range registries {
 		folder := filepath.Join(os.Getenv("CLUSTER_DIR"), "node", "registries", registry)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(folder, 0o755))
 		// containerd falls back to the server.
 		hosts := fmt.Sprintf("server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n", mirror)
-		if err := os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o600))
 		t.Cleanup(func() {
 			if err := os.RemoveAll(folder); err != nil {
 				t.Error(err)

@@ -18,13 +18,9 @@ import (
 // have, so config/olmv1 must keep up with those of the operator.
 func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repository, "config", "olmv1", "installer.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	objects, err := manifests.Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bundle := loadBundle(t, repository+"/bundle")
 	has, needs := rulesOf(t, objects), rulesOf(t, bundle.Objects)
 	install := bundle.CSV.Spec.InstallStrategy.StrategySpec
@@ -51,9 +47,7 @@ func rulesOf(t *testing.T, objects []*unstructured.Unstructured) (rules []rbacv1
 		if object.GetKind() != "ClusterRole" {
 			continue
 		}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
-			t.Fatal(err)
-		}
+		must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role))
 		rules = append(rules, role.Rules...)
 	}
 	return rules

@@ -45,16 +45,12 @@ func startVersion0(t *testing.T) {
 func decode(t *testing.T, documents string) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := manifests.Decode([]byte(documents))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return objects
 }
 
 // apply applies objects as an administrator does, definitions first.
 func apply(t *testing.T, objects ...*unstructured.Unstructured) {
 	t.Helper()
-	if err := manifests.Apply(t.Context(), kube, limits, objects...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, manifests.Apply(t.Context(), kube, limits, objects...))
 }

@@ -66,9 +66,7 @@ patches:
 func startVersion1(t *testing.T, mirror string) {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(catalogdService+"."+v1Namespace+".svc", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	registries := fmt.Sprintf(`
 [[registry]]
 prefix = %[1]q
@@ -84,13 +82,9 @@ insecure = true
 	})
 	folder := t.TempDir()
 	base, err := filepath.Rel(folder, filepath.Join(moduleFolder(t, "github.com/operator-framework/operator-controller"), "config", "base"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := fmt.Sprintf(version1, base, catalogdImage, operatorControllerImage, base64.StdEncoding.EncodeToString(certificate))
-	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600))
 	apply(t, decode(t, mustRun(t, "kubectl", "kustomize", folder))...)
 	waitAvailable(t, v1Namespace, "catalogd-controller-manager")
 	waitAvailable(t, v1Namespace, "operator-controller-controller-manager")

@@ -26,9 +26,7 @@ import (
 func startRegistry(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewUnstartedServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	server.Listener.Close()
 	server.Listener = listener
@@ -46,9 +44,7 @@ func push(t *testing.T, reference string, folders map[string]string, config v1.C
 		files = append(files, image.File{Path: target, Source: source})
 	}
 	packed, err := image.Build(files, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pushImage(t, reference, packed)
 }
 
@@ -56,9 +52,7 @@ func push(t *testing.T, reference string, folders map[string]string, config v1.C
 func pushArchive(t *testing.T, reference, archive string) string {
 	t.Helper()
 	packed, err := tarball.ImageFromPath(archive, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pushImage(t, reference, packed)
 }
 
@@ -72,9 +66,7 @@ func pushImage(t *testing.T, reference string, packed v1.Image) string {
 		t.Fatalf("push %s: %v", reference, err)
 	}
 	digest, err := packed.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return digest.String()
 }
 
@@ -82,9 +74,7 @@ func pushImage(t *testing.T, reference string, packed v1.Image) string {
 func bundleLabels(t *testing.T, bundle string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(bundle, "metadata", "annotations.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var metadata struct {
 		Annotations map[string]string `json:"annotations"`
 	}

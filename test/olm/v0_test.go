@@ -59,9 +59,7 @@ func installsForSeveralNamespaces(t *testing.T) {
 	if may(t, namespace, outside) {
 		t.Errorf("it may read the Secrets of %s", outside)
 	}
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(ignored), ignored); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kube.Get(t.Context(), client.ObjectKeyFromObject(ignored), ignored))
 	if len(ignored.Finalizers) > 0 || ignored.Status.Phase != "" {
 		t.Errorf("the Darkroom outside was touched: %q %q", ignored.Finalizers, ignored.Status.Phase)
 	}

@@ -23,9 +23,7 @@ var limits = wait.Limits{Timeout: 4 * time.Minute, Period: 250 * time.Millisecon
 func eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Helper()
 	started := time.Now()
-	if err := limits.Until(t.Context(), what, check); err != nil {
-		t.Fatal(err)
-	}
+	must(t, limits.Until(t.Context(), what, check))
 	t.Logf("%s after %.1fs", what, time.Since(started).Seconds())
 }
 

@@ -57,18 +57,14 @@ func renderChart(t *testing.T, release, values string) ([]*unstructured.Unstruct
 func parse(t *testing.T, values string) map[string]any {
 	t.Helper()
 	parsed := map[string]any{}
-	if err := yaml.Unmarshal([]byte(values), &parsed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte(values), &parsed))
 	return parsed
 }
 
 func renderHelm3(t *testing.T, directory, release string, values map[string]any) (map[string]string, error) {
 	t.Helper()
 	chart, err := loader.Load(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	options := chartutil.ReleaseOptions{Name: release, Namespace: "darkroom-system", Revision: 1, IsInstall: true}
 	toRender, err := chartutil.ToRenderValues(chart, values, options, chartutil.DefaultCapabilities)
 	if err != nil {
@@ -80,9 +76,7 @@ func renderHelm3(t *testing.T, directory, release string, values map[string]any)
 func mustRender(t *testing.T, values string) map[string]*unstructured.Unstructured {
 	t.Helper()
 	objects, err := renderChart(t, "darkroom-operator", values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return byName(objects)
 }
 
@@ -309,9 +303,7 @@ func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
 	const values = "{crds: {install: false}, apiserver: {enabled: true}}"
 	one := mustRender(t, values)
 	other, err := renderChart(t, "shard-b", values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name := range byName(other) {
 		if one[name] != nil {
 			t.Errorf("both have %s", name)
@@ -386,13 +378,9 @@ dashboards: {enabled: true, labels: {board: images}, annotations: {folder: Image
 func TestAChartWithoutItsFilesIsRefused(t *testing.T) {
 	directory := t.TempDir()
 	original, err := filepath.Abs(filepath.Join(repository, "charts", "darkroom-operator"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range []string{"Chart.yaml", "values.yaml", "values.schema.json", "templates"} {
-		if err := os.Symlink(filepath.Join(original, name), filepath.Join(directory, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(filepath.Join(original, name), filepath.Join(directory, name)))
 	}
 	for _, values := range []string{"", "crds: {install: false}"} {
 		if _, err := renderHelm3(t, directory, "darkroom-operator", parse(t, values)); err == nil || !strings.Contains(err.Error(), "packaged chart") {

@@ -16,9 +16,7 @@ import (
 func gitOpsObject(t *testing.T, page, kind, name string) *unstructured.Unstructured {
 	t.Helper()
 	blocks, err := documents.Blocks(filepath.Join(repository, "docs", page), "yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, object := range decode(t, []byte(blocks[0])) {
 		if object.GetKind() == kind && object.GetName() == name {
 			return object
@@ -45,13 +43,9 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 				t.Fatalf("no values at %s: %v", strings.Join(values.path, "."), err)
 			}
 			text, err := yaml.Marshal(given)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			objects, err := renderChart(t, releaseOf(object), string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			// The name that the other documents use.
 			manager := podsOf(t, byName(objects)["Deployment darkroom-system/darkroom-operator-controller-manager"])
 			if args := manager.Spec.Containers[0].Args; !slices.Contains(args, "--base-domain=images.example.com") {

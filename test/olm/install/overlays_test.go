@@ -20,9 +20,7 @@ import (
 func overlays(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(repository, "config", "overlays"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := []string{"default", "monitoring", "base+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
 	for _, entry := range entries {
 		all = append(all, filepath.Join("overlays", entry.Name()))
@@ -103,9 +101,7 @@ func TestEveryServiceOfTheBundleIsMonitoredInItsNamespace(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		service := convert[corev1.Service](t, decode(t, text)[0])
 		if !slices.ContainsFunc(monitors, func(o *unstructured.Unstructured) bool {
 			return o.GetKind() == "ServiceMonitor" && o.GetNamespace() == "" && scrapes(t, o, &service)

@@ -114,18 +114,14 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 
 func eventually(t *testing.T, check func(context.Context) error) {
 	t.Helper()
-	if err := limits.Until(t.Context(), "the API server knows the policies", check); err != nil {
-		t.Fatal(err)
-	}
+	must(t, limits.Until(t.Context(), "the API server knows the policies", check))
 }
 
 // deny applies a policy that denies, in one namespace only, until the test ends.
 func deny(t *testing.T, kube client.Client, file, namespace string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, object := range decode(t, text) {
 		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
 			binding := convert[admissionv1.ValidatingAdmissionPolicyBinding](t, object)

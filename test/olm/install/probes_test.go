@@ -19,13 +19,9 @@ func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
 	}
 	rule := convert[networkingv1.NetworkPolicy](t, policy).Spec.Egress[0]
 	selector, err := metav1.LabelSelectorAsSelector(rule.To[0].PodSelector)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files, err := renderHelm3(t, filepath.Join(repository, "helm-charts", "darkroom"), "photos", parse(t, "source: {type: WebFolder, baseUrl: 'https://example.com'}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range files {
 		if !strings.HasSuffix(name, "/deployment.yaml") {
 			continue

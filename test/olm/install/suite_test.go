@@ -39,9 +39,7 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	if strings.Contains(folder, "+") {
 		directory = combined(t, strings.Split(folder, "+"))
 	}
-	if err := noteInputs(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, noteInputs())
 	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", directory)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -56,21 +54,15 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 func combined(t *testing.T, folders []string) string {
 	t.Helper()
 	config, err := filepath.Abs(filepath.Join(repository, "config"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	directory := t.TempDir()
 	text := "namePrefix: darkroom-operator-\nresources:\n"
 	for _, folder := range folders {
 		relative, err := filepath.Rel(directory, filepath.Join(config, folder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text += "- " + relative + "\n"
 	}
-	if err := os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(text), 0o600))
 	return directory
 }
 
@@ -83,9 +75,7 @@ var noteInputs = sync.OnceValue(func() error {
 func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := manifests.Decode(documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return objects
 }
 
@@ -135,9 +125,7 @@ func connect(t *testing.T) (kube client.Client, warnings *bytes.Buffer) {
 	config := rest.CopyConfig(administrator)
 	config.WarningHandler = rest.NewWarningWriter(warnings, rest.WarningWriterOptions{})
 	kube, err := client.New(config, client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return kube, warnings
 }
 
@@ -160,4 +148,12 @@ func deleteLater(t *testing.T, kube client.Client, object client.Object) {
 			t.Error(err)
 		}
 	})
+}
+
+// must ends the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
