@@ -24,15 +24,13 @@ const (
 type load struct {
 	// next returns the host of the next request and the URL of the server it is sent to.
 	next    func() (url, host string)
-	started time.Time
 	stop    chan struct{}
 	clients sync.WaitGroup
 
 	mu       sync.Mutex
 	requests int
+	// failures are those that no test has reported yet.
 	failures []string
-	// reported is the number of failures that a test has reported.
-	reported int
 }
 
 // startLoad starts a load of one host through the Ingress.
@@ -41,7 +39,7 @@ func startLoad(host string) *load {
 }
 
 func startLoadOf(next func() (url, host string)) *load {
-	l := &load{next: next, started: time.Now(), stop: make(chan struct{})}
+	l := &load{next: next, stop: make(chan struct{})}
 	for range loadClients {
 		l.clients.Go(l.client)
 	}
@@ -65,34 +63,28 @@ func (l *load) client() {
 		started := time.Now()
 		url, host := l.next()
 		err := servesThrough(context.Background(), url, host, width)
-		l.record(started, err)
+		l.mu.Lock()
+		l.requests++
+		if err != nil {
+			l.failures = append(l.failures, fmt.Sprintf("%s: %v", started.Format("15:04:05.000"), err))
+		}
+		l.mu.Unlock()
 	}
 }
 
-func (l *load) record(started time.Time, err error) {
+// count returns the number of requests so far.
+func (l *load) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requests++
-	if err != nil {
-		l.failures = append(l.failures, fmt.Sprintf("after %s: %v", started.Sub(l.started).Round(time.Millisecond), err))
-	}
+	return l.requests
 }
 
-// count returns the number of requests and of failures so far.
-func (l *load) count() (requests, failures int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.requests, len(l.failures)
-}
-
-// during runs a step, and reports how many requests there were and how many failed.
+// during runs a step, and reports how many requests there were.
 func (l *load) during(t *testing.T, what string, step func()) {
 	t.Helper()
-	requests, failures := l.count()
-	started := time.Now()
+	started, requests := time.Now(), l.count()
 	step()
-	moreRequests, moreFailures := l.count()
-	t.Logf("%-28s %5.1fs %5d requests %3d failures", what, time.Since(started).Seconds(), moreRequests-requests, moreFailures-failures)
+	t.Logf("%-28s %5.1fs %5d requests", what, time.Since(started).Seconds(), l.count()-requests)
 }
 
 // end ends the load. The test fails if a request did.
@@ -100,7 +92,7 @@ func (l *load) end(t *testing.T) {
 	t.Helper()
 	close(l.stop)
 	l.clients.Wait()
-	t.Logf("%d clients, %d requests in %.1fs, %d failures", loadClients, l.requests, time.Since(l.started).Seconds(), len(l.failures))
+	t.Logf("%d clients sent %d requests", loadClients, l.requests)
 	l.mustNotHaveFailed(t)
 }
 
@@ -108,10 +100,9 @@ func (l *load) end(t *testing.T) {
 func (l *load) mustNotHaveFailed(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
-	failures := l.failures[l.reported:]
-	l.reported = len(l.failures)
-	l.mu.Unlock()
-	if len(failures) > 0 {
-		t.Errorf("%d requests failed:\n%s", len(failures), strings.Join(failures[:min(10, len(failures))], "\n"))
+	defer l.mu.Unlock()
+	if count := len(l.failures); count > 0 {
+		t.Errorf("%d requests failed:\n%s", count, strings.Join(l.failures[:min(10, count)], "\n"))
 	}
+	l.failures = nil
 }

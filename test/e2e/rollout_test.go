@@ -148,9 +148,9 @@ func waitHosts(t *testing.T, darkroom *v1alpha1.Darkroom) {
 // waitRequests waits until there were some more requests.
 func waitRequests(t *testing.T, load *load, more int) {
 	t.Helper()
-	before, _ := load.count()
+	before := load.count()
 	eventually(t, fmt.Sprintf("%d more requests are answered", more), func(context.Context) error {
-		if now, _ := load.count(); now < before+more {
+		if now := load.count(); now < before+more {
 			return fmt.Errorf("there were %d", now-before)
 		}
 		return nil
