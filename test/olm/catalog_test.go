@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,10 +80,9 @@ func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []stri
 	all, _, err := unstructured.NestedSlice(channel.Object, "entries")
 	must(t, err)
 	for _, entry := range all {
-		for _, version := range versions {
-			if entry.(map[string]any)["name"] == csv(version) {
-				entries, listed = append(entries, entry), append(listed, version)
-			}
+		name, _ := entry.(map[string]any)["name"].(string)
+		if version := strings.TrimPrefix(name, csv("")); slices.Contains(versions, version) {
+			entries, listed = append(entries, entry), append(listed, version)
 		}
 	}
 	if len(entries) == 0 {

@@ -105,6 +105,13 @@ type alertTest struct {
 	want     []string
 }
 
+// Alerts of several tests.
+const (
+	shopNotReady = "DarkroomNotReady name=shop namespace=team-b severity=warning"
+	burnsFast    = "DarkroomErrorBudgetBurnFast name=photos namespace=team-a severity=critical"
+	burnsSlow    = "DarkroomErrorBudgetBurnSlow name=photos namespace=team-a severity=warning"
+)
+
 var alertTests = append(conditionTests(), []alertTest{
 	{name: "all is well", series: fine, at: time.Hour},
 
@@ -155,15 +162,9 @@ var alertTests = append(conditionTests(), []alertTest{
 `, at: time.Hour},
 
 	// One Darkroom.
-	{
-		name: "a Darkroom is not ready", series: fine + shop("Ready", "False"), at: 16 * time.Minute,
-		want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"},
-	},
+	{name: "a Darkroom is not ready", series: fine + shop("Ready", "False"), at: 16 * time.Minute, want: []string{shopNotReady}},
 	{name: "a Darkroom is being rolled out", series: fine + shop("Ready", "False"), at: 14 * time.Minute},
-	{
-		name: "no operator has handled a Darkroom", series: fine + shop("Paused", "False"), at: 16 * time.Minute,
-		want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"},
-	},
+	{name: "no operator has handled a Darkroom", series: fine + shop("Paused", "False"), at: 16 * time.Minute, want: []string{shopNotReady}},
 	{name: "a Darkroom is paused", series: fine + shop("Ready", "Unknown") + `
   darkroom_status_condition{namespace="team-b",name="shop",type="Paused",status="True"} 1x10000
 `, at: time.Hour},
@@ -179,7 +180,7 @@ var alertTests = append(conditionTests(), []alertTest{
   darkroom_status_condition{namespace="team-b",name="shop",type="Ready",status="False",pod="a"} 1x10 stale
   darkroom_info{namespace="team-b",name="shop",version="v1",source="S3",pod="b"} _x10 1x10000
   darkroom_status_condition{namespace="team-b",name="shop",type="Ready",status="False",pod="b"} _x10 1x10000
-`, at: 17 * time.Minute, want: []string{"DarkroomNotReady name=shop namespace=team-b severity=warning"}},
+`, at: 17 * time.Minute, want: []string{shopNotReady}},
 
 	// Requests of clients.
 	{
@@ -206,19 +207,13 @@ var alertTests = append(conditionTests(), []alertTest{
 	{name: "a container ran out of memory an hour ago", series: fine + outOfMemory("team-a", "photos-7d9c-x2x", "darkroom"), at: 90 * time.Minute},
 
 	// The objective.
-	{
-		name: "all probes fail", series: probes("1x120 0x10000"), at: 140 * time.Minute,
-		want: []string{"DarkroomErrorBudgetBurnFast name=photos namespace=team-a severity=critical"},
-	},
-	{name: "all probes have failed for hours", series: probes("1x120 0x10000"), at: 200 * time.Minute, want: []string{
-		"DarkroomErrorBudgetBurnFast name=photos namespace=team-a severity=critical",
-		"DarkroomErrorBudgetBurnSlow name=photos namespace=team-a severity=warning",
-	}},
+	{name: "all probes fail", series: probes("1x120 0x10000"), at: 140 * time.Minute, want: []string{burnsFast}},
+	{name: "all probes have failed for hours", series: probes("1x120 0x10000"), at: 200 * time.Minute, want: []string{burnsFast, burnsSlow}},
 	{name: "one probe fails", series: probes("1x120 0 1x10000"), at: 130 * time.Minute},
 	{name: "probes are served again", series: probes("1x1440 0x10 1x10000"), at: 1500 * time.Minute, step: 10 * time.Minute},
 	{
 		name: "one probe of 50 fails, for days", series: probes(strings.Repeat("1x48 0 ", 90)), at: 72 * time.Hour, step: 30 * time.Minute,
-		want: []string{"DarkroomErrorBudgetBurnSlow name=photos namespace=team-a severity=warning"},
+		want: []string{burnsSlow},
 	},
 	{name: "one probe of 200 fails, for days", series: probes(strings.Repeat("1x198 0 ", 24)), at: 72 * time.Hour, step: 30 * time.Minute},
 }...)
