@@ -9,7 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,19 +119,7 @@ func editUnderLoad(t *testing.T, darkroom *v1alpha1.Darkroom, url string, edits 
 // waitPodsRefused waits until the API server has refused pods of the new template.
 func waitPodsRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	eventually(t, "the new pods are refused", func(ctx context.Context) error {
-		deployment := &appsv1.Deployment{}
-		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment); err != nil {
-			return err
-		}
-		refused := slices.ContainsFunc(deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
-			return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
-		})
-		if !refused || deployment.Status.ObservedGeneration != deployment.Generation {
-			return fmt.Errorf("the Deployment's conditions are %+v", deployment.Status.Conditions)
-		}
-		return nil
-	})
+	waitReason(t, darkroom, v1alpha1.ReasonPodsRefused)
 }
 
 // waitHosts waits until exactly the hosts of a Darkroom are served.
