@@ -32,14 +32,11 @@ import (
 // errReleaseInUse is Helm's answer to the install of a release that exists.
 var errReleaseInUse = errors.New("cannot re-use a name that is still in use")
 
-// history is the number of revisions that users of Helm keep: Helm prunes v1 at the third.
-const history = 2
-
 // release changes the revisions of a release that is not a Darkroom's, by Helm's own storage, and
 // records them. act gets those that there are; none if there is no release.
 func (l *ledger) release(ctx context.Context, key client.ObjectKey, act func(*storage.Storage, []*release.Release) error) error {
 	store := storage.Init(driver.NewSecrets(clientset.CoreV1().Secrets(key.Namespace)))
-	store.MaxHistory = history
+	store.MaxHistory = 2 // Helm prunes v1 at the third
 	return l.rewrite(ctx, key, func() error {
 		revisions, err := store.History(key.Name)
 		if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {

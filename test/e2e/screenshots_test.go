@@ -40,16 +40,14 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 	}
 	t.Parallel()
 	server := startAPIServer(t, "--cluster-name", "production")
-	alice := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "photos", Name: "alice"}
-	var token string
 	for _, name := range []string{"photos", "editorial", "shop"} {
 		ownNamespace(t, restricted(name, ""))
-		rules := slices.Concat(keepingSecrets, editing)
-		if name == alice.Namespace {
-			token = newPerson(t, name, alice.Name, rules)
-		} else {
-			permit(t, metav1.ObjectMeta{Namespace: name, Name: alice.Name}, alice, rules)
-		}
+	}
+	alice := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "photos", Name: "alice"}
+	rules := slices.Concat(keepingSecrets, editing)
+	token := newPerson(t, alice.Namespace, alice.Name, rules)
+	for _, other := range []string{"editorial", "shop"} {
+		permit(t, metav1.ObjectMeta{Namespace: other, Name: alice.Name}, alice, rules)
 	}
 	var darkrooms []*v1alpha1.Darkroom
 	for _, of := range fleet {
