@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -156,13 +157,13 @@ func addFinalizers(ctx context.Context, _ *ledger, _ *rand.Rand, namespace strin
 		if object.Kind != v1alpha1.Kind && !isOwned(object) {
 			continue
 		}
-		leaving, before := object.DeletionTimestamp, object.DeepCopy()
-		switch held := slices.Contains(object.Finalizers, slowFinalizer); {
-		case leaving == nil && !held:
-			object.Finalizers = append(object.Finalizers, slowFinalizer)
-		case leaving != nil && held && time.Since(leaving.Time) > 2*time.Second:
-			object.Finalizers = slices.DeleteFunc(object.Finalizers, func(name string) bool { return name == slowFinalizer })
-		default:
+		changed, before := false, object.DeepCopy()
+		if leaving := object.DeletionTimestamp; leaving == nil {
+			changed = controllerutil.AddFinalizer(object, slowFinalizer)
+		} else if time.Since(leaving.Time) > 2*time.Second {
+			changed = controllerutil.RemoveFinalizer(object, slowFinalizer)
+		}
+		if !changed {
 			continue
 		}
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -73,24 +74,14 @@ func create(t *testing.T, object client.Object) {
 	}
 }
 
-// reread reads an object again.
-func reread(t *testing.T, object client.Object) {
-	t.Helper()
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		t.Fatalf("get %T %s: %v", object, client.ObjectKeyFromObject(object), err)
-	}
-}
-
 // change applies a change to an object as it is now.
 func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	t.Helper()
-	reread(t, object)
-	before, ok := object.DeepCopyObject().(client.Object)
-	if !ok {
-		t.Fatalf("a copy of %T is not an object", object)
-	}
-	mutate(object)
-	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
+	_, err := controllerutil.CreateOrPatch(t.Context(), kube, object, func() error {
+		mutate(object)
+		return nil
+	})
+	if err != nil {
 		t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
 	}
 }
