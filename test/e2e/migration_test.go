@@ -19,27 +19,21 @@ import (
 // migrating is the number of Darkrooms that move to the Gateway at one time.
 const migrating = 20
 
-// Where the clients of a host send their requests.
-const (
-	toIngress int32 = iota
-	toBoth
-	toGateway
-)
-
 // migration is a number of Darkrooms whose clients move from the Ingress to the Gateway.
 type migration struct {
 	darkrooms []*v1alpha1.Darkroom
-	// clients is where the clients of each Darkroom send their requests.
-	clients [migrating]atomic.Int32
-	turn    atomic.Int64
+	turn      atomic.Int64
+	// both is set while clients send their requests to the Ingress and the Gateway in turns.
+	both atomic.Bool
+	// moved is the number of Darkrooms, from the first, whose clients know only the Gateway.
+	moved atomic.Int64
 }
 
 // next returns where the next request goes. The hosts take turns.
 func (m *migration) next() (url, host string) {
-	turn := int(m.turn.Add(1))
+	turn := m.turn.Add(1)
 	i := turn % migrating
-	clients := m.clients[i].Load()
-	if clients == toGateway || clients == toBoth && turn/migrating%2 == 0 {
+	if i < m.moved.Load() || m.both.Load() && turn/migrating%2 == 0 {
 		return gatewayURL, hostOf(m.darkrooms[i])
 	}
 	return ingressURL, hostOf(m.darkrooms[i])
@@ -81,15 +75,15 @@ func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) 
 			spec.Ingress = &v1alpha1.Ingress{}
 			routedBy("public")(spec)
 		})
-		for i, darkroom := range m.darkrooms {
+		for _, darkroom := range m.darkrooms {
 			waitServingThrough(t, gatewayURL, darkroom)
-			m.clients[i].Store(toBoth)
 		}
 	})
+	m.both.Store(true)
 	load.during(t, "both serve", func() { waitRequests(t, load, 4*migrating) })
 	load.during(t, "clients move", func() {
-		for i := range m.clients {
-			m.clients[i].Store(toGateway)
+		for range m.darkrooms {
+			m.moved.Add(1)
 			waitRequests(t, load, 2)
 		}
 	})

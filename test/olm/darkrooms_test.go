@@ -68,17 +68,15 @@ func waitEmpty(t *testing.T, namespace string) {
 // Ingress.
 func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 	t.Helper()
-	eventually(t, "Darkroom "+darkroom.Name+" is ready", func(ctx context.Context) error {
+	eventually(t, "Darkroom "+darkroom.Name+" serves", func(ctx context.Context) error {
 		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
 			return err
 		}
 		if status := darkroom.Status; status.Phase != v1alpha1.PhaseReady || status.ObservedGeneration != darkroom.Generation {
 			return fmt.Errorf("it is %q: %s: %s", status.Phase, status.Message, pods(ctx))
 		}
-		return nil
+		return images.Served(ctx, ingressURL, darkroom.Spec.SubDomains[0]+"."+domain, 90)
 	})
-	host := darkroom.Spec.SubDomains[0] + "." + domain
-	eventually(t, host+" serves", func(ctx context.Context) error { return images.Served(ctx, ingressURL, host, 90) })
 }
 
 // worksOn checks that an operator that has taken over leaves a Darkroom's pods alone, and
