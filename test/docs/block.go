@@ -18,20 +18,11 @@ type block struct {
 	number int
 	// language is the info string of the fence.
 	language string
-	// line is the line number of the fence, from 1.
-	line int
-	text string
+	text     string
 }
 
-// name is how scenarios refer to the block: docs/install.md#Helm/2.
-func (b block) name() string {
-	return fmt.Sprintf("%s#%s/%d", b.page, b.section, b.number)
-}
-
-// String returns the location and the name of the block.
-func (b block) String() string {
-	return fmt.Sprintf("%s:%d (%s)", b.page, b.line, b.name())
-}
+// String is how scenarios refer to the block: docs/install.md#Helm/2.
+func (b block) String() string { return fmt.Sprintf("%s#%s/%d", b.page, b.section, b.number) }
 
 // isCommands reports whether the block contains commands, as opposed to a manifest.
 func (b block) isCommands() bool {
@@ -77,9 +68,7 @@ func parse(page, text string) ([]block, error) {
 	var blocks []block
 	var open *block
 	section, numbers := "", map[string]int{}
-	number := 0
 	for line := range strings.Lines(text) {
-		number++
 		language, fenced := strings.CutPrefix(strings.TrimSpace(line), fence)
 		switch {
 		case open != nil && fenced:
@@ -90,7 +79,7 @@ func parse(page, text string) ([]block, error) {
 		case open != nil:
 			open.text += line
 		case fenced:
-			open = &block{page: page, section: section, language: language, line: number}
+			open = &block{page: page, section: section, language: language}
 			if language != "" {
 				numbers[section]++
 				open.number = numbers[section]
@@ -98,12 +87,12 @@ func parse(page, text string) ([]block, error) {
 		case strings.HasPrefix(line, "#"):
 			section = strings.TrimSpace(strings.TrimLeft(line, "#"))
 			if numbers[section] > 0 {
-				return nil, fmt.Errorf("%s:%d: there is a section %q with commands already", page, number, section)
+				return nil, fmt.Errorf("%s: there are two sections %q with commands", page, section)
 			}
 		}
 	}
 	if open != nil {
-		return nil, fmt.Errorf("%s:%d: the block has no end", page, open.line)
+		return nil, fmt.Errorf("%s has no end", open)
 	}
 	return blocks, nil
 }
@@ -113,7 +102,7 @@ func find(blocks []block, name string) ([]block, error) {
 	var found []block
 	for _, block := range blocks {
 		section := block.page + "#" + block.section
-		if name == block.name() || block.isCommands() && (name == section || name == block.page) {
+		if name == block.String() || block.isCommands() && (name == section || name == block.page) {
 			found = append(found, block)
 		}
 	}

@@ -24,7 +24,7 @@ func TestEveryBlockIsRunOrHasAReason(t *testing.T) {
 				t.Errorf("%s: %v", scenario.name, err)
 			}
 			for _, block := range found {
-				told = append(told, block.name())
+				told = append(told, block.String())
 			}
 		}
 	}
@@ -34,8 +34,8 @@ func TestEveryBlockIsRunOrHasAReason(t *testing.T) {
 		}
 	}
 	for _, block := range blocks {
-		_, excused := notRun[block.name()]
-		switch isTold := slices.Contains(told, block.name()); {
+		_, excused := notRun[block.String()]
+		switch isTold := slices.Contains(told, block.String()); {
 		case isTold && excused:
 			t.Errorf("%s is run: take it out of notRun", block)
 		case block.isCommands() && !isTold && !excused:
