@@ -12,39 +12,33 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/documents"
 )
 
-// gitOpsObject returns an object of the first block of a document.
-func gitOpsObject(t *testing.T, page, kind, name string) *unstructured.Unstructured {
-	t.Helper()
-	blocks, err := documents.Blocks(filepath.Join(repository, "docs", page), "yaml")
-	must(t, err)
-	for _, object := range decode(t, []byte(blocks[0])) {
-		if object.GetKind() == kind && object.GetName() == name {
-			return object
-		}
-	}
-	t.Fatalf("docs/%s has no %s %s", page, kind, name)
-	return nil
-}
-
 // TestGitOpsPagesInstallTheOperator renders the chart with the values that the documents give
 // to Flux, which embeds Helm 4, and to Argo CD, which runs Helm 3.
 func TestGitOpsPagesInstallTheOperator(t *testing.T) {
-	for page, values := range map[string]struct {
-		kind string
-		path []string
+	for page, in := range map[string]struct {
+		object          string
+		release, values []string
 	}{
-		"flux.md":    {"HelmRelease", []string{"spec", "values"}},
-		"argo-cd.md": {"Application", []string{"spec", "source", "helm", "valuesObject"}},
+		// Without a releaseName, Flux would put the target namespace before the name.
+		"flux.md":    {"HelmRelease flux-system/darkroom-operator", []string{"spec", "releaseName"}, []string{"spec", "values"}},
+		"argo-cd.md": {"Application argocd/darkroom-operator", []string{"metadata", "name"}, []string{"spec", "source", "helm", "valuesObject"}},
 	} {
 		t.Run(page, func(t *testing.T) {
-			object := gitOpsObject(t, page, values.kind, "darkroom-operator")
-			given, found, err := unstructured.NestedMap(object.Object, values.path...)
+			blocks, err := documents.Blocks(filepath.Join(repository, "docs", page), "yaml")
+			must(t, err)
+			object := byName(decode(t, []byte(blocks[0])))[in.object]
+			if object == nil {
+				t.Fatalf("the first block has no %s", in.object)
+			}
+			release, _, err := unstructured.NestedString(object.Object, in.release...)
+			must(t, err)
+			given, found, err := unstructured.NestedMap(object.Object, in.values...)
 			if err != nil || !found {
-				t.Fatalf("no values at %s: %v", strings.Join(values.path, "."), err)
+				t.Fatalf("no values at %s: %v", strings.Join(in.values, "."), err)
 			}
 			text, err := yaml.Marshal(given)
 			must(t, err)
-			objects, err := renderChart(t, releaseOf(object), string(text))
+			objects, err := renderChart(t, release, string(text))
 			must(t, err)
 			// The name that the other documents use.
 			manager := podsOf(t, byName(objects)["Deployment darkroom-system/darkroom-operator-controller-manager"])
@@ -53,15 +47,4 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 			}
 		})
 	}
-}
-
-// releaseOf is the name that Flux or Argo CD gives to the release of an object.
-func releaseOf(object *unstructured.Unstructured) string {
-	if name, _, _ := unstructured.NestedString(object.Object, "spec", "releaseName"); name != "" {
-		return name
-	}
-	if namespace, _, _ := unstructured.NestedString(object.Object, "spec", "targetNamespace"); namespace != "" {
-		return namespace + "-" + object.GetName()
-	}
-	return object.GetName()
 }
