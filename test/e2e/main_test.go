@@ -15,7 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
@@ -90,7 +89,7 @@ func setUp(ctx context.Context, dir string) error {
 	if admin, err = access.Administrator(); err != nil {
 		return err
 	}
-	if kube, clientset, err = access.Clients(admin, gatewayv1.Install); err != nil {
+	if kube, clientset, err = access.Clients(admin); err != nil {
 		return err
 	}
 	if err := loadImages(ctx, dir); err != nil {

@@ -3,17 +3,13 @@
 package e2e
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
 
-	networkingv1 "k8s.io/api/networking/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // migrating is the number of Darkrooms that move to the Gateway at one time.
@@ -89,14 +85,8 @@ func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) 
 	})
 	load.during(t, "Ingresses are removed", func() {
 		m.change(t, func(spec *v1alpha1.DarkroomSpec) { spec.Ingress = nil })
-		eventually(t, "the Ingresses are gone", func(ctx context.Context) error {
-			left := &networkingv1.IngressList{}
-			err := kube.List(ctx, left, client.InNamespace(namespace))
-			if len(left.Items) > 0 {
-				err = errors.Join(err, fmt.Errorf("%d are left", len(left.Items)))
-			}
-			return err
-		})
+		_, err := program.Output(t.Context(), "kubectl", "wait", "--for=delete", "ingress", "--all", "--namespace", namespace, "--timeout", waitTimeout.String())
+		must(t, err)
 		waitRequests(t, load, 2*migrating)
 	})
 	waitStatus(t, hostOf(m.darkrooms[0]), http.StatusNotFound)

@@ -15,22 +15,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// sample reads a sample as users are given it.
-func sample(t *testing.T, name string) *v1alpha1.Darkroom {
-	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(repository, "config", "samples", name))
-	must(t, err)
-	darkroom := &v1alpha1.Darkroom{}
-	must(t, yaml.UnmarshalStrict(raw, darkroom))
-	return darkroom
-}
-
 func TestASampleIsServedThroughAnIngressAndAGatewayWithoutItsMetrics(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{"ingress": ingressURL, "gateway": gatewayURL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			darkroom := sample(t, "darkroom-webfolder.yaml")
+			raw, err := os.ReadFile(filepath.Join(repository, "config", "samples", "darkroom-webfolder.yaml"))
+			must(t, err)
+			darkroom := &v1alpha1.Darkroom{}
+			must(t, yaml.UnmarshalStrict(raw, darkroom))
 			darkroom.Namespace = newNamespace(t)
 			darkroom.Spec.Source.BaseURL = theSources.folderURL + "/"
 			darkroom.Spec.Probe.Path = imagePath

@@ -10,9 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
@@ -103,16 +101,8 @@ func startGateways(ctx context.Context, dir string) error {
 		return fmt.Errorf("start traefik: %w", err)
 	}
 	gatewayURL = "http://" + address
-	return poll(ctx, "the Gateway is programmed", func(ctx context.Context) error {
-		public := &gatewayv1.Gateway{}
-		if err := kube.Get(ctx, client.ObjectKey{Namespace: gatewayNamespace, Name: "public"}, public); err != nil {
-			return err
-		}
-		if !meta.IsStatusConditionTrue(public.Status.Conditions, string(gatewayv1.GatewayConditionProgrammed)) {
-			return fmt.Errorf("its conditions are %+v", public.Status.Conditions)
-		}
-		return nil
-	})
+	_, err = program.Output(ctx, "kubectl", "wait", "gateway", "public", "--for=condition=Programmed", "--namespace", gatewayNamespace, "--timeout", waitTimeout.String())
+	return err
 }
 
 // requireGateways skips a test on an existing cluster whose Gateways could not serve.

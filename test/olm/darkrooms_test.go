@@ -4,7 +4,6 @@ package olm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // baseDomain is set by the Subscription's environment, and the default otherwise.
@@ -55,13 +53,7 @@ func namespaceObject(name string) *corev1.Namespace {
 // waitEmpty waits until nothing of Darkrooms is left in a namespace.
 func waitEmpty(t *testing.T, namespace string) {
 	t.Helper()
-	eventually(t, "namespace "+namespace+" is empty", func(ctx context.Context) error {
-		left, err := program.Output(ctx, "kubectl", "get", "pods,services,secrets,deployments,ingresses", "--namespace", namespace, "--output=name")
-		if len(left) > 0 {
-			err = errors.Join(err, fmt.Errorf("there are %s", left))
-		}
-		return err
-	})
+	mustRun(t, "kubectl", "wait", "--for=delete", "pods,services,secrets,deployments,ingresses", "--all", "--namespace", namespace, "--timeout=4m")
 }
 
 // waitServing waits until a Darkroom is ready and serves a resized image through the

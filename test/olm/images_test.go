@@ -4,6 +4,7 @@ package olm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -117,12 +118,7 @@ func startImages(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	err := limits.Until(ctx, "the images are served", func(ctx context.Context) error {
-		err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod)
-		if err == nil && !images.IsReady(pod) {
-			err = fmt.Errorf("the pod is %s", pod.Status.Phase)
-		}
-		return err
-	})
+	_, err := program.Output(ctx, "kubectl", "wait", "pod", pod.Name, "--for=condition=Ready", "--namespace", pod.Namespace, "--timeout=4m")
+	err = errors.Join(err, kube.Get(ctx, client.ObjectKeyFromObject(pod), pod))
 	return fmt.Sprintf("http://%s:8080", pod.Status.PodIP), err
 }
