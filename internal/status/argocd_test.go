@@ -7,20 +7,13 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/documents"
 )
 
-// argoCDHealth is what Argo CD should show for a state of kstatus.
-var argoCDHealth = map[kstatus.Status]string{
-	kstatus.InProgressStatus: "Progressing", kstatus.TerminatingStatus: "Progressing",
-	kstatus.FailedStatus: "Degraded", kstatus.CurrentStatus: "Healthy",
-}
-
-// argoCDCheck returns the health check of docs/argo-cd.md, run by the interpreter of Argo CD.
-func argoCDCheck(t *testing.T) func(*unstructured.Unstructured) (health, message string) {
+// argoCDHealth runs the health check of docs/argo-cd.md with the interpreter of Argo CD.
+func argoCDHealth(t *testing.T, object *unstructured.Unstructured) (health, message string) {
 	t.Helper()
 	blocks, err := documents.Blocks(filepath.Join("..", "..", "docs", "argo-cd.md"), "yaml")
 	if err != nil {
@@ -30,35 +23,28 @@ func argoCDCheck(t *testing.T) func(*unstructured.Unstructured) (health, message
 	if err := yaml.Unmarshal([]byte(blocks[len(blocks)-1]), &settings); err != nil {
 		t.Fatal(err)
 	}
-	script := settings.Data["resource.customizations.health.deployments.example.com_Darkroom"]
-	if script == "" {
-		t.Fatal("docs/argo-cd.md has no health check")
+	state := lua.NewState()
+	defer state.Close()
+	state.SetGlobal("obj", luaValue(state, object.Object))
+	if err := state.DoString(settings.Data["resource.customizations.health.deployments.example.com_Darkroom"]); err != nil {
+		t.Fatal(err)
 	}
-	return func(object *unstructured.Unstructured) (health, message string) {
-		state := lua.NewState()
-		defer state.Close()
-		state.SetGlobal("obj", luaValue(state, object.Object))
-		if err := state.DoString(script); err != nil {
-			t.Fatal(err)
-		}
-		answer, ok := state.Get(-1).(*lua.LTable)
-		if !ok {
-			t.Fatalf("the health check returns %s", state.Get(-1).Type())
-		}
-		return answer.RawGetString("status").String(), strings.TrimSpace(answer.RawGetString("message").String())
+	answer, ok := state.Get(-1).(*lua.LTable)
+	if !ok {
+		t.Fatalf("the health check returns %s", state.Get(-1).Type())
 	}
+	return answer.RawGetString("status").String(), strings.TrimSpace(answer.RawGetString("message").String())
 }
 
 func luaValue(state *lua.LState, value any) lua.LValue {
+	table := state.NewTable()
 	switch value := value.(type) {
 	case map[string]any:
-		table := state.NewTable()
 		for key, field := range value {
 			table.RawSetString(key, luaValue(state, field))
 		}
 		return table
 	case []any:
-		table := state.NewTable()
 		for _, item := range value {
 			table.Append(luaValue(state, item))
 		}
@@ -68,8 +54,6 @@ func luaValue(state *lua.LState, value any) lua.LValue {
 	case bool:
 		return lua.LBool(value)
 	case int64:
-		return lua.LNumber(value)
-	case float64:
 		return lua.LNumber(value)
 	}
 	return lua.LNil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -74,128 +75,85 @@ const (
 )
 
 func TestDomains(t *testing.T) {
-	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+	const a, b = "a.example.com", "b.example.com"
+	byIngress, byGateway := photos().Obj(), photos().Gateway("public").Obj()
+	byTwo, byBoth := photos().Gateway("internal", "public").Obj(), photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
+	type list = []string
+	is := func(status metav1.ConditionStatus, reason, message string) v1alpha1.Condition {
+		return v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: status, Reason: reason, Message: message}
+	}
 	for name, test := range map[string]struct {
-		gateways  []string // that the resource names; none means an Ingress
-		both      bool     // that it asks for an Ingress besides
-		wanted    []string
-		ingress   *networkingv1.Ingress
-		route     *gatewayv1.HTTPRoute
-		hosts     []string
-		condition v1alpha1.Condition // without its type
-		why       string
+		observation Observation
+		hosts       []string
+		want        v1alpha1.Condition
 	}{
 		"nothing routes yet": {
-			wanted:    []string{"b.example.com", "a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: b.example.com, a.example.com."},
+			Observation{Darkroom: byIngress, Hosts: list{b, a}},
+			nil, is(no, v1alpha1.ReasonNotRouted, "Not routed yet: b.example.com, a.example.com."),
 		},
 		"an Ingress of all hosts; they are sorted": {
-			wanted:    []string{"b.example.com", "a.example.com"},
-			ingress:   ingress("b.example.com", "a.example.com"),
-			hosts:     []string{"a.example.com", "b.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com, b.example.com."},
+			Observation{Darkroom: byIngress, Hosts: list{b, a}, Ingress: ingress(b, a)},
+			list{a, b}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com, b.example.com."),
 		},
+		// Domains are those of the live Ingress.
 		"an Ingress of a host that is not asked for any more": {
-			wanted:    []string{"a.example.com"},
-			ingress:   ingress("a.example.com", "old.example.com"),
-			hosts:     []string{"a.example.com", "old.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com, old.example.com."},
-			why:       "domains are those of the live Ingress",
+			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
+			list{a, "old.example.com"}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com, old.example.com."),
 		},
 		"rules without a host, and hosts of several rules": {
-			wanted:    []string{"a.example.com"},
-			ingress:   ingress("a.example.com", "", "a.example.com"),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
+			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "", a)},
+			list{a}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com."),
 		},
 		"an HTTPRoute that its Gateway accepts": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
+			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
+			list{a}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com."),
 		},
 		"an HTTPRoute that is refused and lacks a host: the refusal says more": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com", "b.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", notAccepted)),
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteRefused, Message: refusedWords},
+			Observation{Darkroom: byGateway, Hosts: list{a, b}, Route: route(list{a}, says("public", notAccepted))},
+			nil, is(no, v1alpha1.ReasonRouteRefused, refusedWords),
 		},
 		"an HTTPRoute whose backend the Gateway does not find": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", accepted, unresolved)),
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonRouteUnresolved, Message: unresolvedWords},
+			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, unresolved))},
+			nil, is(no, v1alpha1.ReasonRouteUnresolved, unresolvedWords),
 		},
+		// Images are served by one of them already.
 		"an HTTPRoute that one of two Gateways accepts": {
-			gateways:  []string{"internal", "public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("internal", accepted, resolved), says("public", notKnownYet)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-			why:       "images are served by one of them already",
+			Observation{Darkroom: byTwo, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved), says("public", notKnownYet))},
+			list{a}, is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords),
 		},
+		// The acceptance is of another Gateway than the resource names.
 		"an HTTPRoute that the cache shows with the Gateway of before": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("internal", accepted, resolved)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-			why:       "the acceptance is of another Gateway than the resource names",
+			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved))},
+			list{a}, is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords),
 		},
 		"an Ingress that is about to give way to an HTTPRoute": {
-			gateways:  []string{"public"},
-			wanted:    []string{"a.example.com", "b.example.com"},
-			ingress:   ingress("a.example.com"),
-			route:     route([]string{"b.example.com", "a.example.com"}, says("public", accepted, resolved)),
-			hosts:     []string{"a.example.com", "b.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com, b.example.com."},
+			Observation{Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a), Route: route(list{b, a}, says("public", accepted, resolved))},
+			list{a, b}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com, b.example.com."),
 		},
 		"an HTTPRoute that is about to give way to an Ingress, and that is refused": {
-			wanted:    []string{"a.example.com"},
-			ingress:   ingress("a.example.com"),
-			route:     route([]string{"a.example.com"}, says("public", notAccepted)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: yes, Reason: v1alpha1.ReasonRouted, Message: "Routed: a.example.com."},
+			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a}, says("public", notAccepted))},
+			list{a}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com."),
 		},
+		// It is not the time to remove the Ingress.
 		"both, and the Gateway has not judged the route": {
-			gateways: []string{"public"}, both: true,
-			wanted:    []string{"a.example.com"},
-			ingress:   ingress("a.example.com"),
-			route:     route([]string{"a.example.com"}),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: unknown, Reason: v1alpha1.ReasonAwaitingGateway, Message: awaitedWords},
-			why:       "it is not the time to remove the Ingress",
+			Observation{Darkroom: byBoth, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a})},
+			list{a}, is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords),
 		},
 		"both, and the Ingress lacks a host": {
-			gateways: []string{"public"}, both: true,
-			wanted:    []string{"a.example.com"},
-			route:     route([]string{"a.example.com"}, says("public", accepted, resolved)),
-			hosts:     []string{"a.example.com"},
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "Not routed yet: a.example.com."},
+			Observation{Darkroom: byBoth, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
+			list{a}, is(no, v1alpha1.ReasonNotRouted, "Not routed yet: a.example.com."),
 		},
+		// A Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be.
 		"no host is asked for, and none is routed": {
-			condition: v1alpha1.Condition{Status: no, Reason: v1alpha1.ReasonNotRouted, Message: "The Darkroom names no sub-domain."},
-			why:       "a Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be",
+			Observation{Darkroom: byIngress}, nil, is(no, v1alpha1.ReasonNotRouted, "The Darkroom names no sub-domain."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if test.why != "" {
-				t.Log(test.why)
-			}
-			darkroom := photos()
-			if test.gateways != nil {
-				darkroom.Gateway(test.gateways...)
-			}
-			if test.both {
-				darkroom.Ingress(v1alpha1.Ingress{})
-			}
-			hosts, condition := determineDomains(Observation{Darkroom: darkroom.Obj(), Hosts: test.wanted, Ingress: test.ingress, Route: test.route})
-			if diff := cmp.Diff(test.hosts, hosts); diff != "" && len(test.hosts)+len(hosts) > 0 {
+			hosts, condition := determineDomains(test.observation)
+			if diff := cmp.Diff(test.hosts, hosts, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("hosts (-want +got):\n%s", diff)
 			}
-			test.condition.Type = v1alpha1.ConditionDomainsReady
-			if diff := cmp.Diff(test.condition, condition); diff != "" {
+			if diff := cmp.Diff(test.want, condition); diff != "" {
 				t.Errorf("condition (-want +got):\n%s", diff)
 			}
 		})
@@ -203,61 +161,46 @@ func TestDomains(t *testing.T) {
 }
 
 func TestURLIsThatOfTheFirstDomain(t *testing.T) {
-	secure := ingress("b.example.com", "a.example.com")
-	secure.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "cert", Hosts: []string{"a.example.com", "b.example.com"}}}
-	elsewhere := ingress("a.example.com")
-	elsewhere.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "cert", Hosts: []string{"other.example.com"}}}
+	certified := func(hosts ...string) *networkingv1.Ingress {
+		out := ingress("b.example.com", "a.example.com")
+		out.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "cert", Hosts: hosts}}
+		return out
+	}
+	plain := ingress("a.example.com")
 	listener := func(name string, conditions ...metav1.Condition) *gatewayv1.HTTPRoute {
 		return route([]string{"a.example.com"}, at(says("public", conditions...), "gateways", name))
 	}
 	for name, test := range map[string]struct {
-		ingress *networkingv1.Ingress
-		route   *gatewayv1.HTTPRoute
-		want    string
+		observation Observation
+		want        string
 	}{
-		"nothing routes":                 {},
-		"an Ingress with a certificate":  {ingress: secure, want: "https://a.example.com"},
-		"a certificate for another host": {ingress: elsewhere, want: "http://a.example.com"},
-		"a listener http":                {route: listener("http", accepted, resolved), want: "http://a.example.com"},
-		"a listener https":               {route: listener("https", accepted, resolved), want: "https://a.example.com"},
-		"a listener public-https":        {route: listener("public-https", accepted, resolved), want: "https://a.example.com"},
+		"nothing routes":                 {Observation{}, ""},
+		"an Ingress":                     {Observation{Ingress: plain}, "http://a.example.com"},
+		"an Ingress with a certificate":  {Observation{Ingress: certified("a.example.com", "b.example.com")}, "https://a.example.com"},
+		"a certificate for another host": {Observation{Ingress: certified("other.example.com")}, "http://a.example.com"},
+		"a listener http":                {Observation{Route: listener("http", accepted, resolved)}, "http://a.example.com"},
+		"a listener https":               {Observation{Route: listener("https", accepted, resolved)}, "https://a.example.com"},
+		"a listener public-https":        {Observation{Route: listener("public-https", accepted, resolved)}, "https://a.example.com"},
 		"an Ingress, and a listener https that does not accept": {
-			ingress: ingress("a.example.com"), route: listener("https", notAccepted), want: "http://a.example.com",
+			Observation{Ingress: plain, Route: listener("https", notAccepted)}, "http://a.example.com",
 		},
 		"an Ingress without a certificate, and a listener https": {
-			ingress: ingress("a.example.com"), route: listener("https", accepted, resolved), want: "https://a.example.com",
+			Observation{Ingress: plain, Route: listener("https", accepted, resolved)}, "https://a.example.com",
 		},
+		"another port":                  {Observation{Published: Published{Port: 8080}, Ingress: plain}, "http://a.example.com:8080"},
+		"a load balancer with TLS":      {Observation{Published: Published{Scheme: "https"}, Ingress: plain}, "https://a.example.com"},
+		"a scheme against certificates": {Observation{Published: Published{Scheme: "http", Port: 80}, Ingress: certified()}, "http://a.example.com"},
+		"the default port of the other": {Observation{Published: Published{Scheme: "http", Port: 443}, Ingress: plain}, "http://a.example.com:443"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Determine(Observation{Darkroom: photos().Obj(), Hosts: []string{"a.example.com"}, Ingress: test.ingress, Route: test.route})
-			if got.URL != test.want {
-				t.Errorf("got %q, want %q", got.URL, test.want)
+			if err := test.observation.Published.Validate(); err != nil {
+				t.Error(err)
+			}
+			test.observation.Darkroom = photos().Obj()
+			if got := Determine(test.observation).URL; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
-	}
-}
-
-func TestURLsAtAnotherSchemeAndPort(t *testing.T) {
-	secure := ingress("a.example.com")
-	secure.Spec.TLS = []networkingv1.IngressTLS{{SecretName: "certificate"}}
-	for name, test := range map[string]struct {
-		published Published
-		ingress   *networkingv1.Ingress
-		want      string
-	}{
-		"derived":                       {Published{}, ingress("a.example.com"), "http://a.example.com"},
-		"a port":                        {Published{Port: 8080}, ingress("a.example.com"), "http://a.example.com:8080"},
-		"a load balancer with TLS":      {Published{Scheme: "https"}, ingress("a.example.com"), "https://a.example.com"},
-		"a scheme against certificates": {Published{Scheme: "http", Port: 80}, secure, "http://a.example.com"},
-		"the default port of the other": {Published{Scheme: "http", Port: 443}, ingress("a.example.com"), "http://a.example.com:443"},
-	} {
-		if err := test.published.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		got := urlOf([]string{"a.example.com"}, Observation{Published: test.published, Ingress: test.ingress})
-		if got != test.want {
-			t.Errorf("%s: the URL is %s, want %s", name, got, test.want)
-		}
 	}
 }
 
@@ -266,72 +209,49 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		verdict gateway.Verdict
 		message string
 	}
+	type parents = []gatewayv1.RouteParentStatus
+	awaited := attachment{gateway.Awaiting, awaitedWords}
 	bare := notAccepted
 	bare.Reason, bare.Message = "NoMatchingParent", ""
 	service := says("public", accepted, resolved)
 	service.ParentRef.Kind = ptr.To[gatewayv1.Kind]("Service")
 	for name, test := range map[string]struct {
 		refs    []v1alpha1.ParentRef // the Gateway public unless set
-		parents []gatewayv1.RouteParentStatus
+		parents parents
 		want    attachment
 	}{
-		"nothing is said": {want: attachment{gateway.Awaiting, awaitedWords}},
-		"accepted":        {parents: []gatewayv1.RouteParentStatus{says("public", accepted, resolved)}},
-		"refused":         {parents: []gatewayv1.RouteParentStatus{says("public", resolved, notAccepted)}, want: attachment{gateway.Refused, refusedWords}},
-		"refused without a message": {
-			parents: []gatewayv1.RouteParentStatus{says("public", bare)},
-			want:    attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
-		},
-		"a Gateway of that name in another namespace accepts it": {
-			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "gateways", "")},
-			want:    attachment{gateway.Awaiting, awaitedWords},
-		},
-		"one listener accepts it, where all were asked": {
-			parents: []gatewayv1.RouteParentStatus{at(says("public", accepted, resolved), "", "http")},
-			want:    attachment{gateway.Awaiting, awaitedWords},
-		},
-		"a Service of that name accepts it": {
-			parents: []gatewayv1.RouteParentStatus{service}, want: attachment{gateway.Awaiting, awaitedWords},
-		},
+		"nothing is said":           {nil, nil, awaited},
+		"accepted":                  {nil, parents{says("public", accepted, resolved)}, attachment{}},
+		"accepted before a change":  {nil, parents{says("public", of(2, accepted), resolved)}, awaited},
+		"resolved before a change":  {nil, parents{says("public", accepted, of(2, resolved))}, awaited},
+		"refused":                   {nil, parents{says("public", resolved, notAccepted)}, attachment{gateway.Refused, refusedWords}},
+		"refused without a message": {nil, parents{says("public", bare)}, attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."}},
+		"a Gateway of that name in another namespace accepts it": {nil, parents{at(says("public", accepted, resolved), "gateways", "")}, awaited},
+		"one listener accepts it, where all were asked":          {nil, parents{at(says("public", accepted, resolved), "", "http")}, awaited},
+		"a Service of that name accepts it":                      {nil, parents{service}, awaited},
 		"a listener of a Gateway elsewhere is awaited": {
-			refs: []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
-			want: attachment{gateway.Awaiting, "Listener https of Gateway gateways/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
-				"that its controller runs, and that its listeners allow routes from namespace team-a."},
+			[]v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}}, nil,
+			attachment{gateway.Awaiting, strings.Replace(awaitedWords, "Gateway team-a/public", "Listener https of Gateway gateways/public", 1)},
 		},
 		"of two, the one that refuses is named": {
-			refs:    []v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
-			parents: []gatewayv1.RouteParentStatus{says("internal", accepted, unresolved), says("public", notAccepted)},
-			want:    attachment{gateway.Refused, refusedWords},
+			[]v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
+			parents{says("internal", accepted, unresolved), says("public", notAccepted)},
+			attachment{gateway.Refused, refusedWords},
 		},
 		"a controller of the past refuses it, that of today accepts it": {
-			parents: []gatewayv1.RouteParentStatus{says("public", notAccepted), says("public", accepted, resolved)},
+			nil, parents{says("public", notAccepted), says("public", accepted, resolved)}, attachment{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			refs := test.refs
-			if refs == nil {
-				refs = []v1alpha1.ParentRef{{Name: "public"}}
+			darkroom := photos().Gateway("public").Obj()
+			if test.refs != nil {
+				darkroom.Spec.Gateway.ParentRefs = test.refs
 			}
-			darkroom := photos().Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gateway = &v1alpha1.Gateway{ParentRefs: refs} }).Obj()
 			verdict, message := attachmentOf(darkroom, route([]string{host}, test.parents...))
 			if got := (attachment{verdict, message}); got != test.want {
 				t.Errorf("got %+v\nwant %+v", got, test.want)
 			}
 		})
-	}
-}
-
-func TestARouteOfAnEarlierGenerationIsAwaited(t *testing.T) {
-	darkroom := photos().Gateway("public").Obj()
-	for generation, want := range map[int64]gateway.Verdict{2: gateway.Awaiting, 3: gateway.Accepted} {
-		for _, stale := range []func(metav1.Condition, metav1.Condition) []metav1.Condition{
-			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{of(generation, a), r} },
-			func(a, r metav1.Condition) []metav1.Condition { return []metav1.Condition{a, of(generation, r)} },
-		} {
-			if got, _ := attachmentOf(darkroom, route([]string{host}, says("public", stale(accepted, resolved)...))); got != want {
-				t.Errorf("a condition of generation %d of a route of generation 3: got %v, want %v", generation, got, want)
-			}
-		}
 	}
 }
 

@@ -14,32 +14,24 @@ func TestCredentialsOfAReferencedSecret(t *testing.T) {
 	reference := darkrooms.New("photos", "team-a").S3("pictures", "eu-west-2").CredentialsSecret("keys").Obj()
 	google := darkrooms.New("photos", "team-a").GoogleCloudStorage("pictures").CredentialsSecret("keys").Obj()
 	kubelet := func(message string) *Problem { return &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: " + message} }
-	for _, test := range []struct {
-		why      string
-		darkroom *v1alpha1.Darkroom
-		secret   Secret
-		problem  *Problem
-		reason   string
-		mentions string
+	for name, test := range map[string]struct {
+		darkroom         *v1alpha1.Darkroom
+		found            bool
+		problem          *Problem
+		reason, mentions string
 	}{
-		{"there", reference, Secret{"keys", true}, nil, v1alpha1.ReasonSecretFound, "keys"},
-		{"missing", reference, Secret{"keys", false}, nil, v1alpha1.ReasonSecretMissing, `the keys "accessKey" and "secretKey"`},
-		{"missing, one key", google, Secret{"keys", false}, nil, v1alpha1.ReasonSecretMissing, `the key "credentials.json"`},
-		{
-			"without a key", reference,
-			Secret{"keys", true},
-			kubelet("couldn't find key secretKey in Secret team-a/keys"),
-			v1alpha1.ReasonSecretKeyMissing, `"secretKey"`,
+		"there":            {reference, true, nil, v1alpha1.ReasonSecretFound, "keys"},
+		"missing":          {reference, false, nil, v1alpha1.ReasonSecretMissing, `the keys "accessKey" and "secretKey"`},
+		"missing, one key": {google, false, nil, v1alpha1.ReasonSecretMissing, `the key "credentials.json"`},
+		"without a key": {
+			reference, true, kubelet("couldn't find key secretKey in Secret team-a/keys"), v1alpha1.ReasonSecretKeyMissing, `"secretKey"`,
 		},
-		{
-			"another Secret without a key", reference,
-			Secret{"keys", true},
-			kubelet("couldn't find key secretKey in Secret team-a/others"),
-			v1alpha1.ReasonSecretFound, "",
+		"another Secret without a key": {
+			reference, true, kubelet("couldn't find key secretKey in Secret team-a/others"), v1alpha1.ReasonSecretFound, "",
 		},
 	} {
-		t.Run(test.why, func(t *testing.T) {
-			got := determineCredentials(Observation{Darkroom: test.darkroom, Secret: test.secret, Problem: test.problem})
+		t.Run(name, func(t *testing.T) {
+			got := determineCredentials(Observation{Darkroom: test.darkroom, Secret: Secret{"keys", test.found}, Problem: test.problem})
 			if got == nil || got.Reason != test.reason || !strings.Contains(got.Message, test.mentions) {
 				t.Fatalf("got %+v", got)
 			}

@@ -102,33 +102,36 @@ func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 	})
 }
 
+// reconcilerOfOthers handles none of the Darkrooms in its cache.
+func reconcilerOfOthers(t *testing.T, objects ...client.Object) *Reconciler {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	return &Reconciler{
+		Client:  fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
+		Handles: func(*v1alpha1.Darkroom) bool { return false },
+		Reports: &Reports{},
+	}
+}
+
 // A Darkroom that cannot be translated is reported before the cache shows its claim.
 func TestAReportOnADarkroomIsKeptUntilTheCacheShowsTheClaim(t *testing.T) {
+	unclaimed := func() *darkrooms.Builder { return darkrooms.New("photos", "team-a").UID("0c5f") }
 	for name, test := range map[string]struct {
-		installation string
-		kept         bool
+		darkroom *v1alpha1.Darkroom
+		kept     bool
 	}{
-		"without a claim": {"", true},
-		"of another":      {"elsewhere", false},
+		"without a claim": {unclaimed().Obj(), true},
+		"of another":      {unclaimed().Annotation(v1alpha1.AnnotationInstallation, "elsewhere").Obj(), false},
 	} {
-		darkroom := darkrooms.New("photos", "team-a").UID("0c5f").Obj()
-		if test.installation != "" {
-			darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: test.installation}
-		}
-		scheme := runtime.NewScheme()
-		if err := v1alpha1.AddToScheme(scheme); err != nil {
+		reconciler := reconcilerOfOthers(t, test.darkroom)
+		reconciler.Reports.Report(test.darkroom, deployed("Installed"))
+		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(test.darkroom)}); err != nil {
 			t.Fatal(err)
 		}
-		reconciler := &Reconciler{
-			Client:  fake.NewClientBuilder().WithScheme(scheme).WithObjects(darkroom).Build(),
-			Handles: func(*v1alpha1.Darkroom) bool { return false },
-			Reports: &Reports{},
-		}
-		reconciler.Reports.Report(darkroom, deployed("Installed"))
-		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(darkroom)}); err != nil {
-			t.Fatal(err)
-		}
-		if _, part := reconciler.Reports.Refresh(darkroom); (part != nil) != test.kept {
+		if _, part := reconciler.Reports.Refresh(test.darkroom); (part != nil) != test.kept {
 			t.Errorf("%s: the report is %+v", name, part)
 		}
 	}

@@ -8,11 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -62,122 +59,85 @@ func withProbe(builder *darkrooms.Builder) *darkrooms.Builder {
 	return builder.Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = &v1alpha1.Probe{Path: "/cat.jpg"} })
 }
 
-// found is what the prober says of a Darkroom.
-func found(status metav1.ConditionStatus, reason, message string) *probe.Result {
-	return &probe.Result{Status: status, Outcome: probe.Outcome{Reason: reason, Message: message}}
+// probed is what the prober says of the pods that serve, or of one that starts.
+func probed(starting string, status metav1.ConditionStatus, reason, message string) func(*Observation) {
+	return func(o *Observation) {
+		o.Probe = &probe.Result{Status: status, Outcome: probe.Outcome{Reason: reason, Message: message}}
+		o.Starting.Name = starting
+	}
 }
 
 // TestSourceReady has the condition, and what it makes of the Ready of a Darkroom
 // whose pods and domains are as the observation says.
 func TestSourceReady(t *testing.T) {
-	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
-	var (
-		served   = found(yes, v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
-		denied   = found(no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
-		pending  = &probe.Result{Status: unknown}
-		starting = probe.Pod{Name: "photos-2", IP: "10.0.0.7", Port: "3000"}
+	const (
+		image        = "GET /cat.jpg?w=16 is served as image/jpeg."
+		forbidden    = "GET /cat.jpg?w=16: HTTP 403. Check the keys."
+		newPods      = "New pods do not serve the image of spec.probe, and the ready pods keep serving. " + forbidden
+		allPods      = "The pods do not serve the image of spec.probe. " + forbidden
+		waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
+		waitsForIP   = "Images are requested as soon as the Service selects the pods of the Darkroom."
+		notChecked   = "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg."
 	)
-	const waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
-	allReady := verdict{v1alpha1.PhaseReady, yes, v1alpha1.ReasonAllReplicasReady, "2 of 2 pods are ready."}
+	served, denied := probed("", yes, v1alpha1.ReasonImageServed, image), probed("", no, v1alpha1.ReasonSourceDenied, forbidden)
+	awaited := probed("", unknown, "", "")
+	newServes, newFails := probed("photos-2", yes, v1alpha1.ReasonImageServed, image), probed("photos-2", no, v1alpha1.ReasonSourceDenied, forbidden)
+	noService := func(o *Observation) { o.Service = nil }
+	photosWithProbe := withProbe(photos())
+	known := v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, Message: image, ObservedGeneration: 2}
+	rollingOut := deployment(2, pods(3, 1, 2, 2))
 	for name, test := range map[string]struct {
-		darkroom   *darkrooms.Builder
-		deployment *appsv1.Deployment
-		probe      *probe.Result
-		starting   probe.Pod
-		unseen     bool
-		noService  bool
-		before     *v1alpha1.Condition
-		status     metav1.ConditionStatus
-		reason     string
-		message    string
-		ready      verdict
+		observation     Observation
+		status          metav1.ConditionStatus
+		reason, message string
+		ready           verdict
 	}{
 		"without a probe Ready means what it always did": {
-			darkroom: photos(), deployment: deployment(2), probe: pending,
-			status: unknown, reason: v1alpha1.ReasonNoProbe,
-			message: "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.",
-			ready:   allReady,
+			seen(photos(), deployment(2), awaited), unknown, v1alpha1.ReasonNoProbe, notChecked, ready(""),
 		},
 		"so it does where probes are turned off": {
-			darkroom: withProbe(photos()), deployment: deployment(2),
-			status: unknown, reason: v1alpha1.ReasonProbeOff, message: "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.",
-			ready: allReady,
+			seen(photosWithProbe, deployment(2)), unknown, v1alpha1.ReasonProbeOff,
+			"The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.", ready(""),
 		},
 		"no image is served": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: denied,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			ready: verdict{v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys."},
+			seen(photosWithProbe, deployment(2), denied), no, v1alpha1.ReasonSourceDenied, forbidden, degraded(v1alpha1.ReasonSourceDenied, forbidden),
 		},
 		"an operator that was restarted knows what its predecessor found": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: pending,
-			before: &v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, Message: "served", ObservedGeneration: 2},
-			status: yes, reason: v1alpha1.ReasonImageServed, message: "served",
-			ready: allReady,
+			seen(withProbe(photos().Condition(known)), deployment(2), awaited), yes, v1alpha1.ReasonImageServed, image, ready(""),
 		},
 		"the Service leads elsewhere": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: served, noService: true,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: "Images are requested as soon as the Service selects the pods of the Darkroom.",
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, "Images are requested as soon as the Service selects the pods of the Darkroom."},
+			seen(photosWithProbe, deployment(2), served, noService), unknown, v1alpha1.ReasonProbePending, waitsForIP,
+			verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, waitsForIP},
 		},
 		"what old pods serve says nothing of the new ones": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+			seen(photosWithProbe, rollingOut, served), unknown, v1alpha1.ReasonProbePending, waitsForPods, deploying("Rolling out: 2 of 2 pods are ready."),
 		},
 		"new pods do not serve the image": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: denied, starting: starting,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			ready: verdict{
-				v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied,
-				"New pods do not serve the image of spec.probe, and the ready pods keep serving. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			},
+			seen(photosWithProbe, rollingOut, newFails), no, v1alpha1.ReasonSourceDenied, newPods, degraded(v1alpha1.ReasonSourceDenied, newPods),
 		},
 		"new pods serve the image, and are not ready yet": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(3, 1, 2, 2)), probe: served, starting: starting,
-			status: yes, reason: v1alpha1.ReasonImageServed, message: "GET /cat.jpg?w=16 is served as image/jpeg.",
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, "Rolling out: 2 of 2 pods are ready."},
+			seen(photosWithProbe, rollingOut, newServes), yes, v1alpha1.ReasonImageServed, image, deploying("Rolling out: 2 of 2 pods are ready."),
 		},
 		"no pod serves the image": {
-			darkroom: withProbe(photos()), deployment: deployment(2, pods(2, 2, 0, 0)), probe: denied, starting: starting,
-			status: no, reason: v1alpha1.ReasonSourceDenied, message: "The pods do not serve the image of spec.probe. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			ready: verdict{
-				v1alpha1.PhaseDegraded, no, v1alpha1.ReasonSourceDenied,
-				"The pods do not serve the image of spec.probe. GET /cat.jpg?w=16: HTTP 403. Check the keys.",
-			},
+			seen(photosWithProbe, deployment(2, pods(2, 2, 0, 0)), newFails), no, v1alpha1.ReasonSourceDenied, allPods, degraded(v1alpha1.ReasonSourceDenied, allPods),
 		},
 		"scaled to zero": {
-			darkroom:   withProbe(photos()).Spec(func(s *v1alpha1.DarkroomSpec) { s.Replicas = ptr.To[int32](0) }),
-			deployment: deployment(0), probe: denied,
-			status: unknown, reason: v1alpha1.ReasonScaledToZero, message: "Scaled to zero: there is no pod to request an image from.",
-			ready: verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
+			seen(withProbe(photos().Replicas(0)), deployment(0), denied), unknown, v1alpha1.ReasonScaledToZero,
+			"Scaled to zero: there is no pod to request an image from.", verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
 		},
 		"the Deployment is that of the past": {
-			darkroom: withProbe(photos()), deployment: deployment(2), probe: served, unseen: true,
-			status: unknown, reason: v1alpha1.ReasonProbePending, message: waitsForPods,
-			ready: verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonDeploying, ""},
+			seen(photosWithProbe, deployment(2), served, unseen), unknown, v1alpha1.ReasonProbePending, waitsForPods, deploying(""),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			darkroom := test.darkroom.Obj()
-			if test.before != nil {
-				darkroom.Status.Conditions = append(darkroom.Status.Conditions, *test.before)
-			}
-			o := Observation{
-				Darkroom: darkroom, Deployment: test.deployment, Service: service(), Probe: test.probe, Starting: test.starting, Unseen: test.unseen,
-				Hosts: []string{host}, Ingress: ingress(host),
-			}
-			if test.noService {
-				o.Service = nil
-			}
-			report := Determine(o)
+			report := Determine(test.observation)
 			want := &v1alpha1.Condition{
 				Type: v1alpha1.ConditionSourceReady, Status: test.status, Reason: test.reason, Message: test.message, ObservedGeneration: 2,
 			}
 			if diff := cmp.Diff(want, v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionSourceReady)); diff != "" {
 				t.Errorf("SourceReady (-want +got):\n%s", diff)
 			}
-			ready := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
-			compareVerdict(t, test.ready, verdict{report.Phase, ready.Status, ready.Reason, ready.Message})
+			compareVerdict(t, test.ready, report)
 		})
 	}
 }
@@ -224,61 +184,39 @@ func (s sourceStub) Result(types.NamespacedName) probe.Result {
 
 func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
+	// A pod that does not become ready is probed in place of the Service.
+	starting := func(o *Observation) { o.Starting.Name = "photos-2" }
 	for name, test := range map[string]struct {
-		darkroom   *darkrooms.Builder
-		deployment *appsv1.Deployment
-		unseen     bool
-		want       string // the path that is probed
+		observation Observation
+		path, pod   string // of the probe
 	}{
-		"rolled out":           {withProbe(photos()), deployment(2), false, "/cat.jpg"},
-		"one pod of two ready": {withProbe(photos()), deployment(2, pods(2, 2, 1, 1)), false, "/cat.jpg"},
-		"no probe":             {photos(), deployment(2), false, ""},
-		"old pods are left":    {withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), false, ""},
-		"scaled to zero":       {withProbe(photos()), deployment(0), false, ""},
-		"not installed":        {withProbe(photos()), nil, false, ""},
-		"being deleted":        {withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2), false, ""},
-		"of the past":          {withProbe(photos()), deployment(2), true, "/before.jpg"},
+		"rolled out":               {seen(withProbe(photos()), deployment(2)), "/cat.jpg", ""},
+		"one pod of two ready":     {seen(withProbe(photos()), deployment(2, pods(2, 2, 1, 1))), "/cat.jpg", ""},
+		"a new pod not ready":      {seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), starting), "/cat.jpg", "photos-2"},
+		"no probe":                 {seen(photos(), deployment(2)), "", ""},
+		"old pods are left":        {seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2))), "", ""},
+		"scaled to zero":           {seen(withProbe(photos()), deployment(0)), "", ""},
+		"not installed":            {seen(withProbe(photos()), nil), "", ""},
+		"being deleted":            {seen(withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2)), "", ""},
+		"a Deployment of the past": {seen(withProbe(photos()), deployment(2), unseen), "/before.jpg", "before"},
 	} {
-		source := sourceStub{key: {Path: "/before.jpg"}}
+		source := sourceStub{key: {Path: "/before.jpg", Pod: probe.Pod{Name: "before"}}}
 		reconciler := &Reconciler{Reports: &Reports{}, Source: source}
-		if reconciler.probe(Observation{Darkroom: test.darkroom.Obj(), Deployment: test.deployment, Service: service(), Unseen: test.unseen}) == nil {
+		if reconciler.probe(test.observation) == nil {
 			t.Errorf("%s: there is no result", name)
 		}
-		if got := source[key].Path; got != test.want {
-			t.Errorf("%s: %q is probed, want %q", name, got, test.want)
+		if got := source[key]; got.Path != test.path || got.Pod.Name != test.pod {
+			t.Errorf("%s: %+v is probed, want %q of %q", name, got, test.path, test.pod)
 		}
-	}
-}
-
-func TestAPodThatDoesNotBecomeReadyIsProbedInPlaceOfTheService(t *testing.T) {
-	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
-	source := sourceStub{}
-	reconciler := &Reconciler{Reports: &Reports{}, Source: source}
-	rollingOut := Observation{Darkroom: withProbe(photos()).Obj(), Deployment: deployment(2, pods(3, 1, 2, 2)), Starting: probe.Pod{Name: "photos-2"}}
-	reconciler.probe(rollingOut)
-	if got := source[key]; got.Pod.Name != "photos-2" || got.Path != "/cat.jpg" {
-		t.Errorf("%+v is probed", got)
-	}
-	rolledOut := rollingOut
-	rolledOut.Deployment, rolledOut.Service, rolledOut.Starting = deployment(2), service(), probe.Pod{}
-	reconciler.probe(rolledOut)
-	if got := source[key]; got.Pod != (probe.Pod{}) || got.Path != "/cat.jpg" {
-		t.Errorf("%+v is probed after the rollout", got)
 	}
 }
 
 func TestDarkroomsThatAreGoneOrOfOthersAreNoLongerProbed(t *testing.T) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
 	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
-	for name, reader := range map[string]client.Client{
-		"gone":      fake.NewClientBuilder().WithScheme(scheme).Build(),
-		"of others": fake.NewClientBuilder().WithScheme(scheme).WithObjects(withProbe(photos()).Obj()).Build(),
-	} {
+	for name, objects := range map[string][]client.Object{"gone": nil, "of others": {withProbe(photos()).Obj()}} {
 		source := sourceStub{key: {}}
-		reconciler := &Reconciler{Reports: &Reports{}, Client: reader, Source: source, Handles: func(*v1alpha1.Darkroom) bool { return false }}
+		reconciler := reconcilerOfOthers(t, objects...)
+		reconciler.Source = source
 		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
