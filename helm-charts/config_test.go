@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 const (
@@ -28,7 +30,7 @@ func TestNoCredentialLeavesItsSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rendered := render(t, test.values)
-			secret := only[*corev1.Secret](t, decode(t, rendered))
+			secret := manifests.Only[*corev1.Secret](t, decode(t, rendered))
 			if !strings.HasPrefix(secret.Name, "photos-darkroom-credentials-") {
 				t.Errorf("the Secret is named %s", secret.Name)
 			}
@@ -65,7 +67,7 @@ func TestCredentialsComeByReference(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if secrets := all[*corev1.Secret](objectsOf(t, test.values)); len(secrets) > 0 {
+			if secrets := manifests.All[*corev1.Secret](objectsOf(t, test.values)); len(secrets) > 0 {
 				t.Errorf("%d Secrets are rendered", len(secrets))
 			}
 			got := map[string]string{}

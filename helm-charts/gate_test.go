@@ -11,6 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 const withGate = `
@@ -63,10 +65,10 @@ func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 		if got := template.Annotations["eks.amazonaws.com/skip-containers"]; (got == "darkroom,gate-install") != (kind == "S3") {
 			t.Errorf("%s: containers without the identity: %q", kind, got)
 		}
-		if only[*corev1.ConfigMap](t, rendered).Data["GATE_WORKLOAD_IDENTITY"] != "true" || len(all[*corev1.Secret](rendered)) != 0 {
+		if manifests.Only[*corev1.ConfigMap](t, rendered).Data["GATE_WORKLOAD_IDENTITY"] != "true" || len(manifests.All[*corev1.Secret](rendered)) != 0 {
 			t.Errorf("%s: the gate needs a Secret, or has no identity", kind)
 		}
-		policy := only[*networkingv1.NetworkPolicy](t, rendered).Spec
+		policy := manifests.Only[*networkingv1.NetworkPolicy](t, rendered).Spec
 		if last := policy.Egress[len(policy.Egress)-1]; !strings.Contains(fmt.Sprint(last.To), networks) && !strings.Contains(last.String(), networks) {
 			t.Errorf("%s: egress %v", kind, last)
 		}
@@ -84,7 +86,7 @@ func TestTheGateAndTheNetworkPolicyBlockTheSameMetadataServices(t *testing.T) {
 		refused[line[1]] = true
 	}
 	blocked := map[string]bool{}
-	policy := only[*networkingv1.NetworkPolicy](t, objectsOf(t, `{networkPolicy: {enabled: true}}`)).Spec
+	policy := manifests.Only[*networkingv1.NetworkPolicy](t, objectsOf(t, `{networkPolicy: {enabled: true}}`)).Spec
 	for _, rule := range policy.Egress {
 		for _, peer := range rule.To {
 			if peer.IPBlock == nil {

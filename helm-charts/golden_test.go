@@ -1,7 +1,6 @@
 package charts
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pmezard/go-difflib/difflib"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/golden"
+)
 
 // cases are the value files of chart-testing, which installs each on a cluster.
 func cases(t *testing.T) map[string]string {
@@ -52,8 +51,8 @@ func goldenFile(name string) string {
 	return filepath.Join(goldenDir, name+".diff")
 }
 
-// golden is what the golden file of a case contains.
-func golden(t *testing.T, name, rendered, base string) string {
+// difference is what the golden file of a case contains.
+func difference(t *testing.T, name, rendered, base string) string {
 	t.Helper()
 	if name == goldenBase {
 		return rendered
@@ -70,38 +69,17 @@ func golden(t *testing.T, name, rendered, base string) string {
 func TestGoldenManifests(t *testing.T) {
 	values := cases(t)
 	base := manifest(render(t, values[goldenBase]))
+	var files []string
 	for name, values := range values {
+		files = append(files, goldenFile(name))
 		t.Run(name, func(t *testing.T) {
 			rendered := render(t, values)
 			decode(t, rendered)
 			if diff := cmp.Diff(manifest(rendered), manifest(render(t, values))); diff != "" {
 				t.Errorf("every resync would be an upgrade (-first +second):\n%s", diff)
 			}
-			file, got := goldenFile(name), golden(t, name, manifest(rendered), base)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v (go test ./helm-charts -update writes it)", err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("differs from %s; if intended, go test ./helm-charts -update (-want +got):\n%s", file, diff)
-			}
+			golden.Check(t, goldenFile(name), difference(t, name, manifest(rendered), base))
 		})
 	}
-	t.Run("no golden file is left over", func(t *testing.T) {
-		files, err := filepath.Glob(filepath.Join(goldenDir, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-			if _, ok := values[name]; !ok || file != goldenFile(name) {
-				t.Errorf("%s has no value file in the chart's ci directory", file)
-			}
-		}
-	})
+	golden.CheckNoneIsLeft(t, goldenDir, files)
 }

@@ -6,10 +6,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // onOpenShift renders the chart for a cluster that serves the groups of OpenShift.
-func onOpenShift(t *testing.T, values string) objects {
+func onOpenShift(t *testing.T, values string) []client.Object {
 	t.Helper()
 	rendered, err := tryRender(mustLoad(t), releaseName, values, "security.openshift.io/v1", "route.openshift.io/v1")
 	if err != nil {
@@ -19,8 +22,8 @@ func onOpenShift(t *testing.T, values string) objects {
 }
 
 func TestOpenShiftChoosesTheUser(t *testing.T) {
-	template := func(all objects) (user, group, fsGroup *int64) {
-		context := only[*appsv1.Deployment](t, all).Spec.Template.Spec.SecurityContext
+	template := func(all []client.Object) (user, group, fsGroup *int64) {
+		context := manifests.Only[*appsv1.Deployment](t, all).Spec.Template.Spec.SecurityContext
 		if !ptr.Deref(context.RunAsNonRoot, false) || context.SeccompProfile == nil {
 			t.Errorf("the rest of the security context is lost: %+v", context)
 		}
@@ -53,11 +56,11 @@ func routesOf(ingress *networkingv1.Ingress) map[string]string {
 
 func TestMetricsAreNotPublicOnOpenShift(t *testing.T) {
 	const hosts = `{hosts: [photos.example.com]}`
-	blocked := routesOf(only[*networkingv1.Ingress](t, onOpenShift(t, hosts)))["photos.example.com/metrics"]
+	blocked := routesOf(manifests.Only[*networkingv1.Ingress](t, onOpenShift(t, hosts)))["photos.example.com/metrics"]
 	if blocked == "" || blocked == releaseName+"-darkroom" {
 		t.Errorf("/metrics leads to %q", blocked)
 	}
-	if routes := routesOf(only[*networkingv1.Ingress](t, objectsOf(t, hosts))); routes["photos.example.com/metrics"] != "" {
+	if routes := routesOf(manifests.Only[*networkingv1.Ingress](t, objectsOf(t, hosts))); routes["photos.example.com/metrics"] != "" {
 		t.Errorf("elsewhere the path is exact: %v", routes)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 func TestPodsMeetTheRestrictedStandard(t *testing.T) {
@@ -20,7 +22,7 @@ func TestPodsMeetTheRestrictedStandard(t *testing.T) {
 			rendered := objectsOf(t, values)
 			template := deploymentOf(t, values).Spec.Template
 			pods := []corev1.Pod{{ObjectMeta: template.ObjectMeta, Spec: template.Spec}}
-			for _, pod := range all[*corev1.Pod](rendered) {
+			for _, pod := range manifests.All[*corev1.Pod](rendered) {
 				pods = append(pods, *pod)
 			}
 			if len(pods) != 2 {
@@ -55,7 +57,7 @@ func TestDisruptionBudgetOnlyWhereAPodMayGo(t *testing.T) {
 		"autoscaling from two": {`{autoscaling: {enabled: true, minReplicas: 2}}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			budgets := all[*policyv1.PodDisruptionBudget](objectsOf(t, test.values))
+			budgets := manifests.All[*policyv1.PodDisruptionBudget](objectsOf(t, test.values))
 			if got := len(budgets) == 1; got != test.want {
 				t.Errorf("want a budget: %t, got %d", test.want, len(budgets))
 			}

@@ -1,7 +1,6 @@
 package charts
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,18 +9,12 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/releaseutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm4"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 const (
@@ -83,81 +76,24 @@ func manifest(rendered *release.Release) string {
 	return strings.Join(documents, "\n---\n") + "\n"
 }
 
-// objects are the rendered objects, decoded strictly: an unknown, misplaced or
-// repeated field fails the test.
-type objects []client.Object
-
-func decode(t *testing.T, rendered *release.Release) objects {
+func decode(t *testing.T, rendered *release.Release) []client.Object {
 	t.Helper()
-	var decoded objects
-	decoder := strictDecoder(t)
-	documents := releaseutil.SplitManifests(manifest(rendered))
-	keys := make([]string, 0, len(documents))
-	for key := range documents {
-		keys = append(keys, key)
+	objects, err := manifests.DecodeStrictly(manifest(rendered))
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		document := documents[key]
-		if strings.Contains(document, "kind: ServiceMonitor") {
-			// Its kind is of the Prometheus Operator.
-			monitor := &unstructured.Unstructured{}
-			if err := yaml.UnmarshalStrict([]byte(document), &monitor.Object); err != nil {
-				t.Fatalf("decode: %v\n%s", err, document)
-			}
-			decoded = append(decoded, monitor)
-			continue
-		}
-		object, _, err := decoder.Decode([]byte(document), nil, nil)
-		if err != nil {
-			t.Fatalf("decode: %v\n%s", err, document)
-		}
-		decoded = append(decoded, object.(client.Object))
-	}
-	return decoded
-}
-
-func strictDecoder(t *testing.T) runtime.Decoder {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, gatewayv1.Install} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-}
-
-// all returns the objects of one type.
-func all[T client.Object](rendered objects) []T {
-	var found []T
-	for _, object := range rendered {
-		if typed, ok := object.(T); ok {
-			found = append(found, typed)
-		}
-	}
-	return found
-}
-
-// only returns the single object of a type.
-func only[T client.Object](t *testing.T, rendered objects) T {
-	t.Helper()
-	found := all[T](rendered)
-	if len(found) != 1 {
-		t.Fatalf("want one %T, got %d", *new(T), len(found))
-	}
-	return found[0]
+	return objects
 }
 
 // objectsOf renders and decodes.
-func objectsOf(t *testing.T, values string) objects {
+func objectsOf(t *testing.T, values string) []client.Object {
 	t.Helper()
 	return decode(t, render(t, values))
 }
 
 func deploymentOf(t *testing.T, values string) *appsv1.Deployment {
 	t.Helper()
-	return only[*appsv1.Deployment](t, objectsOf(t, values))
+	return manifests.Only[*appsv1.Deployment](t, objectsOf(t, values))
 }
 
 func containerOf(t *testing.T, values string) corev1.Container {

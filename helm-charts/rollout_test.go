@@ -7,6 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 func TestPodsAreReplacedOnlyWhenTheyWouldDiffer(t *testing.T) {
@@ -42,7 +45,7 @@ func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := deploymentOf(t, inlineS3)
-	after := only[*appsv1.Deployment](t, decode(t, rendered))
+	after := manifests.Only[*appsv1.Deployment](t, decode(t, rendered))
 	if cmp.Diff(before.Labels, after.Labels) == "" {
 		t.Error("the chart's version shows nowhere: this test would pass for any chart")
 	}
@@ -55,34 +58,29 @@ func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
 func TestAChangeLeavesTheOldConfigurationAlone(t *testing.T) {
 	before := objectsOf(t, inlineS3)
 	after := objectsOf(t, strings.NewReplacer("not-a-real-key", "rotated", "{source", "{logLevel: warn, source").Replace(inlineS3))
-	if old, changed := only[*corev1.ConfigMap](t, before), only[*corev1.ConfigMap](t, after); old.Name == changed.Name {
+	if old, changed := manifests.Only[*corev1.ConfigMap](t, before), manifests.Only[*corev1.ConfigMap](t, after); old.Name == changed.Name {
 		t.Errorf("ConfigMap %s holds %v before and %v after", old.Name, old.Data, changed.Data)
 	}
-	if old, changed := only[*corev1.Secret](t, before), only[*corev1.Secret](t, after); old.Name == changed.Name {
+	if old, changed := manifests.Only[*corev1.Secret](t, before), manifests.Only[*corev1.Secret](t, after); old.Name == changed.Name {
 		t.Errorf("Secret %s holds both credentials", old.Name)
 	}
 }
 
 func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
 	rendered := objectsOf(t, `{podLabels: {team: images, app.kubernetes.io/name: other}}`)
-	deployment := only[*appsv1.Deployment](t, rendered)
+	deployment := manifests.Only[*appsv1.Deployment](t, rendered)
 	want := map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": releaseName}
 	if diff := cmp.Diff(want, deployment.Spec.Selector.MatchLabels); diff != "" {
 		t.Errorf("selector, which can never change (-want +got):\n%s", diff)
 	}
-	if !matches(want, deployment.Spec.Template.Labels) || deployment.Spec.Template.Labels["team"] != "images" {
+	if !selects(want, deployment.Spec.Template.Labels) || deployment.Spec.Template.Labels["team"] != "images" {
 		t.Errorf("labels of the pods: %v", deployment.Spec.Template.Labels)
 	}
-	if service := only[*corev1.Service](t, rendered); matches(service.Spec.Selector, only[*corev1.Pod](t, rendered).Labels) {
+	if service := manifests.Only[*corev1.Service](t, rendered); selects(service.Spec.Selector, manifests.Only[*corev1.Pod](t, rendered).Labels) {
 		t.Errorf("Service %s counts in the pod of helm test", service.Name)
 	}
 }
 
-func matches(selector, labels map[string]string) bool {
-	for key, value := range selector {
-		if labels[key] != value {
-			return false
-		}
-	}
-	return true
+func selects(selector, pods map[string]string) bool {
+	return labels.SelectorFromSet(selector).Matches(labels.Set(pods))
 }

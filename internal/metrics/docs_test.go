@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -23,26 +21,29 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/golden"
 )
 
 // recorded returns a scrape of an operator with three Darkrooms, sorted.
 func recorded(t *testing.T) []byte {
 	t.Helper()
-	condition := func(name string, status metav1.ConditionStatus, reason string) v1alpha1.Condition {
-		return v1alpha1.Condition{Type: name, Status: status, Reason: reason}
+	reported := func(name, namespace string, conditions ...v1alpha1.Condition) *darkrooms.Builder {
+		return darkrooms.New(name, namespace).Status(func(status *v1alpha1.DarkroomStatus) { status.Conditions = conditions })
 	}
-	photos := darkrooms.New("photos", "team-a").UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").
-		Condition(condition(v1alpha1.ConditionReady, "True", v1alpha1.ReasonAllReplicasReady)).
-		Condition(condition(v1alpha1.ConditionDomainsReady, "True", v1alpha1.ReasonRouted)).
-		Condition(condition(v1alpha1.ConditionSourceReady, "True", v1alpha1.ReasonImageServed)).
-		Condition(condition(v1alpha1.ConditionDeployed, "True", v1alpha1.ReasonInstallSuccessful)).Obj()
+	photos := reported("photos", "team-a",
+		v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "True", Reason: v1alpha1.ReasonAllReplicasReady},
+		v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: "True", Reason: v1alpha1.ReasonRouted},
+		v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: "True", Reason: v1alpha1.ReasonImageServed},
+		v1alpha1.Condition{Type: v1alpha1.ConditionDeployed, Status: "True", Reason: v1alpha1.ReasonInstallSuccessful},
+	).UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").Obj()
 	photos.Status.Phase, photos.Status.Version = v1alpha1.PhaseReady, "v0.4.2"
-	shop := darkrooms.New("shop", "team-b").UID("2").S3("shop", "eu-west-2").CredentialsSecret("keys").
-		Condition(condition(v1alpha1.ConditionReady, "False", v1alpha1.ReasonSecretMissing)).
-		Condition(condition(v1alpha1.ConditionCredentialsReady, "False", v1alpha1.ReasonSecretMissing)).
-		Condition(condition(v1alpha1.ConditionDomainsReady, "False", v1alpha1.ReasonDomainConflict)).
-		Condition(condition(v1alpha1.ConditionSourceReady, "False", v1alpha1.ReasonSourceDenied)).
-		Condition(condition(v1alpha1.ConditionStalled, "True", v1alpha1.ReasonSecretMissing)).Obj()
+	shop := reported("shop", "team-b",
+		v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing},
+		v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing},
+		v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: "False", Reason: v1alpha1.ReasonDomainConflict},
+		v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: "False", Reason: v1alpha1.ReasonSourceDenied},
+		v1alpha1.Condition{Type: v1alpha1.ConditionStalled, Status: "True", Reason: v1alpha1.ReasonSecretMissing},
+	).UID("2").S3("shop", "eu-west-2").CredentialsSecret("keys").Obj()
 	shop.Status.Phase, shop.Status.Version = v1alpha1.PhaseDegraded, "v0.4.1"
 	others := darkrooms.New("others", "team-c").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()
 	each := reporting(t, photos, shop, others, deploymentOf(photos, ptr.To(int32(2)), 2, 2), deploymentOf(shop, ptr.To(int32(3)), 1, 2))
@@ -71,28 +72,12 @@ func gathered(t *testing.T) map[string]string {
 	return out
 }
 
-var update = flag.Bool("update", false, "write testdata/scrape.txt")
-
 // The rules and dashboards are evaluated with this scrape, in test/prometheus.
 func TestTheRecordedScrapeIsOfThisOperator(t *testing.T) {
-	path := filepath.Join("testdata", "scrape.txt")
-	got := recorded(t)
-	lines := strings.SplitAfter(string(got), "\n")
+	lines := strings.SplitAfter(string(recorded(t)), "\n")
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "#") })
 	slices.Sort(lines)
-	text := strings.Join(lines, "")
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("%s: run the test with -update (-recorded +now):\n%s", path, diff)
-	}
+	golden.Check(t, filepath.Join("testdata", "scrape.txt"), strings.Join(lines, ""))
 }
 
 func read(t *testing.T, path ...string) string {

@@ -22,26 +22,26 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// fleet is a cache of many Darkrooms, each with eight conditions and a Deployment.
+// fleet is a cache of many Darkrooms, each with eight conditions and the same Deployment.
 type fleet struct {
 	client.Reader
-	darkrooms   []v1alpha1.Darkroom
-	deployments map[types.NamespacedName]*appsv1.Deployment
+	darkrooms  []v1alpha1.Darkroom
+	deployment *appsv1.Deployment
 }
 
 func newFleet(size int) *fleet {
-	out := &fleet{deployments: map[types.NamespacedName]*appsv1.Deployment{}}
+	builder := darkrooms.New("photos", "team").UID("1")
+	for _, condition := range []string{
+		v1alpha1.ConditionReady, v1alpha1.ConditionDomainsReady, v1alpha1.ConditionCredentialsReady, v1alpha1.ConditionSourceReady,
+		v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable,
+	} {
+		builder.Condition(v1alpha1.Condition{Type: condition, Status: metav1.ConditionTrue})
+	}
+	out := &fleet{deployment: deploymentOf(builder.Obj(), ptr.To(int32(2)), 2, 2)}
 	for i := range size {
-		builder := darkrooms.New(fmt.Sprintf("photos-%05d", i), fmt.Sprintf("team-%03d", i%200)).UID(types.UID(fmt.Sprint(i)))
-		for _, condition := range []string{
-			v1alpha1.ConditionReady, v1alpha1.ConditionDomainsReady, v1alpha1.ConditionCredentialsReady, v1alpha1.ConditionSourceReady,
-			v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable,
-		} {
-			builder.Condition(v1alpha1.Condition{Type: condition, Status: metav1.ConditionTrue})
-		}
 		darkroom := builder.Obj()
+		darkroom.Name, darkroom.Namespace = fmt.Sprintf("photos-%05d", i), fmt.Sprintf("team-%03d", i%200)
 		out.darkrooms = append(out.darkrooms, *darkroom)
-		out.deployments[client.ObjectKeyFromObject(darkroom)] = deploymentOf(darkroom, ptr.To(int32(2)), 2, 2)
 	}
 	return out
 }
@@ -51,8 +51,8 @@ func (f *fleet) List(_ context.Context, list client.ObjectList, _ ...client.List
 	return nil
 }
 
-func (f *fleet) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	*object.(*appsv1.Deployment) = *f.deployments[key]
+func (f *fleet) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	*object.(*appsv1.Deployment) = *f.deployment
 	return nil
 }
 

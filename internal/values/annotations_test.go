@@ -22,10 +22,7 @@ func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 	podTemplate := func(annotations, labels map[string]string) *darkrooms.Builder {
 		return photos().PodTemplate(v1alpha1.PodTemplate{Annotations: annotations, Labels: labels})
 	}
-	all, err := New(Options{AllowedAnnotations: []string{"*"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := newTranslator(t, Options{AllowedAnnotations: []string{"*"}})
 	for _, key := range []string{
 		"helm.sh/hook", "helm.sh/hook-weight", "helm.sh/resource-policy", "helm.sh/chart", "meta.helm.sh/release-name",
 		"x.helm.sh/a", "a.b.helm.sh/c", "HELM.SH/hook", "deployments.example.com/darkroom", "a.deployments.example.com/b",
@@ -71,12 +68,8 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			}
-			translator, err := New(options)
-			if err != nil {
-				t.Fatal(err)
-			}
 			for _, key := range test.notAllowed {
-				if _, err := translator.Values(annotated(key).Obj()); err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]: Forbidden") {
+				if _, err := newTranslator(t, options).Values(annotated(key).Obj()); err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]: Forbidden") {
 					t.Errorf("%s: want it refused, got %v", key, err)
 				}
 			}

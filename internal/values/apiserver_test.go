@@ -12,12 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
@@ -74,32 +73,18 @@ type judge struct {
 
 func newJudge(t *testing.T) *judge {
 	t.Helper()
-	translator, err := New(Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	chrt, err := darkroomChart()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &judge{kube: startAPIServer(t), translator: translator, chart: chrt}
+	return &judge{kube: startAPIServer(t), translator: newTranslator(t, lenient), chart: chrt}
 }
 
 // try has the API server judge a Darkroom, and what is rendered of it.
 func (j *judge) try(t *testing.T, what string, h hand, kind byte, gateway bool) {
 	t.Helper()
-	darkroom := h.darkroom(kind, gateway)
-	if !resourceTaken(t, j.kube, darkroom) {
-		j.refused.Add(1)
-		return
-	}
-	values, err := j.translator.Values(darkroom)
-	if err != nil {
-		j.refused.Add(1)
-		return
-	}
-	manifest, err := tryRender(j.chart, darkroom, values)
-	if err != nil {
+	manifest, taken := j.render(t, h.darkroom(kind, gateway))
+	if !taken {
 		j.refused.Add(1)
 		return
 	}
@@ -123,14 +108,21 @@ func (j *judge) try(t *testing.T, what string, h hand, kind byte, gateway bool) 
 	}
 }
 
-// resourceTaken reports whether the API server takes a Darkroom.
-func resourceTaken(t *testing.T, kube client.Client, darkroom *v1alpha1.Darkroom) bool {
+// render renders a Darkroom unless the API server, the translator or the chart refuses it.
+func (j *judge) render(t *testing.T, darkroom *v1alpha1.Darkroom) (manifest string, taken bool) {
 	t.Helper()
-	err := kube.Create(t.Context(), darkroom.DeepCopy(), client.DryRunAll)
-	if err != nil && !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
-		t.Fatalf("create Darkroom: %v", err)
+	if err := j.kube.Create(t.Context(), darkroom.DeepCopy(), client.DryRunAll); err != nil {
+		if !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+			t.Fatalf("create Darkroom: %v", err)
+		}
+		return "", false
 	}
-	return err == nil
+	values, err := j.translator.Values(darkroom)
+	if err != nil {
+		return "", false
+	}
+	manifest, err = tryRender(j.chart, darkroom, values)
+	return manifest, err == nil
 }
 
 func startAPIServer(t *testing.T) client.Client {
@@ -144,13 +136,7 @@ func startAPIServer(t *testing.T) client.Client {
 			t.Error(err)
 		}
 	})
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	kube, err := client.New(administrator, client.Options{Scheme: scheme})
+	kube, _, err := access.Clients(administrator)
 	if err != nil {
 		t.Fatal(err)
 	}

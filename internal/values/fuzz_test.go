@@ -11,15 +11,14 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
-	"helm.sh/helm/v3/pkg/releaseutil"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // texts of a Darkroom, each of them under the control of its author.
@@ -132,11 +131,11 @@ var hostile = []string{
 // quarter of the texts are seeds.
 func FuzzTranslate(f *testing.F) {
 	add := func(h hand, kind byte, gateway bool) {
-		f.Add(
-			h.name, h.subDomain, h.version, h.repository, h.logLevel, h.baseURL, h.host, h.bucket, h.region, h.endpoint, h.pathPrefix,
-			h.accessKey, h.secretKey, h.secretName, h.secretNameKey, h.className, h.tlsName, h.gateway, h.listener, h.serviceAccount,
-			h.annotationKey, h.annotation, h.label, h.paramName, h.param, h.envName, h.env, kind, gateway,
-		)
+		var texts []string
+		for _, text := range h.texts() {
+			texts = append(texts, *text)
+		}
+		f.Add(strings.Join(texts, between), kind, gateway)
 	}
 	for kind := range byte(kinds) {
 		add(steady(), kind, false)
@@ -163,23 +162,23 @@ func FuzzTranslate(f *testing.F) {
 			}
 		}
 	}
-	f.Fuzz(func(t *testing.T,
-		name, subDomain, version, repository, logLevel, baseURL, host, bucket, region, endpoint, pathPrefix,
-		accessKey, secretKey, secretName, secretNameKey, className, tlsName, gatewayName, listener, serviceAccount,
-		annotationKey, annotation, label, paramName, param, envName, env string, kind byte, gateway bool,
-	) {
-		h := hand{
-			name, subDomain, version, repository, logLevel, baseURL, host, bucket, region, endpoint, pathPrefix,
-			accessKey, secretKey, secretName, secretNameKey, className, tlsName, gatewayName, listener, serviceAccount,
-			annotationKey, annotation, label, paramName, param, envName, env,
-		}
-		for _, text := range h.texts() {
-			// Resources come as JSON, which holds nothing else.
-			*text = strings.ToValidUTF8(*text, "\ufffd")
+	f.Fuzz(func(t *testing.T, texts string, kind byte, gateway bool) {
+		h := steady()
+		// Resources come as JSON, which holds nothing but UTF-8.
+		for i, text := range strings.Split(strings.ToValidUTF8(texts, "\ufffd"), between) {
+			if i < len(h.texts()) {
+				*h.texts()[i] = text
+			}
 		}
 		checkTranslation(t, &h, kind%kinds, gateway)
 	})
 }
+
+// between separates the texts of a hand.
+const between = "\x1f"
+
+// lenient translates everything that may be translated.
+var lenient = Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}}
 
 // kindOfText is a kind of Darkroom that uses the text at an index.
 func kindOfText(i, otherwise int) byte {
@@ -198,12 +197,8 @@ func kindOfText(i, otherwise int) byte {
 
 func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	t.Helper()
-	translator, err := New(Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	darkroom := h.darkroom(kind, gateway)
-	values, err := translator.Values(darkroom)
+	values, err := newTranslator(t, lenient).Values(darkroom)
 	var invalid *InvalidError
 	switch {
 	case errors.As(err, &invalid) && len(invalid.Fields) > 0:
@@ -222,9 +217,9 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 		}
 		return
 	}
-	decoded, err := decode(manifest)
+	decoded, err := manifests.DecodeStrictly(manifest)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, manifest)
+		t.Fatal(err)
 	}
 	check := func(what string, want, got any) {
 		t.Helper()
@@ -232,21 +227,16 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	if testing.Verbose() {
-		t.Log(manifest)
-	}
-	checkMarks(t, manifest)
+	checkMarks(t, decoded)
 	// Annotations that the default list does not allow are never part of the values.
-	if strict, err := New(Options{BaseDomain: "example.net"}); err != nil {
-		t.Fatal(err)
-	} else if _, err := strict.Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h.annotationKey) {
+	if _, err := newTranslator(t, Options{BaseDomain: lenient.BaseDomain}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h.annotationKey) {
 		t.Errorf("the annotation %s is translated, and not on the default list", h.annotationKey)
 	}
 	check("name", any(h.name), values["fullnameOverride"])
 	check("common labels", any(map[string]any{v1alpha1.LabelDarkroom: h.name}), values["commonLabels"])
 	usual, got := steadyShape(t, kind, gateway), shapeOf(t, decoded)
 	check("objects", usual.kinds, got.kinds)
-	config := decoded.config(t)
+	config := configIn(t, decoded)
 	for _, name := range got.settings {
 		if !slices.Contains(usual.settings, name) {
 			t.Errorf("the setting %s is new", name)
@@ -261,7 +251,7 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 		check(name, want, config[name])
 	}
 
-	deployment := decoded.deployment(t)
+	deployment := deploymentIn(t, decoded)
 	pods := deployment.Spec.Template
 	variables := pods.Spec.Containers[0].Env
 	check("variable", corev1.EnvVar{Name: h.envName, Value: h.env}, variables[len(variables)-1])
@@ -290,12 +280,12 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 		check("tag", strings.TrimPrefix(strings.ReplaceAll(h.version, "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
 	}
 	if kind == s3Inline {
-		check("Secret", map[string][]byte{"accessKey": []byte(h.accessKey), "secretKey": []byte(h.secretKey)}, only[*corev1.Secret](t, decoded).Data)
+		check("Secret", map[string][]byte{"accessKey": []byte(h.accessKey), "secretKey": []byte(h.secretKey)}, manifests.Only[*corev1.Secret](t, decoded).Data)
 	}
 
 	host := h.subDomain + ".example.net"
 	if gateway {
-		object := only[*gatewayv1.HTTPRoute](t, decoded)
+		object := manifests.Only[*gatewayv1.HTTPRoute](t, decoded)
 		check("annotations of the HTTPRoute", map[string]string{h.annotationKey: h.annotation}, object.Annotations)
 		route := object.Spec
 		check("hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
@@ -305,7 +295,7 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 		}
 		return
 	}
-	ingress := only[*networkingv1.Ingress](t, decoded)
+	ingress := manifests.Only[*networkingv1.Ingress](t, decoded)
 	check("annotations of the Ingress", map[string]string{h.annotationKey: h.annotation}, ingress.Annotations)
 	check("host", host, ingress.Spec.Rules[0].Host)
 	if h.className != "" {
@@ -316,43 +306,15 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	}
 }
 
-// checkMarks wants no object of a manifest marked as Helm's hook or kept by Helm, but for
-// the chart's own test.
-func checkMarks(t *testing.T, manifest string) {
+// checkMarks wants no object marked as Helm's hook or kept by Helm, but for the chart's own test.
+func checkMarks(t *testing.T, objects []client.Object) {
 	t.Helper()
-	for _, document := range releaseutil.SplitManifests(manifest) {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
-			t.Fatalf("%v\n%s", err, document)
-		}
-		if object.GetLabels()["app.kubernetes.io/component"] == "test" {
-			continue
-		}
+	for _, object := range objects {
 		for key := range object.GetAnnotations() {
-			if reserved(key) {
-				t.Errorf("%s %s has the annotation %s", object.GetKind(), object.GetName(), key)
+			if reserved(key) && object.GetLabels()["app.kubernetes.io/component"] != "test" {
+				t.Errorf("%T %s has the annotation %s", object, object.GetName(), key)
 			}
 		}
-	}
-}
-
-// toYaml returns nothing on an error: one such character in a variable would silently
-// remove all variables.
-func TestTextsThatYAMLCannotCarryAreRefused(t *testing.T) {
-	for name, test := range map[string]struct {
-		darkroom *v1alpha1.Darkroom
-		field    string
-	}{
-		"variable, control character":    {photos().Env("FINE", "1").Env("NOTE", "\x7f").Obj(), "spec.extraEnv"},
-		"variable, line break of EBCDIC": {photos().Env("NOTE", "a\u0085b").Obj(), "spec.extraEnv"},
-		"annotation of the Ingress":      {photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"a": "\x7f"}}).Obj(), "spec.ingress.annotations"},
-		"annotation that is a merge key": {photos().PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{"<<": "a"}}).Obj(), "spec.podTemplate.annotations"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if message := refusalOf(t, test.darkroom).Error(); !strings.Contains(message, test.field) {
-				t.Errorf("%s is not named: %s", test.field, message)
-			}
-		})
 	}
 }
 
@@ -360,16 +322,22 @@ func TestTextsThatYAMLCannotCarryAreRefused(t *testing.T) {
 // ServiceAccount, and the names of settings and variables.
 type shape struct{ kinds, settings, variables []string }
 
-func shapeOf(t *testing.T, decoded objects) shape {
+// configIn is Darkroom's configuration.
+func configIn(t *testing.T, objects []client.Object) map[string]string {
 	t.Helper()
-	out := shape{settings: slices.Sorted(maps.Keys(decoded.config(t)))}
+	return manifests.Only[*corev1.ConfigMap](t, objects).Data
+}
+
+func shapeOf(t *testing.T, decoded []client.Object) shape {
+	t.Helper()
+	out := shape{settings: slices.Sorted(maps.Keys(configIn(t, decoded)))}
 	for _, object := range decoded {
 		if _, optional := object.(*corev1.ServiceAccount); !optional {
 			out.kinds = append(out.kinds, fmt.Sprintf("%T %s", object, object.GetNamespace()))
 		}
 	}
 	slices.Sort(out.kinds)
-	for _, variable := range decoded.deployment(t).Spec.Template.Spec.Containers[0].Env {
+	for _, variable := range deploymentIn(t, decoded).Spec.Template.Spec.Containers[0].Env {
 		out.variables = append(out.variables, variable.Name)
 	}
 	return out
@@ -385,7 +353,7 @@ func steadyShape(t *testing.T, kind byte, gateway bool) shape {
 		return known.(shape)
 	}
 	h := steady()
-	decoded := render(t, h.darkroom(kind, gateway), Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}})
+	decoded := render(t, h.darkroom(kind, gateway), lenient)
 	known := shapeOf(t, decoded)
 	shapes.Store(key, known)
 	return known

@@ -19,14 +19,19 @@ func photos() *darkrooms.Builder {
 	return darkrooms.New("photos", "team-a")
 }
 
-// valuesOf translates a Darkroom that is valid.
-func valuesOf(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) map[string]any {
+func newTranslator(t testing.TB, options Options) *Translator {
 	t.Helper()
 	translator, err := New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := translator.Values(darkroom)
+	return translator
+}
+
+// valuesOf translates a Darkroom that is valid.
+func valuesOf(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) map[string]any {
+	t.Helper()
+	values, err := newTranslator(t, options).Values(darkroom)
 	if err != nil {
 		t.Fatalf("refused: %v", err)
 	}
@@ -36,17 +41,10 @@ func valuesOf(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) map[st
 // refusalOf translates a Darkroom that is not valid.
 func refusalOf(t *testing.T, darkroom *v1alpha1.Darkroom) *InvalidError {
 	t.Helper()
-	translator, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, err := translator.Values(darkroom)
+	values, err := newTranslator(t, Options{}).Values(darkroom)
 	var invalid *InvalidError
-	if !errors.As(err, &invalid) {
+	if !errors.As(err, &invalid) || values != nil {
 		t.Fatalf("want an *InvalidError, got %v and the values %v", err, values)
-	}
-	if values != nil {
-		t.Errorf("values beside an error: %v", values)
 	}
 	return invalid
 }
@@ -62,28 +60,6 @@ func at(values map[string]any, path ...string) any {
 		value = table[key]
 	}
 	return value
-}
-
-// expectNamed wants exactly these fields named as wrong.
-func expectNamed(t *testing.T, darkroom *darkrooms.Builder, want map[string]string) {
-	t.Helper()
-	got := map[string]string{}
-	for _, fieldErr := range refusalOf(t, darkroom.Obj()).Fields {
-		got[fieldErr.Field] = fieldErr.ErrorBody()
-	}
-	for field, advice := range want {
-		body, named := got[field]
-		switch {
-		case !named:
-			t.Errorf("%s is not named", field)
-		case !strings.Contains(body, advice):
-			t.Errorf("%s: want %q in: %s", field, advice, body)
-		}
-		delete(got, field)
-	}
-	for field, body := range got {
-		t.Errorf("%s is named, but is not wrong: %s", field, body)
-	}
 }
 
 // TestEachFieldIsTranslated has the decisions that the golden files do not show.
@@ -161,12 +137,8 @@ func TestEachFieldIsTranslated(t *testing.T) {
 		"a version without credentials": {Options{}, ClusterState{CredentialsVersion: "2"}, photos().S3("pictures", "r").InlineKeys("a", "s").Obj(), "podAnnotations", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			translator, err := New(test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
 			before := test.darkroom.DeepCopy()
-			values, err := translator.ValuesIn(test.darkroom, test.state)
+			values, err := newTranslator(t, test.options).ValuesIn(test.darkroom, test.state)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,45 @@
+// Package golden compares what tests get with golden files, which the flag -update rewrites.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Check fails the test if a golden file has another content.
+func Check(t testing.TB, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file) //nolint:gosec // tests name their files
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("differs from %s; if intended, run go test -update (-want +got):\n%s", file, diff)
+	}
+}
+
+// CheckNoneIsLeft fails the test if a folder has other files than these.
+func CheckNoneIsLeft(t testing.TB, folder string, want []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !slices.Contains(want, file) {
+			t.Errorf("%s belongs to no case", file)
+		}
+	}
+}

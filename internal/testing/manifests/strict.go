@@ -1,0 +1,73 @@
+package manifests
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+)
+
+var strictDecoder = sync.OnceValue(func() runtime.Decoder {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(gatewayv1.Install(scheme))
+	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+})
+
+// DecodeStrictly returns the objects of a rendered chart, of the types of Kubernetes and the
+// Gateway API: an unknown, misplaced or repeated field is an error. A ServiceMonitor, whose type
+// is the Prometheus Operator's, is returned as it is.
+func DecodeStrictly(manifest string) ([]client.Object, error) {
+	documents := releaseutil.SplitManifests(manifest)
+	var objects []client.Object
+	for _, key := range slices.Sorted(maps.Keys(documents)) {
+		document := documents[key]
+		if strings.Contains(document, "\nkind: ServiceMonitor\n") {
+			monitor := &unstructured.Unstructured{}
+			if err := yaml.UnmarshalStrict([]byte(document), &monitor.Object); err != nil {
+				return nil, fmt.Errorf("decode ServiceMonitor: %w", err)
+			}
+			objects = append(objects, monitor)
+			continue
+		}
+		object, _, err := strictDecoder().Decode([]byte(document), nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("decode: %w\n%s", err, document)
+		}
+		objects = append(objects, object.(client.Object))
+	}
+	return objects, nil
+}
+
+// All returns the objects of one type.
+func All[T client.Object](objects []client.Object) []T {
+	var found []T
+	for _, object := range objects {
+		if typed, ok := object.(T); ok {
+			found = append(found, typed)
+		}
+	}
+	return found
+}
+
+// Only returns the single object of a type.
+func Only[T client.Object](t testing.TB, objects []client.Object) T {
+	t.Helper()
+	found := All[T](objects)
+	if len(found) != 1 {
+		t.Fatalf("want one %T, got %d", *new(T), len(found))
+	}
+	return found[0]
+}
