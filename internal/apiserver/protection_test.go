@@ -76,7 +76,7 @@ func TestKubeconfigRequiresLoopback(t *testing.T) {
 	if got := names(t, s, "", "?namespace="+namespace); len(got) != 1 {
 		t.Errorf("list is %q", got)
 	}
-	s.follow("", "/events/stream?namespace="+namespace).until(t, "synced")
+	s.follow("", "/events/stream?namespace="+namespace).until("synced")
 
 	if got := s.raw("", "GET", "/darkrooms", "", "Host", "evil.example.com"); got.status != http.StatusMisdirectedRequest {
 		t.Errorf("a page whose name has come to mean this machine is answered %s", got)

@@ -106,12 +106,12 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 		t.Errorf("kubectl's annotation is %q", applied)
 	}
 	answers["delete"] = s.want(http.StatusNoContent, token, "DELETE", path(namespace, "rest"), "")
-	watching.until(t, "deleted")
+	watching.until("deleted")
 
 	for name, got := range answers {
 		mustNotLeak(t, name, fmt.Sprint(got.header)+got.body)
 	}
-	mustNotLeak(t, "the stream", watching.text())
+	mustNotLeak(t, "the stream", fmt.Sprintf("%#v", watching.seen))
 	s.stop()
 	mustNotLeak(t, "the log", s.log.String())
 }

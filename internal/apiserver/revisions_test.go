@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // storeRevision stores a revision of a Darkroom as the operator does. Without a spec it is
@@ -74,33 +75,23 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 	s, darkroom, token := withRevisions(t)
 
 	answer := s.want(http.StatusOK, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
-	if strings.Contains(string(answer.body), "canary") {
+	if strings.Contains(answer.body, "canary") {
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
 	items := into[apiserver.RevisionList](t, answer).Items
 	if len(items) != 4 {
 		t.Fatalf("the revisions are %s", answer.body)
 	}
-	for i, want := range []struct {
-		number     int
-		status     string
-		subDomains []string
-		differ     bool
-		changedBy  string
-	}{
-		{5, "deployed", []string{"photos"}, false, ""}, // of the same write as the one before
-		{3, "superseded", []string{"photos"}, false, "darkroom-page:alice"},
-		{2, "superseded", nil, false, ""},
-		{1, "superseded", []string{"album"}, true, "kubectl-create"},
+	for i, want := range []string{
+		"5 deployed [photos] by  secrets differ: false", // of the same write as the one before
+		"3 superseded [photos] by darkroom-page:alice secrets differ: false",
+		"2 superseded [] by  secrets differ: false",
+		"1 superseded [album] by kubectl-create secrets differ: true",
 	} {
-		got := items[i]
-		var subDomains []string
-		if got.Settings != nil {
-			subDomains = got.Settings.SubDomains
-		}
-		if got.Revision != want.number || got.Status != want.status || !slices.Equal(subDomains, want.subDomains) ||
-			got.SecretsDiffer != want.differ || got.ChangedBy != want.changedBy || got.CreatedAt == nil {
-			t.Errorf("revision %d is %+v", want.number, got)
+		item, settings := items[i], ptr.Deref(items[i].Settings, wire.RevisionSettings{})
+		got := fmt.Sprintf("%d %s %s by %s secrets differ: %t", item.Revision, item.Status, settings.SubDomains, item.ChangedBy, item.SecretsDiffer)
+		if got != want || item.CreatedAt == nil {
+			t.Errorf("the revision is %q of %s, want %q", got, item.CreatedAt, want)
 		}
 	}
 }
@@ -117,7 +108,7 @@ func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 		t.Errorf("a dry run changes the sub-domains to %v", now.Spec.SubDomains)
 	}
 	answer := s.want(http.StatusOK, token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
-	if strings.Contains(string(answer.body), "canary") {
+	if strings.Contains(answer.body, "canary") {
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
 	now := stored(t, darkroom.Namespace, "photos")
@@ -163,13 +154,11 @@ func TestRevisionsNeedTheRightToSecrets(t *testing.T) {
 	editor := newEditor(t, darkroom.Namespace)
 	one := path(darkroom.Namespace, "photos")
 	tag := s.want(http.StatusOK, editor.token, "GET", one, "").header.Get("ETag")
-	for _, answer := range []string{
-		string(s.want(http.StatusForbidden, editor.token, "GET", one+"/revisions", "").body),
-		string(s.want(http.StatusForbidden, editor.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag).body),
+	for _, refused := range []answer{
+		s.want(http.StatusForbidden, editor.token, "GET", one+"/revisions", ""),
+		s.want(http.StatusForbidden, editor.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag),
 	} {
-		if !strings.Contains(answer, "secrets") {
-			t.Errorf("the answer does not name the right: %s", answer)
-		}
+		contains(t, "the answer", refused.body, "secrets")
 	}
 }
 
@@ -181,7 +170,5 @@ func TestALargeHistoryIsNotReadWhole(t *testing.T) {
 		storeRevision(t, darkroom, 10+i, "failed", large)
 	}
 	answer := s.want(http.StatusUnprocessableEntity, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
-	if !strings.Contains(string(answer.body), "8 MiB") {
-		t.Errorf("the answer is %s", answer.body)
-	}
+	contains(t, "the answer", answer.body, "8 MiB")
 }

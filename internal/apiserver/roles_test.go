@@ -1,8 +1,8 @@
 package apiserver_test
 
 import (
-	"errors"
-	"os"
+	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,10 +10,9 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 // shippedRoles are the roles for users, with their files in config/rbac.
@@ -28,12 +27,8 @@ var shippedRoles = map[string]string{
 
 func shippedRole(t *testing.T, name string) *rbacv1.ClusterRole {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", shippedRoles[name]))
+	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "rbac", shippedRoles[name]))
 	if err != nil {
-		t.Fatal(err)
-	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(raw, role); err != nil {
 		t.Fatal(err)
 	}
 	return role
@@ -45,14 +40,7 @@ func TestRolesForUsers(t *testing.T) {
 	namespace := newNamespace(t)
 	all := []string{"viewer", "editor", "admin", "page viewer", "page editor", "secret creator"}
 	for _, name := range all {
-		role := shippedRole(t, name)
-		role.ObjectMeta = metav1.ObjectMeta{GenerateName: "test-"}
-		create(t, role)
-		create(t, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"},
-			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "test " + name}},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		})
+		grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "User", Name: "test " + name}, shippedRole(t, name).Rules)
 	}
 	readers := "viewer, editor, admin, page viewer, page editor"
 	writers := "editor, admin, page editor"
@@ -90,23 +78,15 @@ func TestRolesForUsers(t *testing.T) {
 			attributes.Group = v1alpha1.GroupVersion.Group
 		}
 		for _, name := range all {
-			allowed := func() bool {
+			// The authorizer of Kubernetes sees a binding after a moment.
+			eventually(t, "roles are as they should be", func() error {
 				review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: "test " + name, ResourceAttributes: &attributes}}
 				create(t, review)
-				return review.Status.Allowed
-			}
-			wanted := want != "" && slices.Contains(strings.Split(want, ", "), name)
-			if wanted {
-				// The authorizer of Kubernetes sees a binding after a moment.
-				eventually(t, name+" may "+right, func() error {
-					if !allowed() {
-						return errors.New("denied")
-					}
-					return nil
-				})
-			} else if allowed() {
-				t.Errorf("%s may %s", name, right)
-			}
+				if wanted := slices.Contains(strings.Split(want, ", "), name); review.Status.Allowed != wanted {
+					return fmt.Errorf("%s may %s: %t", name, right, !wanted)
+				}
+				return nil
+			})
 		}
 	}
 }
@@ -115,14 +95,12 @@ func TestOnlyRolesWithoutOtherPermissionsAreAggregated(t *testing.T) {
 	t.Parallel()
 	for name := range shippedRoles {
 		role := shippedRole(t, name)
-		aggregated := false
-		for label := range role.Labels {
-			aggregated = aggregated || strings.HasPrefix(label, "rbac.authorization.k8s.io/aggregate-to-")
-		}
-		only := true
-		for _, rule := range role.Rules {
-			only = only && len(rule.APIGroups) == 1 && rule.APIGroups[0] == v1alpha1.GroupVersion.Group
-		}
+		aggregated := slices.ContainsFunc(slices.Collect(maps.Keys(role.Labels)), func(label string) bool {
+			return strings.HasPrefix(label, "rbac.authorization.k8s.io/aggregate-to-")
+		})
+		only := !slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+			return !slices.Equal(rule.APIGroups, []string{v1alpha1.GroupVersion.Group})
+		})
 		if aggregated != only {
 			t.Errorf("%s is aggregated: %t", role.Name, aggregated)
 		}

@@ -3,11 +3,8 @@ package apiserver_test
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -90,26 +87,16 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	certFile, keyFile := filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
-	if err := errors.Join(os.WriteFile(certFile, raw, 0o600), os.WriteFile(keyFile, key, 0o600)); err != nil {
-		t.Fatal(err)
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	startAt(t, listener, func(o *apiserver.Options) { o.TLSCertFile, o.TLSKeyFile = certFile, keyFile })
+	certFile, keyFile := file(t, raw), file(t, key)
+	s := startAt(t, listener, func(o *apiserver.Options) { o.TLSCertFile, o.TLSKeyFile = certFile, keyFile })
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(raw)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
-	defer client.CloseIdleConnections()
-	response, err := client.Get("https://" + listener.Addr().String() + "/healthz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Errorf("answers %d", response.StatusCode)
-	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	s.url, s.transport = "https://"+listener.Addr().String(), transport
+	s.want(http.StatusOK, "", "GET", "/healthz", "")
 }

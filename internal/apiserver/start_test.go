@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2/ktesting"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -31,27 +30,10 @@ import (
 type server struct {
 	t    *testing.T
 	url  string
-	log  *lockedBuffer
+	log  fmt.Stringer
 	stop func()
 	// transport leads to the server; nil means by TCP.
 	transport http.RoundTripper
-}
-
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) add(line string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.buf.WriteString(line + "\n")
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // preview renders as the command does.
@@ -115,9 +97,9 @@ func startForEditor(t *testing.T) (s *server, namespace, token string) {
 
 func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Options)) *server {
 	t.Helper()
-	s := &server{t: t, log: &lockedBuffer{}}
 	settings := options(t)
-	settings.Log = funcr.New(func(prefix, args string) { s.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 9})
+	settings.Log = ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.Verbosity(9), ktesting.BufferLogs(true)))
+	s := &server{t: t, log: settings.Log.GetSink().(ktesting.Underlier).GetBuffer()}
 	for _, each := range change {
 		each(&settings)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,16 +20,20 @@ type message struct {
 	id, kind, data string
 }
 
-func (m message) String() string { return m.kind + " " + m.data }
+// String is the kind, and the name of the Darkroom.
+func (m message) String() string {
+	body := wire.Darkroom{}
+	_ = json.Unmarshal([]byte(m.data), &body) // comments have none
+	return strings.TrimSpace(m.kind + " " + body.Name)
+}
 
 // follower reads a stream.
 type follower struct {
 	t        *testing.T
 	messages chan message
 	end      func()
-
-	mu  sync.Mutex
-	raw strings.Builder
+	// seen are the messages that were received.
+	seen []message
 }
 
 // follow opens a stream, and reads it until the test ends.
@@ -61,54 +64,40 @@ func (f *follower) read(body io.ReadCloser) {
 	defer body.Close()
 	current := message{}
 	for scanner := bufio.NewScanner(body); scanner.Scan(); {
-		line := scanner.Text()
-		f.mu.Lock()
-		f.raw.WriteString(line + "\n")
-		f.mu.Unlock()
-		name, value, _ := strings.Cut(line, ": ")
-		switch name {
-		case "id":
+		name, value, _ := strings.Cut(scanner.Text(), ": ")
+		switch {
+		case name == "id":
 			current.id = value
-		case "event":
+		case name == "event" || name == "" && value != "":
 			current.kind = value
-		case "data":
+		case name == "data":
 			current.data = value
-		case "":
-			if value != "" {
-				current.kind = value
-			}
-			if current.kind != "" {
-				f.messages <- current
-			}
+		case current.kind != "":
+			f.messages <- current
 			current = message{}
 		}
 	}
 }
 
-func (f *follower) text() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.raw.String()
-}
-
 // receive returns the next message, or that the server has closed the stream.
-func (f *follower) receive(t *testing.T) (m message, open bool) {
-	t.Helper()
+func (f *follower) receive() (m message, open bool) {
+	f.t.Helper()
 	select {
 	case m, open = <-f.messages:
+		f.seen = append(f.seen, m)
 	case <-time.After(waitTimeout):
-		t.Fatalf("no event and no end in %s", waitTimeout)
+		f.t.Fatalf("no event and no end in %s", waitTimeout)
 	}
 	return m, open
 }
 
 // next returns the next message other than heartbeats.
-func (f *follower) next(t *testing.T) message {
-	t.Helper()
+func (f *follower) next() message {
+	f.t.Helper()
 	for {
-		m, open := f.receive(t)
+		m, open := f.receive()
 		if !open {
-			t.Fatal("the stream has ended")
+			f.t.Fatal("the stream has ended")
 		}
 		if m.kind != "heartbeat" {
 			return m
@@ -117,20 +106,20 @@ func (f *follower) next(t *testing.T) message {
 }
 
 // until reads up to an event of a kind, which it returns.
-func (f *follower) until(t *testing.T, kind string) message {
-	t.Helper()
+func (f *follower) until(kind string) message {
+	f.t.Helper()
 	for {
-		if m := f.next(t); m.kind == kind {
+		if m := f.next(); m.kind == kind {
 			return m
 		}
 	}
 }
 
 // rest waits until the server has closed the stream, and returns what was left.
-func (f *follower) rest(t *testing.T) (out []message) {
-	t.Helper()
+func (f *follower) rest() (out []message) {
+	f.t.Helper()
 	for {
-		m, open := f.receive(t)
+		m, open := f.receive()
 		if !open {
 			return out
 		}
@@ -138,19 +127,18 @@ func (f *follower) rest(t *testing.T) (out []message) {
 	}
 }
 
-// kinds returns the kind and the name in each of the next messages.
-func (f *follower) kinds(t *testing.T, n int) []string {
-	t.Helper()
-	var out []string
-	for range n {
-		m := f.next(t)
-		body := wire.Darkroom{}
-		if err := json.Unmarshal([]byte(m.data), &body); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, strings.TrimSpace(m.kind+" "+body.Name))
+// wants checks the next messages, and returns the last one.
+func (f *follower) wants(want ...string) (last message) {
+	f.t.Helper()
+	var got []string
+	for range want {
+		last = f.next()
+		got = append(got, last.String())
 	}
-	return out
+	if !slices.Equal(got, want) {
+		f.t.Fatalf("the stream goes on with %q, want %q", got, want)
+	}
+	return last
 }
 
 func quick(o *apiserver.Options) { o.Heartbeat = 50 * time.Millisecond }
@@ -161,15 +149,11 @@ func TestStreamSendsEvents(t *testing.T) {
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "before"))
 
 	f := s.follow(token, "/events/stream")
-	if got, want := f.kinds(t, 3), []string{"reset", "added before", "synced"}; !slices.Equal(got, want) {
-		t.Fatalf("the stream begins with %q, want %q", got, want)
-	}
+	f.wants("reset", "added before", "synced")
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":2}`, "If-Match", "*", "Content-Type", "application/merge-patch+json")
 	s.want(http.StatusNoContent, token, "DELETE", path(namespace, "photos"), "")
-	if got, want := f.kinds(t, 3), []string{"added photos", "modified photos", "deleted photos"}; !slices.Equal(got, want) {
-		t.Errorf("the stream goes on with %q, want %q", got, want)
-	}
+	f.wants("added photos", "modified photos", "deleted photos")
 }
 
 func TestStreamResumes(t *testing.T) {
@@ -177,25 +161,18 @@ func TestStreamResumes(t *testing.T) {
 	s, namespace := start(t, func(o *apiserver.Options) { o.Backlog = 1000 }), newNamespace(t)
 	token, watched := newEditor(t, namespace).token, "/events/stream?namespace="+namespace
 	f := s.follow(token, watched)
-	last := f.until(t, "synced")
+	last := f.until("synced")
 	f.end()
-	f.rest(t)
+	f.rest()
 	for _, name := range []string{"a", "b"} {
 		s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, name))
 	}
 	resumed := s.follow(token, watched, "Last-Event-ID", last.id)
-	first := resumed.next(t)
-	if first.kind != "added" || !strings.Contains(first.data, `"name":"a"`) {
-		t.Fatalf("resumes with %s", first)
-	}
-	if got := resumed.kinds(t, 1); got[0] != "added b" {
-		t.Errorf("goes on with %q", got)
-	}
-	again := s.follow(token, watched, "Last-Event-ID", first.id)
-	if got := again.kinds(t, 1); got[0] != "added b" {
-		t.Errorf("resumes in the middle with %q", got)
-	}
-	some := s.follow(token, "/events/stream").until(t, "synced").id
+	first := resumed.wants("added a")
+	resumed.wants("added b")
+	s.follow(token, watched, "Last-Event-ID", first.id).wants("added b")
+
+	some := s.follow(token, "/events/stream").until("synced").id
 	for name, c := range map[string]struct{ path, id string }{
 		"another server's":        {watched, "elsewhere-1/" + namespace},
 		"from the future":         {watched, strings.Replace(last.id, "/", "999999/", 1)},
@@ -207,9 +184,7 @@ func TestStreamResumes(t *testing.T) {
 		"of all, and now of some": {"/events/stream", strings.Replace(some, "/-", "/*", 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := s.on(t).follow(token, c.path, "Last-Event-ID", c.id).kinds(t, 4); !slices.Equal(got, []string{"reset", "added a", "added b", "synced"}) {
-				t.Errorf("begins with %q", got)
-			}
+			s.on(t).follow(token, c.path, "Last-Event-ID", c.id).wants("reset", "added a", "added b", "synced")
 		})
 	}
 }
@@ -223,35 +198,27 @@ func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
 	s.want(http.StatusCreated, editorOfTwo, "POST", "/darkrooms", webFolder(two, "hidden"))
 
 	f := s.follow(both.token, "/events/stream")
-	if got := f.kinds(t, 2); !slices.Equal(got, []string{"reset", "synced"}) {
-		t.Fatalf("the stream begins with %q", got)
-	}
+	f.wants("reset", "synced")
 	s.want(http.StatusCreated, editorOfTwo, "POST", "/darkrooms", webFolder(two, "hidden-too"))
 	s.want(http.StatusCreated, editorOfOne, "POST", "/darkrooms", webFolder(one, "shown"))
-	if got := f.kinds(t, 1); got[0] != "added shown" {
-		t.Errorf("sees %q", got)
-	}
+	f.wants("added shown")
 	// When Darkrooms become visible or invisible, the client starts again.
 	revoke := both.may(two, canView)
-	var seen []string
-	for range 4 {
-		m := f.next(t)
-		seen = append(seen, m.kind)
+	f.wants("reset")
+	seen := []string{f.next().String(), f.next().String(), f.next().String()}
+	slices.Sort(seen)
+	if want := []string{"added hidden", "added hidden-too", "added shown"}; !slices.Equal(seen, want) {
+		t.Errorf("with more rights the stream goes on with %q, want %q", seen, want)
 	}
-	if !slices.Equal(seen, []string{"reset", "added", "added", "added"}) {
-		t.Errorf("with more rights the stream goes on with %q", seen)
-	}
-	f.until(t, "synced")
+	f.wants("synced")
 	revoke()
-	if got := f.kinds(t, 3); !slices.Equal(got, []string{"reset", "added shown", "synced"}) {
-		t.Errorf("with fewer rights the stream goes on with %q", got)
-	}
+	f.wants("reset", "added shown", "synced")
 
 	// One namespace alone, whose right is then lost: the stream ends.
 	only := newUser(t, two, "only")
 	lose := only.may(two, canView)
 	g := s.follow(only.token, "/events/stream?namespace="+two)
-	g.until(t, "synced")
+	g.until("synced")
 	lose()
-	g.rest(t)
+	g.rest()
 }

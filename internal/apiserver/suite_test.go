@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,18 +13,17 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
+
+var repository = filepath.Join("..", "..")
 
 // waitTimeout bounds the wait for states that should take a second or less:
 // machines that run tests are shared.
@@ -50,28 +48,28 @@ func TestMain(m *testing.M) {
 		// Each worker is a process of its own, and decoders need no cluster.
 		os.Exit(m.Run())
 	}
-	os.Exit(run(m))
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
 }
 
-func run(m *testing.M) int {
-	var err error
+func run(m *testing.M) (code int, err error) {
 	if idp, err = issuer.Start(redirectURL); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return 1, err
 	}
 	defer idp.Close()
 	folder, err := os.MkdirTemp("", "authentication")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return 1, err
 	}
 	defer os.RemoveAll(folder)
 	config := filepath.Join(folder, "authentication.yaml")
 	if err := os.WriteFile(config, trust(idp), 0o600); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return 1, err
 	}
-	return controlplane.MainWith(m, map[string]string{"authentication-config": config}, prepare)
+	return controlplane.MainWith(m, map[string]string{"authentication-config": config}, prepare), nil
 }
 
 // trust returns the AuthenticationConfiguration of a cluster that trusts an issuer.
@@ -91,17 +89,12 @@ jwt:
 }
 
 // prepare makes the client, and the server's ServiceAccount.
-func prepare(administrator *rest.Config) error {
+func prepare(administrator *rest.Config) (err error) {
 	cluster = administrator
-	scheme := runtime.NewScheme()
-	err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
-	if err != nil {
+	if kube, _, err = access.Clients(cluster); err != nil {
 		return err
 	}
-	if kube, err = client.New(cluster, client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	serverConfig, err = access.NewAPIServer(context.Background(), kube, cluster, filepath.Join("..", ".."))
+	serverConfig, err = access.NewAPIServer(context.Background(), kube, cluster, repository)
 	return err
 }
 

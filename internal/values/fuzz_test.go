@@ -21,45 +21,28 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// texts of a Darkroom, each of them under the control of its author.
-type hand struct {
-	name, subDomain, version, repository, logLevel        string
-	baseURL, host, bucket, region, endpoint, pathPrefix   string
-	accessKey, secretKey, secretName, secretNameKey       string
-	className, tlsName, gateway, listener, serviceAccount string
-	annotationKey, annotation, label, paramName, param    string
-	envName, env                                          string
-}
+// hand has the texts of a Darkroom, each of them under the control of its author, by field.
+type hand map[string]string
 
 // steady is a valid hand.
 func steady() hand {
 	return hand{
-		name: "photos", subDomain: "photos", version: "0.4.2", repository: "team/darkroom", logLevel: "info",
-		baseURL: "https://example.com/images", host: "d1.cloudfront.net", bucket: "pictures", region: "eu-west-2",
-		endpoint: "https://minio.example.com", pathPrefix: "/uploads",
-		accessKey: "AKIAEXAMPLE", secretKey: "not-a-real-key", secretName: "keys", secretNameKey: "id",
-		className: "nginx", tlsName: "cert", gateway: "public", listener: "https", serviceAccount: "robot",
-		annotationKey: "example.com/note", annotation: "hello", label: "a", paramName: "auto", param: "compress",
-		envName: "NOTE", env: "hello",
+		"name": "photos", "subDomain": "photos", "version": "0.4.2", "repository": "team/darkroom", "logLevel": "info",
+		"baseURL": "https://example.com/images", "host": "d1.cloudfront.net", "bucket": "pictures", "region": "eu-west-2",
+		"endpoint": "https://minio.example.com", "pathPrefix": "/uploads",
+		"accessKey": "AKIAEXAMPLE", "secretKey": "not-a-real-key", "secretName": "keys", "secretNameKey": "id",
+		"className": "nginx", "tlsName": "cert", "gateway": "public", "listener": "https", "serviceAccount": "robot",
+		"annotationKey": "example.com/note", "annotation": "hello", "label": "a", "paramName": "auto", "param": "compress",
+		"envName": "NOTE", "env": "hello",
 	}
 }
 
-// texts are the fields of a hand, in a fixed order.
-func (h *hand) texts() []*string {
-	return []*string{
-		&h.name, &h.subDomain, &h.version, &h.repository, &h.logLevel,
-		&h.baseURL, &h.host, &h.bucket, &h.region, &h.endpoint, &h.pathPrefix,
-		&h.accessKey, &h.secretKey, &h.secretName, &h.secretNameKey,
-		&h.className, &h.tlsName, &h.gateway, &h.listener, &h.serviceAccount,
-		&h.annotationKey, &h.annotation, &h.label, &h.paramName, &h.param,
-		&h.envName, &h.env,
-	}
-}
-
-// free are the texts that may be anything.
-func (h *hand) free() []*string {
-	return []*string{&h.accessKey, &h.secretKey, &h.annotation, &h.env, &h.gateway}
-}
+var (
+	// fields are those of a hand, in a fixed order.
+	fields = slices.Sorted(maps.Keys(steady()))
+	// free are the fields that may be anything.
+	free = []string{"accessKey", "secretKey", "annotation", "env", "gateway"}
+)
 
 // Kinds of Darkroom that a hand can make.
 const (
@@ -71,48 +54,48 @@ const (
 	kinds
 )
 
-func (h *hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
+func (h hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
 	darkroom := photos().
-		Version(h.version).Repository(h.repository).SubDomains(h.subDomain).
-		DefaultParam(h.paramName, h.param).
-		Env(h.envName, h.env).
+		Version(h["version"]).Repository(h["repository"]).SubDomains(h["subDomain"]).
+		DefaultParam(h["paramName"], h["param"]).
+		Env(h["envName"], h["env"]).
 		PodTemplate(v1alpha1.PodTemplate{
-			Annotations:        map[string]string{h.annotationKey: h.annotation},
-			Labels:             map[string]string{"team": h.label},
-			NodeSelector:       map[string]string{"disk": h.label},
-			ServiceAccountName: h.serviceAccount,
+			Annotations:        map[string]string{h["annotationKey"]: h["annotation"]},
+			Labels:             map[string]string{"team": h["label"]},
+			NodeSelector:       map[string]string{"disk": h["label"]},
+			ServiceAccountName: h["serviceAccount"],
 		}).
-		Spec(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = v1alpha1.LogLevel(h.logLevel) })
+		Spec(func(spec *v1alpha1.DarkroomSpec) { spec.LogLevel = v1alpha1.LogLevel(h["logLevel"]) })
 	switch kind % kinds {
 	case webFolder:
-		darkroom.WebFolder(h.baseURL)
+		darkroom.WebFolder(h["baseURL"])
 	case s3Inline:
-		darkroom.S3(h.bucket, h.region).Endpoint(h.endpoint).PathPrefix(h.pathPrefix).InlineKeys(h.accessKey, h.secretKey)
+		darkroom.S3(h["bucket"], h["region"]).Endpoint(h["endpoint"]).PathPrefix(h["pathPrefix"]).InlineKeys(h["accessKey"], h["secretKey"])
 	case s3Secret:
-		darkroom.S3(h.bucket, h.region).CredentialsSecret(h.secretName).Spec(func(spec *v1alpha1.DarkroomSpec) {
-			spec.Source.CredentialsSecretRef.AccessKeyKey = h.secretNameKey
+		darkroom.S3(h["bucket"], h["region"]).CredentialsSecret(h["secretName"]).Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Source.CredentialsSecretRef.AccessKeyKey = h["secretNameKey"]
 		})
 	case googleCloudStorage:
-		darkroom.GoogleCloudStorage(h.bucket).CredentialsSecret(h.secretName).Spec(func(spec *v1alpha1.DarkroomSpec) {
-			spec.Source.CredentialsSecretRef.CredentialsJSONKey = h.secretNameKey
+		darkroom.GoogleCloudStorage(h["bucket"]).CredentialsSecret(h["secretName"]).Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Source.CredentialsSecretRef.CredentialsJSONKey = h["secretNameKey"]
 		})
 	case cloudFront:
-		darkroom.CloudFront(h.host).PathPrefix(h.pathPrefix)
+		darkroom.CloudFront(h["host"]).PathPrefix(h["pathPrefix"])
 	}
 	if gateway {
 		darkroom.Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Gateway = &v1alpha1.Gateway{
-				ParentRefs:  []v1alpha1.ParentRef{{Name: h.gateway, SectionName: h.listener}},
-				Annotations: map[string]string{h.annotationKey: h.annotation},
+				ParentRefs:  []v1alpha1.ParentRef{{Name: h["gateway"], SectionName: h["listener"]}},
+				Annotations: map[string]string{h["annotationKey"]: h["annotation"]},
 			}
 		})
 	} else {
 		darkroom.Ingress(v1alpha1.Ingress{
-			ClassName: h.className, TLSSecretName: h.tlsName, Annotations: map[string]string{h.annotationKey: h.annotation},
+			ClassName: h["className"], TLSSecretName: h["tlsName"], Annotations: map[string]string{h["annotationKey"]: h["annotation"]},
 		})
 	}
 	out := darkroom.Obj()
-	out.Name = h.name
+	out.Name = h["name"]
 	return out
 }
 
@@ -132,8 +115,8 @@ var hostile = []string{
 func FuzzTranslate(f *testing.F) {
 	add := func(h hand, kind byte, gateway bool) {
 		var texts []string
-		for _, text := range h.texts() {
-			texts = append(texts, *text)
+		for _, field := range fields {
+			texts = append(texts, h[field])
 		}
 		f.Add(strings.Join(texts, between), kind, gateway)
 	}
@@ -147,18 +130,18 @@ func FuzzTranslate(f *testing.F) {
 		}
 		// Fields that accept any text, all at once.
 		h := steady()
-		for _, field := range h.free() {
-			*field = text
+		for _, field := range free {
+			h[field] = text
 		}
 		add(h, s3Inline, false)
 		add(h, s3Inline, true)
 		// The other fields one at a time, because the refusal of one would hide the others;
 		// a third of the texts for each, because each takes some milliseconds.
-		for n := i % 3; n < len(h.texts()); n += 3 {
-			h := steady()
-			if field := h.texts()[n]; !slices.Contains(h.free(), field) {
-				*field = text
-				add(h, kindOfText(n, i), false)
+		for n := i % 3; n < len(fields); n += 3 {
+			if field := fields[n]; !slices.Contains(free, field) {
+				h := steady()
+				h[field] = text
+				add(h, kindOfText(field, i), false)
 			}
 		}
 	}
@@ -166,11 +149,11 @@ func FuzzTranslate(f *testing.F) {
 		h := steady()
 		// Resources come as JSON, which holds nothing but UTF-8.
 		for i, text := range strings.Split(strings.ToValidUTF8(texts, "\ufffd"), between) {
-			if i < len(h.texts()) {
-				*h.texts()[i] = text
+			if i < len(fields) {
+				h[fields[i]] = text
 			}
 		}
-		checkTranslation(t, &h, kind%kinds, gateway)
+		checkTranslation(t, h, kind%kinds, gateway)
 	})
 }
 
@@ -180,22 +163,22 @@ const between = "\x1f"
 // lenient translates everything that may be translated.
 var lenient = Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}}
 
-// kindOfText is a kind of Darkroom that uses the text at an index.
-func kindOfText(i, otherwise int) byte {
-	switch i {
-	case 5: // baseURL
+// kindOfText is a kind of Darkroom that uses the text of a field.
+func kindOfText(field string, otherwise int) byte {
+	switch field {
+	case "baseURL":
 		return webFolder
-	case 6: // host
+	case "host":
 		return cloudFront
-	case 7, 8, 9, 10, 11, 12: // bucket, region, endpoint, pathPrefix, accessKey, secretKey
+	case "bucket", "region", "endpoint", "pathPrefix", "accessKey", "secretKey":
 		return s3Inline
-	case 13, 14: // secretName, secretNameKey
+	case "secretName", "secretNameKey":
 		return s3Secret
 	}
 	return byte(otherwise % kinds)
 }
 
-func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
+func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	t.Helper()
 	darkroom := h.darkroom(kind, gateway)
 	values, err := newTranslator(t, lenient).Values(darkroom)
@@ -229,11 +212,11 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	}
 	checkMarks(t, decoded)
 	// Annotations that the default list does not allow are never part of the values.
-	if _, err := newTranslator(t, Options{BaseDomain: lenient.BaseDomain}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h.annotationKey) {
-		t.Errorf("the annotation %s is translated, and not on the default list", h.annotationKey)
+	if _, err := newTranslator(t, Options{BaseDomain: lenient.BaseDomain}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
+		t.Errorf("the annotation %s is translated, and not on the default list", h["annotationKey"])
 	}
-	check("name", any(h.name), values["fullnameOverride"])
-	check("common labels", any(map[string]any{v1alpha1.LabelDarkroom: h.name}), values["commonLabels"])
+	check("name", any(h["name"]), values["fullnameOverride"])
+	check("common labels", any(map[string]any{v1alpha1.LabelDarkroom: h["name"]}), values["commonLabels"])
 	usual, got := steadyShape(t, kind, gateway), shapeOf(t, decoded)
 	check("objects", usual.kinds, got.kinds)
 	config := configIn(t, decoded)
@@ -242,11 +225,11 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 			t.Errorf("the setting %s is new", name)
 		}
 	}
-	check("default parameters", h.paramName+"="+h.param, config["DEFAULTPARAMS"])
-	s3 := map[string]string{"SOURCE_BUCKET_NAME": h.bucket, "SOURCE_BUCKET_REGION": h.region}
+	check("default parameters", h["paramName"]+"="+h["param"], config["DEFAULTPARAMS"])
+	s3 := map[string]string{"SOURCE_BUCKET_NAME": h["bucket"], "SOURCE_BUCKET_REGION": h["region"]}
 	for name, want := range []map[string]string{
-		webFolder: {"SOURCE_BASEURL": strings.TrimRight(h.baseURL, "/")}, s3Inline: s3, s3Secret: s3,
-		googleCloudStorage: {"SOURCE_BUCKET_NAME": h.bucket}, cloudFront: {"SOURCE_HOST": h.host},
+		webFolder: {"SOURCE_BASEURL": strings.TrimRight(h["baseURL"], "/")}, s3Inline: s3, s3Secret: s3,
+		googleCloudStorage: {"SOURCE_BUCKET_NAME": h["bucket"]}, cloudFront: {"SOURCE_HOST": h["host"]},
 	}[kind] {
 		check(name, want, config[name])
 	}
@@ -254,55 +237,55 @@ func checkTranslation(t *testing.T, h *hand, kind byte, gateway bool) {
 	deployment := deploymentIn(t, decoded)
 	pods := deployment.Spec.Template
 	variables := pods.Spec.Containers[0].Env
-	check("variable", corev1.EnvVar{Name: h.envName, Value: h.env}, variables[len(variables)-1])
+	check("variable", corev1.EnvVar{Name: h["envName"], Value: h["env"]}, variables[len(variables)-1])
 	for i, variable := range variables[:len(variables)-1] {
 		if !slices.Contains(usual.variables, variable.Name) {
 			t.Errorf("the variable %s is new", variable.Name)
 		}
 		if from := variables[i].ValueFrom; from != nil && kind != s3Inline {
-			check("Secret of "+variable.Name, h.secretName, from.SecretKeyRef.Name)
+			check("Secret of "+variable.Name, h["secretName"], from.SecretKeyRef.Name)
 		}
 	}
-	check("label", h.label, pods.Labels["team"])
+	check("label", h["label"], pods.Labels["team"])
 	// The last of its document, at whose end Helm trims.
-	check("node selector", strings.TrimRightFunc(h.label, unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
-	check("annotation of the pods", h.annotation, pods.Annotations[h.annotationKey])
-	account := h.serviceAccount
+	check("node selector", strings.TrimRightFunc(h["label"], unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
+	check("annotation of the pods", h["annotation"], pods.Annotations[h["annotationKey"]])
+	account := h["serviceAccount"]
 	if account == "" {
-		account = h.name
+		account = h["name"]
 	}
 	check("ServiceAccount", account, pods.Spec.ServiceAccountName)
-	repository, tag, _ := strings.Cut(strings.TrimPrefix(pods.Spec.Containers[0].Image, h.repository), ":")
-	if h.repository != "" {
+	repository, tag, _ := strings.Cut(strings.TrimPrefix(pods.Spec.Containers[0].Image, h["repository"]), ":")
+	if h["repository"] != "" {
 		check("repository", "", repository)
 	}
-	if h.version != "" {
-		check("tag", strings.TrimPrefix(strings.ReplaceAll(h.version, "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
+	if h["version"] != "" {
+		check("tag", strings.TrimPrefix(strings.ReplaceAll(h["version"], "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
 	}
 	if kind == s3Inline {
-		check("Secret", map[string][]byte{"accessKey": []byte(h.accessKey), "secretKey": []byte(h.secretKey)}, manifests.Only[*corev1.Secret](t, decoded).Data)
+		check("Secret", map[string][]byte{"accessKey": []byte(h["accessKey"]), "secretKey": []byte(h["secretKey"])}, manifests.Only[*corev1.Secret](t, decoded).Data)
 	}
 
-	host := h.subDomain + ".example.net"
+	host := h["subDomain"] + ".example.net"
 	if gateway {
 		object := manifests.Only[*gatewayv1.HTTPRoute](t, decoded)
-		check("annotations of the HTTPRoute", map[string]string{h.annotationKey: h.annotation}, object.Annotations)
+		check("annotations of the HTTPRoute", map[string]string{h["annotationKey"]: h["annotation"]}, object.Annotations)
 		route := object.Spec
 		check("hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
-		check("Gateway", h.gateway, string(route.ParentRefs[0].Name))
-		if h.listener != "" {
-			check("listener", h.listener, string(ptr.Deref(route.ParentRefs[0].SectionName, "")))
+		check("Gateway", h["gateway"], string(route.ParentRefs[0].Name))
+		if h["listener"] != "" {
+			check("listener", h["listener"], string(ptr.Deref(route.ParentRefs[0].SectionName, "")))
 		}
 		return
 	}
 	ingress := manifests.Only[*networkingv1.Ingress](t, decoded)
-	check("annotations of the Ingress", map[string]string{h.annotationKey: h.annotation}, ingress.Annotations)
+	check("annotations of the Ingress", map[string]string{h["annotationKey"]: h["annotation"]}, ingress.Annotations)
 	check("host", host, ingress.Spec.Rules[0].Host)
-	if h.className != "" {
-		check("class", h.className, ptr.Deref(ingress.Spec.IngressClassName, ""))
+	if h["className"] != "" {
+		check("class", h["className"], ptr.Deref(ingress.Spec.IngressClassName, ""))
 	}
-	if h.tlsName != "" {
-		check("TLS", []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: h.tlsName}}, ingress.Spec.TLS)
+	if h["tlsName"] != "" {
+		check("TLS", []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: h["tlsName"]}}, ingress.Spec.TLS)
 	}
 }
 
@@ -352,8 +335,7 @@ func steadyShape(t *testing.T, kind byte, gateway bool) shape {
 	if known, found := shapes.Load(key); found {
 		return known.(shape)
 	}
-	h := steady()
-	decoded := render(t, h.darkroom(kind, gateway), lenient)
+	decoded := render(t, steady().darkroom(kind, gateway), lenient)
 	known := shapeOf(t, decoded)
 	shapes.Store(key, known)
 	return known

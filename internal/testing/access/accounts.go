@@ -30,18 +30,27 @@ func NewAccount(ctx context.Context, kube client.Client, account client.ObjectKe
 	return nil
 }
 
+// ReadClusterRole reads a manifest of the repository.
+func ReadClusterRole(path string) (*rbacv1.ClusterRole, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // tests name their repository
+	if err != nil {
+		return nil, err
+	}
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.UnmarshalStrict(raw, role); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return role, nil
+}
+
 // NewAPIServer makes the ServiceAccount of an API server, with exactly the rights that
 // config/apiserver gives in the folder of the repository, and returns its identity.
 func NewAPIServer(ctx context.Context, kube client.Client, administrator *rest.Config, repository string) (*rest.Config, error) {
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "apiserver"}}
 	for _, file := range []string{"role.yaml", "auth_role.yaml"} {
-		raw, err := os.ReadFile(filepath.Join(repository, "config", "apiserver", file)) //nolint:gosec // tests name their repository
+		part, err := ReadClusterRole(filepath.Join(repository, "config", "apiserver", file))
 		if err != nil {
 			return nil, err
-		}
-		part := &rbacv1.ClusterRole{}
-		if err := yaml.UnmarshalStrict(raw, part); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		role.Rules = append(role.Rules, part.Rules...)
 	}
