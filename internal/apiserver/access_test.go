@@ -10,7 +10,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
-func names(t *testing.T, s *server, token, query string) []string {
+// listed returns the namespaces and names of the Darkrooms that a user gets.
+func listed(t *testing.T, s *server, token, query string) []string {
 	t.Helper()
 	var out []string
 	for _, darkroom := range into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms"+query, "")).Items {
@@ -39,12 +40,12 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 		"viewer of one": {viewerOfOne, []string{one + "/photos"}},
 		"stranger":      {stranger, nil},
 	} {
-		if got := names(t, s, c.who.token, ""); !slices.Equal(got, c.want) {
+		if got := listed(t, s, c.who.token, ""); !slices.Equal(got, c.want) {
 			t.Errorf("%s sees %q, want %q", name, got, c.want)
 		}
 	}
 	for _, want := range []string{one + "/photos", two + "/photos"} {
-		if got := names(t, s, everywhere.token, ""); !slices.Contains(got, want) {
+		if got := listed(t, s, everywhere.token, ""); !slices.Contains(got, want) {
 			t.Errorf("who may list everywhere sees %q, want %s among it", got, want)
 		}
 	}

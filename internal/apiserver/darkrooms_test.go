@@ -50,9 +50,8 @@ func TestLifeOfADarkroom(t *testing.T) {
 	}
 	s.want(http.StatusNotModified, token, "GET", path(namespace, "photos"), "", "If-None-Match", tag)
 
-	list := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?namespace="+namespace, ""))
-	if len(list.Items) != 1 || list.Items[0].Name != "photos" {
-		t.Errorf("list is %+v", list)
+	if got := listed(t, s, token, "?namespace="+namespace); !slices.Equal(got, []string{namespace + "/photos"}) {
+		t.Errorf("list is %q", got)
 	}
 
 	changed := s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":3,"logLevel":"debug"}`,
@@ -97,18 +96,7 @@ func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 		"bad sub-domain":                   {strings.Replace(webFolder(namespace, "photos"), `["photos"]`, `["Photos!"]`, 1), []string{"body.subDomains[0]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", c.body)
-			var fields []string
-			for _, field := range problemOf(t, got).Errors {
-				fields = append(fields, field.Location)
-				if field.Message == "" {
-					t.Errorf("%s has no message", field.Location)
-				}
-			}
-			slices.Sort(fields)
-			if !slices.Equal(fields, c.fields) {
-				t.Errorf("fields are %q, want %q: %s", fields, c.fields, got)
-			}
+			wantLocations(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", c.body), c.fields...)
 		})
 	}
 }
@@ -207,8 +195,7 @@ func TestPagesOfAList(t *testing.T) {
 	if want := []string{"a", "b", "c", "d", "e"}; !slices.Equal(names, want) {
 		t.Errorf("pages have %q, want %q", names, want)
 	}
-	vowels := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?labelSelector=vowel%3Dtrue", ""))
-	if len(vowels.Items) != 2 {
-		t.Errorf("selector finds %+v", vowels.Items)
+	if vowels := listed(t, s, token, "?labelSelector=vowel%3Dtrue"); len(vowels) != 2 {
+		t.Errorf("selector finds %q", vowels)
 	}
 }

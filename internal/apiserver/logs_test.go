@@ -21,7 +21,6 @@ import (
 
 // kubelet is the logs of a node. A log that is followed gets the lines of the channel.
 type kubelet struct {
-	log    string
 	more   chan string
 	closed chan struct{}
 	asked  chan string
@@ -36,7 +35,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "previous terminated container not found", http.StatusBadRequest)
 		return
 	}
-	fmt.Fprint(w, k.log)
+	fmt.Fprint(w, "first\nsecond\n")
 	if r.URL.Query().Get("follow") != "true" {
 		return
 	}
@@ -61,7 +60,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newKubelet starts the kubelet of a node; the Kubernetes API reads logs from it.
 func newKubelet(t *testing.T, node string) *kubelet {
 	t.Helper()
-	k := &kubelet{log: "first\nsecond\n", more: make(chan string), closed: make(chan struct{}, 1), asked: make(chan string, 1)}
+	k := &kubelet{more: make(chan string), closed: make(chan struct{}, 1), asked: make(chan string, 1)}
 	server := httptest.NewTLSServer(k)
 	t.Cleanup(server.Close)
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
@@ -122,20 +121,15 @@ func TestLogOfAPod(t *testing.T) {
 	if got.body != "first\nsecond\n" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("the log is %s, of type %s", got, got.header.Get("Content-Type"))
 	}
-	asked := <-k.asked
-	if !strings.HasPrefix(asked, "/containerLogs/"+namespace+"/photos-1/darkroom?") || !strings.Contains(asked, "tailLines=2") ||
-		!strings.Contains(asked, "limitBytes=8388608") || !strings.Contains(asked, "timestamps=true") {
-		t.Errorf("the kubelet is asked for %s", asked)
-	}
+	contains(t, "the request to the kubelet", <-k.asked,
+		"/containerLogs/"+namespace+"/photos-1/darkroom?", "tailLines=2", "limitBytes=8388608", "timestamps=true")
 	s.want(http.StatusNotFound, reader.token, "GET", pods+"others-1/log", "")
 	s.want(http.StatusNotFound, reader.token, "GET", pods+"none/log", "")
 	s.want(http.StatusUnprocessableEntity, reader.token, "GET", pods+"photos-1/log?lines=10001", "")
-	if got := problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", pods+"photos-1/log?previous=true", "")); !strings.Contains(got.Detail, "has not been restarted") {
-		t.Errorf("the problem is %+v", got)
-	}
-	if detail := problemOf(t, s.want(http.StatusForbidden, editor.token, "GET", pods+"photos-1/log", "")).Detail; !strings.Contains(detail, "get pods/log") {
-		t.Errorf("the problem is %q", detail)
-	}
+	got = s.want(http.StatusNotFound, reader.token, "GET", pods+"photos-1/log?previous=true", "")
+	contains(t, "the problem", problemOf(t, got).Detail, "has not been restarted")
+	got = s.want(http.StatusForbidden, editor.token, "GET", pods+"photos-1/log", "")
+	contains(t, "the problem", problemOf(t, got).Detail, "get pods/log")
 }
 
 // follow opens a log that is followed, and returns its lines and what closes it.

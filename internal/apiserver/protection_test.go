@@ -73,7 +73,7 @@ func TestKubeconfigRequiresLoopback(t *testing.T) {
 		t.Errorf("I am %+v", who)
 	}
 	s.want(http.StatusCreated, "", "POST", "/darkrooms", webFolder(namespace, "photos"))
-	if got := names(t, s, "", "?namespace="+namespace); len(got) != 1 {
+	if got := listed(t, s, "", "?namespace="+namespace); len(got) != 1 {
 		t.Errorf("list is %q", got)
 	}
 	s.follow("", "/events/stream?namespace="+namespace).until("synced")

@@ -21,6 +21,9 @@ import (
 // serviceAccountKey is a key of Google Cloud that opens nothing.
 var serviceAccountKey = fmt.Sprintf(`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`, canaries[1])
 
+// s3Keys are those of a bucket.
+var s3Keys = map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
+
 // newSecretBody is the body of a new Secret with some fields.
 func newSecretBody(t *testing.T, namespace, name string, fields map[string]string) string {
 	t.Helper()
@@ -37,29 +40,21 @@ func TestCredentialsAreStoredInASecret(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	token := newUserWho(t, namespace, "keeper", canKeepSecrets).token
-	for name, fields := range map[string]map[string]string{
-		"s3-keys":  {"accessKey": canaries[0], "secretKey": canaries[1]},
-		"gcs-keys": {"credentialsJson": serviceAccountKey},
+	for name, c := range map[string]struct{ fields, want map[string]string }{
+		"s3-keys":  {s3Keys, s3Keys},
+		"gcs-keys": {map[string]string{"credentialsJson": serviceAccountKey}, map[string]string{"credentials.json": serviceAccountKey}},
 	} {
-		got := s.want(http.StatusCreated, token, "POST", "/secrets", newSecretBody(t, namespace, name, fields))
+		got := s.want(http.StatusCreated, token, "POST", "/secrets", newSecretBody(t, namespace, name, c.fields))
 		mustNotLeak(t, "the answer", fmt.Sprint(got.header)+got.body)
-		want := map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
-		if name == "gcs-keys" {
-			want = map[string]string{"credentials.json": serviceAccountKey}
-		}
-		if summary := into[apiserver.Secret](t, got); summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(want))) {
+		if summary := into[apiserver.Secret](t, got); summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(c.want))) {
 			t.Errorf("the answer is %+v", summary)
 		}
 		secret := &corev1.Secret{}
 		if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
 			t.Fatal(err)
 		}
-		data := map[string]string{}
-		for key, value := range secret.Data {
-			data[key] = string(value)
-		}
-		if !reflect.DeepEqual(data, want) {
-			t.Errorf("%s holds %v, want %v", name, data, want)
+		if data := fmt.Sprintf("%s", secret.Data); data != fmt.Sprint(c.want) {
+			t.Errorf("%s holds %s, want %v", name, data, c.want)
 		}
 		if len(secret.OwnerReferences) != 0 || !reflect.DeepEqual(secret.Labels, map[string]string{"app.kubernetes.io/managed-by": "darkroom-apiserver"}) {
 			t.Errorf("%s has the owners %v and the labels %v", name, secret.OwnerReferences, secret.Labels)
@@ -76,12 +71,10 @@ func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "earlier"},
 	})
-	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	body := newSecretBody(t, namespace, "keys", s3Keys)
 	for _, query := range []string{"", "?dryRun=All"} {
 		got := s.want(http.StatusConflict, token, "POST", "/secrets"+query, body)
-		if detail := problemOf(t, got).Detail; !strings.Contains(detail, "choose another name") {
-			t.Errorf("no remedy: %s", detail)
-		}
+		contains(t, "the remedy", problemOf(t, got).Detail, "choose another name")
 		mustNotLeak(t, "the answer", got.body)
 	}
 	secret := &corev1.Secret{}
@@ -93,7 +86,7 @@ func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	body := newSecretBody(t, namespace, "keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]})
+	body := newSecretBody(t, namespace, "keys", s3Keys)
 	got := s.want(http.StatusForbidden, newEditor(t, namespace).token, "POST", "/secrets", body)
 	contains(t, "the refusal", problemOf(t, got).Detail, "darkroom-secret-creator")
 	mustNotLeak(t, "the answer", got.body)
@@ -103,8 +96,7 @@ func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 		t.Errorf("a Secret was stored: %v", err)
 	}
 	limited := start(t, func(o *apiserver.Options) { o.Namespaces = []string{newNamespace(t)} })
-	keeper := newUser(t, namespace, "another")
-	keeper.may(namespace, canKeepSecrets)
+	keeper := newUserWho(t, namespace, "another", canKeepSecrets)
 	problemOf(t, limited.want(http.StatusNotFound, keeper.token, "POST", "/secrets", body))
 }
 
@@ -116,35 +108,28 @@ func TestInvalidSecretsNameTheField(t *testing.T) {
 	for name, c := range map[string]struct {
 		secret string
 		fields map[string]string
-		want   []string
+		want   string
 	}{
-		"no name":          {"", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.name"}},
-		"bad name":         {"S3_Keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.name"}},
-		"bad namespace":    {"keys", map[string]string{"namespace": "a/b", "accessKey": canaries[0], "secretKey": canaries[1]}, []string{"body.namespace"}},
-		"one key":          {"keys", map[string]string{"secretKey": canaries[1]}, []string{"body.accessKey"}},
-		"the other key":    {"keys", map[string]string{"accessKey": canaries[0]}, []string{"body.secretKey"}},
-		"a line break":     {"keys", map[string]string{"accessKey": canaries[0] + "\n", "secretKey": canaries[1]}, []string{"body.accessKey"}},
-		"nothing":          {"keys", nil, []string{"body.accessKey"}},
-		"both":             {"keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1], "credentialsJson": serviceAccountKey}, []string{"body.credentialsJson"}},
-		"not JSON":         {"keys", map[string]string{"credentialsJson": "{" + canaries[1]}, []string{"body.credentialsJson"}},
-		"another JSON":     {"keys", map[string]string{"credentialsJson": `{"type":"authorized_user","private_key":"` + canaries[1] + `"}`}, []string{"body.credentialsJson"}},
-		"a number as type": {"keys", map[string]string{"credentialsJson": `{"type":1,"private_key":"` + canaries[1] + `"}`}, []string{"body.credentialsJson"}},
-		"too long":         {"keys", map[string]string{"accessKey": canaries[0], "secretKey": long}, []string{"body.secretKey"}},
+		"no name":          {"", s3Keys, "body.name"},
+		"bad name":         {"S3_Keys", s3Keys, "body.name"},
+		"bad namespace":    {"keys", map[string]string{"namespace": "a/b", "accessKey": canaries[0], "secretKey": canaries[1]}, "body.namespace"},
+		"one key":          {"keys", map[string]string{"secretKey": canaries[1]}, "body.accessKey"},
+		"the other key":    {"keys", map[string]string{"accessKey": canaries[0]}, "body.secretKey"},
+		"a line break":     {"keys", map[string]string{"accessKey": canaries[0] + "\n", "secretKey": canaries[1]}, "body.accessKey"},
+		"nothing":          {"keys", nil, "body.accessKey"},
+		"both":             {"keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1], "credentialsJson": serviceAccountKey}, "body.credentialsJson"},
+		"not JSON":         {"keys", map[string]string{"credentialsJson": "{" + canaries[1]}, "body.credentialsJson"},
+		"another JSON":     {"keys", map[string]string{"credentialsJson": `{"type":"authorized_user","private_key":"` + canaries[1] + `"}`}, "body.credentialsJson"},
+		"a number as type": {"keys", map[string]string{"credentialsJson": `{"type":1,"private_key":"` + canaries[1] + `"}`}, "body.credentialsJson"},
+		"too long":         {"keys", map[string]string{"accessKey": canaries[0], "secretKey": long}, "body.secretKey"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/secrets", newSecretBody(t, namespace, c.secret, c.fields))
 			mustNotLeak(t, "the answer", got.body)
-			var locations []string
-			for _, field := range problemOf(t, got).Errors {
-				locations = append(locations, field.Location)
-			}
-			if !slices.Equal(locations, c.want) {
-				t.Errorf("errors are at %q, want %q: %s", locations, c.want, got)
-			}
+			wantLocations(t, got, c.want)
 		})
 	}
-	got := s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets", `{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`)
-	problemOf(t, got)
+	problemOf(t, s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets", `{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`))
 	s.stop()
 	mustNotLeak(t, "the log", s.log.String())
 }

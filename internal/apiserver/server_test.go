@@ -64,7 +64,7 @@ func TestOneNamespaceAlone(t *testing.T) {
 	both.may(one, canEdit)
 	both.may(two, canEdit)
 	s.want(http.StatusCreated, both.token, "POST", "/darkrooms", webFolder(one, "photos"))
-	if got := names(t, s, both.token, ""); len(got) != 1 {
+	if got := listed(t, s, both.token, ""); len(got) != 1 {
 		t.Errorf("list is %q", got)
 	}
 	for _, c := range []struct{ method, path, body string }{

@@ -68,7 +68,7 @@ func TestSlowClientLosesTheConnectionAndNoEvent(t *testing.T) {
 		})
 	}
 	eventually(t, "server knows all", func() error {
-		if n := len(names(t, s, token, "?namespace="+namespace)); n != len(want) {
+		if n := len(listed(t, s, token, "?namespace="+namespace)); n != len(want) {
 			return fmt.Errorf("%d Darkrooms", n)
 		}
 		return nil

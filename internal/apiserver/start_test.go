@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -261,4 +262,20 @@ func problemOf(t *testing.T, a answer) problem.Details {
 		t.Fatalf("not a whole problem: %s", a)
 	}
 	return out
+}
+
+// wantLocations checks what the errors of a problem are about.
+func wantLocations(t *testing.T, a answer, want ...string) {
+	t.Helper()
+	var got []string
+	for _, field := range problemOf(t, a).Errors {
+		got = append(got, field.Location)
+		if field.Message == "" {
+			t.Errorf("%s has no message", field.Location)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("errors are at %q, want %q: %s", got, want, a)
+	}
 }

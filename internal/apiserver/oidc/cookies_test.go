@@ -8,11 +8,7 @@ import (
 )
 
 func TestLargeSessionsAreSplitIntoCookies(t *testing.T) {
-	sealer, err := newSealer([][]byte{key('a')})
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider := &Provider{sealer: sealer}
+	provider := &Provider{sealer: sealerOf(t, 'a')}
 	cookies, err := provider.Cookies(&Session{IDToken: strings.Repeat("x", 2*maxPart)})
 	if err != nil || len(cookies) != 3 {
 		t.Fatalf("there are %d cookies, %v", len(cookies), err)
@@ -28,7 +24,7 @@ func TestLargeSessionsAreSplitIntoCookies(t *testing.T) {
 		request.AddCookie(each)
 	}
 	session := &Session{}
-	if err := sealer.open(SessionCookie, sealedIn(request), session); err != nil || len(session.IDToken) != 2*maxPart {
+	if err := provider.sealer.open(SessionCookie, sealedIn(request), session); err != nil || len(session.IDToken) != 2*maxPart {
 		t.Errorf("opens as %v, %v", session, err)
 	}
 	if deleted := Deletions(request); len(deleted) != 3 || deleted[2].MaxAge >= 0 {

@@ -6,23 +6,25 @@ import (
 	"testing"
 )
 
-func TestSealedValuesOpenWithKnownKeysOnly(t *testing.T) {
-	sealerOf := func(keys ...byte) *sealer {
-		var raw [][]byte
-		for _, b := range keys {
-			raw = append(raw, key(b))
-		}
-		out, err := newSealer(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+func sealerOf(t *testing.T, keys ...byte) *sealer {
+	t.Helper()
+	var raw [][]byte
+	for _, b := range keys {
+		raw = append(raw, key(b))
 	}
-	sealed, err := sealerOf('a').seal("session", "secret")
+	out, err := newSealer(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := sealerOf('a').seal("session", "secret"); again == sealed || strings.Contains(sealed, "secret") {
+	return out
+}
+
+func TestSealedValuesOpenWithKnownKeysOnly(t *testing.T) {
+	sealed, err := sealerOf(t, 'a').seal("session", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := sealerOf(t, 'a').seal("session", "secret"); again == sealed || strings.Contains(sealed, "secret") {
 		t.Errorf("sealed is %q", sealed)
 	}
 	flipped := []byte(sealed)
@@ -32,14 +34,14 @@ func TestSealedValuesOpenWithKnownKeysOnly(t *testing.T) {
 		purpose, text string
 		want          error
 	}{
-		"same key":      {sealerOf('a'), "session", sealed, nil},
-		"newer key too": {sealerOf('b', 'a'), "session", sealed, nil},
-		"another key":   {sealerOf('b'), "session", sealed, errSealed},
-		"other purpose": {sealerOf('a'), "sign-in", sealed, errSealed},
-		"changed":       {sealerOf('a'), "session", string(flipped), errSealed},
-		"cut off":       {sealerOf('a'), "session", sealed[:20], errSealed},
-		"not base64":    {sealerOf('a'), "session", "!", errSealed},
-		"empty":         {sealerOf('a'), "session", "", errSealed},
+		"same key":      {sealerOf(t, 'a'), "session", sealed, nil},
+		"newer key too": {sealerOf(t, 'b', 'a'), "session", sealed, nil},
+		"another key":   {sealerOf(t, 'b'), "session", sealed, errSealed},
+		"other purpose": {sealerOf(t, 'a'), "sign-in", sealed, errSealed},
+		"changed":       {sealerOf(t, 'a'), "session", string(flipped), errSealed},
+		"cut off":       {sealerOf(t, 'a'), "session", sealed[:20], errSealed},
+		"not base64":    {sealerOf(t, 'a'), "session", "!", errSealed},
+		"empty":         {sealerOf(t, 'a'), "session", "", errSealed},
 	} {
 		var got string
 		if err := c.with.open(c.purpose, c.text, &got); !errors.Is(err, c.want) || c.want == nil && got != "secret" {
