@@ -15,31 +15,22 @@ import (
 )
 
 func TestPodsAreDescribedByTheirProblem(t *testing.T) {
-	type conditions = []corev1.PodCondition
-	container := func(restarts int32, state corev1.ContainerState) []corev1.ContainerStatus {
-		return []corev1.ContainerStatus{{RestartCount: restarts, State: state}}
+	with := func(restarts int32, state corev1.ContainerState) corev1.PodStatus {
+		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{RestartCount: restarts, State: state}}}
 	}
+	waiting := &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}
+	crashed := &corev1.ContainerStateTerminated{Reason: "Error", Message: "exit 1"}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
+	noNode := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}
 	for _, c := range []struct {
 		status corev1.PodStatus
 		want   Pod
 	}{
 		{corev1.PodStatus{}, Pod{Phase: "Unknown"}},
-		{
-			corev1.PodStatus{Phase: corev1.PodRunning, Conditions: conditions{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
-			Pod{Phase: "Running", Ready: true},
-		},
-		{
-			corev1.PodStatus{Conditions: conditions{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}}},
-			Pod{Phase: "Unknown", Reason: "Unschedulable", Message: "no room"},
-		},
-		{
-			corev1.PodStatus{ContainerStatuses: container(0, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}})},
-			Pod{Phase: "Unknown", Reason: "ImagePullBackOff", Message: "no such image"},
-		},
-		{
-			corev1.PodStatus{ContainerStatuses: container(3, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", Message: "exit 1"}})},
-			Pod{Phase: "Unknown", Restarts: 3, Reason: "Error", Message: "exit 1"},
-		},
+		{corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{ready}}, Pod{Phase: "Running", Ready: true}},
+		{corev1.PodStatus{Conditions: []corev1.PodCondition{noNode}}, Pod{Phase: "Unknown", Reason: "Unschedulable", Message: "no room"}},
+		{with(0, corev1.ContainerState{Waiting: waiting}), Pod{Phase: "Unknown", Reason: "ImagePullBackOff", Message: "no such image"}},
+		{with(3, corev1.ContainerState{Terminated: crashed}), Pod{Phase: "Unknown", Restarts: 3, Reason: "Error", Message: "exit 1"}},
 	} {
 		if got := describePod(&corev1.Pod{Status: c.status}); got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
@@ -113,7 +104,6 @@ func TestWhoGetsAHost(t *testing.T) {
 }
 
 func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
-	t.Parallel()
 	const key = `{"type":"service_account","client_email":"a@b","private_key":"line-one-of-it\nline-two-of-it\n"}`
 	for name, c := range map[string]struct {
 		secret  NewSecret
@@ -125,13 +115,10 @@ func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
 		"JSON":        {NewSecret{CredentialsJSON: key}, "denied: " + key, "line-two-of-it"},
 		"private key": {NewSecret{CredentialsJSON: key}, "denied: line-two-of-it", "line-two-of-it"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			err := c.secret.refusal(apierrors.NewBadRequest(c.message))
-			var refusal *problem.Details
-			if !errors.As(err, &refusal) || strings.Contains(refusal.Detail, c.canary) || !strings.HasPrefix(refusal.Detail, "denied") {
-				t.Errorf("the problem is %v", err)
-			}
-		})
+		err := c.secret.refusal(apierrors.NewBadRequest(c.message))
+		var refusal *problem.Details
+		if !errors.As(err, &refusal) || strings.Contains(refusal.Detail, c.canary) || !strings.HasPrefix(refusal.Detail, "denied") {
+			t.Errorf("%s: the problem is %v", name, err)
+		}
 	}
 }

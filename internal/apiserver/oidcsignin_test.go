@@ -54,11 +54,10 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	if got := b.do("DELETE", "/session", "", "Sec-Fetch-Site", "cross-site"); got.status != http.StatusForbidden {
 		t.Errorf("another site signs out: %s", got)
 	}
-	// A token in the header takes precedence.
 	one := newUser(t, namespace, "one")
 	got := into[apiserver.Who](t, s.want(http.StatusOK, one.token, "GET", "/session", "", "Cookie", b.cookies()))
 	if !strings.HasSuffix(got.Username, ":one") || got.Auth != auth.Token {
-		t.Errorf("I am %+v, want one", got)
+		t.Errorf("with a token in the header I am %+v, want one", got)
 	}
 	// A sign-in by token replaces the session.
 	b.want(http.StatusOK, "POST", "/session", fmt.Sprintf(`{"token":%q}`, one.token))

@@ -21,9 +21,9 @@ import (
 // like that of another Helm client.
 func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status string, spec *v1alpha1.DarkroomSpec) {
 	t.Helper()
-	author := map[int]string{1: "1T00:00:00Z kubectl-create"}[number]
-	if author == "" {
-		author = "2T00:00:00Z darkroom-page:alice"
+	author := "2026-01-02T00:00:00Z darkroom-page:alice"
+	if number == 1 {
+		author = "2026-01-01T00:00:00Z kubectl-create"
 	}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -42,7 +42,7 @@ func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status
 			t.Fatal(err)
 		}
 		secret.Data[v1alpha1.RevisionSpec] = raw
-		secret.Data[v1alpha1.RevisionAuthor] = []byte("2026-01-0" + author)
+		secret.Data[v1alpha1.RevisionAuthor] = []byte(author)
 	}
 	create(t, secret)
 }

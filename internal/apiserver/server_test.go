@@ -36,12 +36,8 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 
 func TestServerIsReadyOnlyWhenItKnowsAll(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	open := make(chan struct{})
-	s := startAt(t, listener, intercept(func(request *http.Request) error {
+	s := startAt(t, listen(t), intercept(func(request *http.Request) error {
 		select {
 		case <-open:
 			return nil
@@ -49,7 +45,6 @@ func TestServerIsReadyOnlyWhenItKnowsAll(t *testing.T) {
 			return request.Context().Err()
 		}
 	}))
-	s.url = "http://" + listener.Addr().String()
 	s.want(http.StatusServiceUnavailable, "", "GET", "/readyz", "")
 	s.want(http.StatusOK, "", "GET", "/healthz", "")
 	close(open)
@@ -87,16 +82,12 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	certFile, keyFile := file(t, raw), file(t, key)
-	s := startAt(t, listener, func(o *apiserver.Options) { o.TLSCertFile, o.TLSKeyFile = certFile, keyFile })
+	s := startAt(t, listen(t), func(o *apiserver.Options) { o.TLSCertFile, o.TLSKeyFile = certFile, keyFile })
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(raw)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	defer transport.CloseIdleConnections()
-	s.url, s.transport = "https://"+listener.Addr().String(), transport
+	s.url, s.transport = strings.Replace(s.url, "http:", "https:", 1), transport
 	s.want(http.StatusOK, "", "GET", "/healthz", "")
 }

@@ -79,14 +79,18 @@ func options(t *testing.T) apiserver.Options {
 // start runs a server until the test ends.
 func start(t *testing.T, change ...func(*apiserver.Options)) *server {
 	t.Helper()
+	s := startAt(t, listen(t), change...)
+	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
+	return s
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startAt(t, listener, change...)
-	s.url = "http://" + listener.Addr().String()
-	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
-	return s
+	return listener
 }
 
 // startForEditor starts a server, and creates an editor of a new namespace.
@@ -96,11 +100,12 @@ func startForEditor(t *testing.T) (s *server, namespace, token string) {
 	return s, namespace, newEditor(t, namespace).token
 }
 
+// startAt is start for servers that are not ready, or not at an address of this machine.
 func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Options)) *server {
 	t.Helper()
 	settings := options(t)
 	settings.Log = ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.Verbosity(9), ktesting.BufferLogs(true)))
-	s := &server{t: t, log: settings.Log.GetSink().(ktesting.Underlier).GetBuffer()}
+	s := &server{t: t, url: "http://" + listener.Addr().String(), log: settings.Log.GetSink().(ktesting.Underlier).GetBuffer()}
 	for _, each := range change {
 		each(&settings)
 	}

@@ -34,7 +34,6 @@ func subDomains(n int) []string {
 }
 
 func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
-	t.Parallel()
 	definition := testDefinition(t)
 	for name, c := range map[string]struct {
 		change func(*v1alpha1.Darkroom)
@@ -55,7 +54,6 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 		"a variable of no use": {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", Value: "1"}} }, "spec.extraEnv"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			darkroom := darkrooms.New("cats", "photos").Obj()
 			c.change(darkroom)
 			err := definition.Check(t.Context(), darkroom)
@@ -70,7 +68,6 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 }
 
 func TestTheSampleWithAllFieldsIsValid(t *testing.T) {
-	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "darkroom-full.yaml"))
 	if err != nil {
 		t.Fatal(err)

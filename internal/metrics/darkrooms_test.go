@@ -8,11 +8,13 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -42,31 +44,24 @@ func deploymentOf(darkroom *v1alpha1.Darkroom, desired *int32, updated, ready in
 	}
 }
 
-// written returns the metrics of Darkrooms: name and labels → value. It fails the test
-// unless they are what a registry would accept.
-func written(t *testing.T, d *Darkrooms) map[string]float64 {
+// written returns the metrics of Darkrooms, sorted. It fails the test if a scraper could not parse
+// them.
+func written(t *testing.T, d *Darkrooms) []string {
 	t.Helper()
 	var response bytes.Buffer
 	if err := d.Write(t.Context(), &response); err != nil {
 		t.Fatal(err)
 	}
-	checked, err := prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
-		return parse(t, response.Bytes()), nil
-	})}.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]float64{}
-	for _, family := range checked {
-		for _, metric := range family.GetMetric() {
-			name := family.GetName()
-			for _, label := range metric.GetLabel() {
-				name += " " + label.GetName() + "=" + label.GetValue()
-			}
-			out[name] = metric.GetGauge().GetValue()
-		}
-	}
-	return out
+	parse(t, response.Bytes())
+	return samples(response.String())
+}
+
+// samples returns the lines of a response without comments, sorted.
+func samples(response string) []string {
+	lines := slices.Collect(strings.SplitSeq(strings.TrimSpace(response), "\n"))
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" || strings.HasPrefix(line, "#") })
+	slices.Sort(lines)
+	return lines
 }
 
 // parse returns the families of a response. Those without a metric are left out.
@@ -77,13 +72,7 @@ func parse(t *testing.T, response []byte) []*dto.MetricFamily {
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, response)
 	}
-	var out []*dto.MetricFamily
-	for _, family := range parsed {
-		if len(family.GetMetric()) > 0 {
-			out = append(out, family)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Collect(maps.Values(parsed)), func(family *dto.MetricFamily) bool { return len(family.GetMetric()) == 0 })
 }
 
 // reporting returns the metrics of a leader with some objects in its cache.
@@ -109,38 +98,37 @@ func TestEachDarkroomIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects []client.Object
 		last    *probe.Sample
-		want    map[string]float64
+		want    []string
 	}{
 		"a Darkroom that runs": {
 			objects: []client.Object{running, deploymentOf(running, ptr.To(int32(3)), 2, 1)},
 			last:    &probe.Sample{Served: true, Duration: 250 * time.Millisecond},
-			want: map[string]float64{
-				"darkroom_info name=photos namespace=team-a source=WebFolder version=v0.4.2":    1,
-				"darkroom_status_condition name=photos namespace=team-a status=True type=Ready": 1,
-				"darkroom_rollout_desired_replicas name=photos namespace=team-a":                3,
-				"darkroom_rollout_updated_replicas name=photos namespace=team-a":                2,
-				"darkroom_rollout_ready_replicas name=photos namespace=team-a":                  1,
-				"darkroom_probe_success name=photos namespace=team-a":                           1,
-				"darkroom_probe_duration_seconds name=photos namespace=team-a":                  0.25,
+			want: []string{
+				`darkroom_info{namespace="team-a",name="photos",version="v0.4.2",source="WebFolder"} 1`,
+				`darkroom_probe_duration_seconds{namespace="team-a",name="photos"} 0.25`,
+				`darkroom_probe_success{namespace="team-a",name="photos"} 1`,
+				`darkroom_rollout_desired_replicas{namespace="team-a",name="photos"} 3`,
+				`darkroom_rollout_ready_replicas{namespace="team-a",name="photos"} 1`,
+				`darkroom_rollout_updated_replicas{namespace="team-a",name="photos"} 2`,
+				`darkroom_status_condition{namespace="team-a",name="photos",type="Ready",status="True"} 1`,
 			},
 		},
 		"a failed probe, and a Deployment of another owner": {
 			objects: []client.Object{darkrooms.New("photos", "team-a").UID("1").Obj(), foreign},
 			last:    &probe.Sample{Duration: time.Second},
-			want: map[string]float64{
-				"darkroom_info name=photos namespace=team-a source=WebFolder version=": 1,
-				"darkroom_probe_success name=photos namespace=team-a":                  0,
-				"darkroom_probe_duration_seconds name=photos namespace=team-a":         1,
+			want: []string{
+				`darkroom_info{namespace="team-a",name="photos",version="",source="WebFolder"} 1`,
+				`darkroom_probe_duration_seconds{namespace="team-a",name="photos"} 1`,
+				`darkroom_probe_success{namespace="team-a",name="photos"} 0`,
 			},
 		},
 		"the requested version, while none is observed": {
 			objects: []client.Object{darkrooms.New("cats", "team-b").Version("a\"b\\c\nd").S3("cats", "eu-west-2").Obj()},
-			want:    map[string]float64{"darkroom_info name=cats namespace=team-b source=S3 version=a\"b\\c\nd": 1},
+			want:    []string{`darkroom_info{namespace="team-b",name="cats",version="a\"b\\c\nd",source="S3"} 1`},
 		},
 		"a Darkroom of another installation": {
 			objects: []client.Object{darkrooms.New("photos", "team-a").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()},
 			last:    &probe.Sample{Served: true},
-			want:    map[string]float64{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,8 +137,8 @@ func TestEachDarkroomIsReported(t *testing.T) {
 				reported.Probe = func(types.NamespacedName) (probe.Sample, bool) { return *test.last, true }
 			}
 			got := written(t, reported)
-			maps.DeleteFunc(got, func(name string, _ float64) bool { return strings.HasPrefix(name, namespace) })
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			got = slices.DeleteFunc(got, func(sample string) bool { return strings.HasPrefix(sample, namespace) })
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -174,16 +162,16 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 		of("orphan", "gone", v1alpha1.PhaseReady, isReady).Obj(),
 	)
 	reported.TotalsOnly = true
-	want := map[string]float64{
-		"darkroom_operator_credentials_missing":                            1,
-		"darkroom_operator_darkrooms phase=Degraded source_type=S3":        1,
-		"darkroom_operator_darkrooms phase=Degraded source_type=WebFolder": 1,
-		"darkroom_operator_darkrooms phase=Pending source_type=WebFolder":  1,
-		"darkroom_operator_darkrooms phase=Ready source_type=WebFolder":    1,
-		"darkroom_operator_darkrooms_ready":                                1,
-		"darkroom_operator_domain_conflicts":                               1,
-		"darkroom_operator_other_installation_darkrooms":                   2,
-		"darkroom_operator_unhandled_darkrooms":                            1,
+	want := []string{
+		`darkroom_operator_credentials_missing 1`,
+		`darkroom_operator_darkrooms_ready 1`,
+		`darkroom_operator_darkrooms{phase="Degraded",source_type="S3"} 1`,
+		`darkroom_operator_darkrooms{phase="Degraded",source_type="WebFolder"} 1`,
+		`darkroom_operator_darkrooms{phase="Pending",source_type="WebFolder"} 1`,
+		`darkroom_operator_darkrooms{phase="Ready",source_type="WebFolder"} 1`,
+		`darkroom_operator_domain_conflicts 1`,
+		`darkroom_operator_other_installation_darkrooms 2`,
+		`darkroom_operator_unhandled_darkrooms 1`,
 	}
 	if diff := cmp.Diff(want, written(t, reported)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

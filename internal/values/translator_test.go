@@ -152,24 +152,19 @@ func TestEachFieldIsTranslated(t *testing.T) {
 	}
 }
 
-// wrongEverywhere has several wrong fields.
-func wrongEverywhere() *v1alpha1.Darkroom {
-	return photos().
+// The message becomes that of a condition: one that differs each time is written each time.
+func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
+	wrong := photos().
 		PullSecrets("").
 		Request(corev1.ResourceCPU, "2").Limit(corev1.ResourceCPU, "1").
 		Request(corev1.ResourceMemory, "2Gi").Limit(corev1.ResourceMemory, "1Gi").
-		DefaultParam("w;h", "1").
-		DefaultParam("a b", "1").
+		DefaultParam("w;h", "1").DefaultParam("a b", "1").
 		Env("A B", "true").
 		Ingress(v1alpha1.Ingress{ClassName: "A Class"}).Obj()
-}
-
-// The message becomes that of a condition: one that differs each time is written each time.
-func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
-	first := refusalOf(t, wrongEverywhere())
+	first := refusalOf(t, wrong)
 	for range 50 {
-		if again := refusalOf(t, wrongEverywhere()).Error(); again != first.Error() {
-			t.Fatalf("(-first +again):\n%s", cmp.Diff(first.Error(), again))
+		if diff := cmp.Diff(first.Error(), refusalOf(t, wrong.DeepCopy()).Error()); diff != "" {
+			t.Fatalf("(-first +again):\n%s", diff)
 		}
 	}
 	var got []string
@@ -178,13 +173,8 @@ func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"spec.defaultParams[a b]",
-		"spec.defaultParams[w;h]",
-		"spec.extraEnv[0].name",
-		"spec.image.pullSecrets[0].name",
-		"spec.ingress.className",
-		"spec.resources.requests[cpu]",
-		"spec.resources.requests[memory]",
+		"spec.defaultParams[a b]", "spec.defaultParams[w;h]", "spec.extraEnv[0].name", "spec.image.pullSecrets[0].name",
+		"spec.ingress.className", "spec.resources.requests[cpu]", "spec.resources.requests[memory]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

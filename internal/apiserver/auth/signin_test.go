@@ -62,7 +62,6 @@ func statusOf(t *testing.T, s *signIns, token string) int {
 }
 
 func TestAttemptsToSignIn(t *testing.T) {
-	t.Parallel()
 	good, other := issuedBy("cluster", "good"), issuedBy("cluster", "other")
 	tokens := &someTokens{good: map[string]bool{good: true, other: true, "opaque": true}}
 	s := newTestSignIns(tokens)
@@ -93,7 +92,6 @@ func TestAttemptsToSignIn(t *testing.T) {
 }
 
 func TestGoodTokensTurnBad(t *testing.T) {
-	t.Parallel()
 	tokens := &someTokens{good: map[string]bool{"once": true}}
 	s := newTestSignIns(tokens)
 	if got := statusOf(t, s, "once"); got != http.StatusOK {

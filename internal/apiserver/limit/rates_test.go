@@ -37,7 +37,6 @@ func take(t *testing.T, rates *Rates, who string, n int) {
 }
 
 func TestBurstThenRate(t *testing.T) {
-	t.Parallel()
 	rates, pass := newTestRates(0.5, 3)
 	take(t, rates, "a", 3)
 	wantExceeded(t, rates.Take("a"), 2)
@@ -51,7 +50,6 @@ func TestBurstThenRate(t *testing.T) {
 }
 
 func TestWhoStopsWaitingTakesNothing(t *testing.T) {
-	t.Parallel()
 	rates, pass := newTestRates(0.001, 1)
 	take(t, rates, "a", 1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -64,7 +62,6 @@ func TestWhoStopsWaitingTakesNothing(t *testing.T) {
 }
 
 func TestRatesTrackABoundedNumberOfCallers(t *testing.T) {
-	t.Parallel()
 	rates, _ := newTestRates(1, 1)
 	for i := range 3 * maxCallers {
 		take(t, rates, fmt.Sprint(i), 1)

@@ -27,7 +27,6 @@ func refuse(t *testing.T, shares *Shares, who string) {
 }
 
 func TestEachHasAShare(t *testing.T) {
-	t.Parallel()
 	shares := NewShares(3, 2, 0, 0)
 	leave := enterAs(t, shares, "greedy")
 	enterAs(t, shares, "greedy")
@@ -43,7 +42,6 @@ func TestEachHasAShare(t *testing.T) {
 }
 
 func TestQueuesAreBounded(t *testing.T) {
-	t.Parallel()
 	shares := NewShares(2, 1, 1, time.Hour)
 	leave := enterAs(t, shares, "greedy")
 	ctx, giveUp := context.WithCancel(t.Context())

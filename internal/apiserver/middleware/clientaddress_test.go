@@ -6,7 +6,6 @@ import (
 )
 
 func TestAddressOfTheClient(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct {
 		remote    string
 		forwarded []string

@@ -14,7 +14,6 @@ import (
 )
 
 func TestRequestsAreCountedAndLogged(t *testing.T) {
-	t.Parallel()
 	mux := http.NewServeMux()
 	mux.Handle("GET /darkrooms", respond(http.StatusOK))
 	mux.Handle("POST /darkrooms", respond(http.StatusCreated))
@@ -42,7 +41,6 @@ func TestRequestsAreCountedAndLogged(t *testing.T) {
 		"a path without a route": {method: "GET", path: "/nothing", route: "none", code: "404"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			var logged strings.Builder
 			log := funcr.New(func(_, args string) { logged.WriteString(args + "\n") }, funcr.Options{})
 			registry := prometheus.NewRegistry()

@@ -9,7 +9,6 @@ import (
 )
 
 func TestPanicsAreLoggedAndNotDisclosed(t *testing.T) {
-	t.Parallel()
 	var logged strings.Builder
 	log := funcr.New(func(_, args string) { logged.WriteString(args) }, funcr.Options{})
 	handler := RecoverPanic(log, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
