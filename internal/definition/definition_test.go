@@ -2,18 +2,16 @@ package definition
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 func testDefinition(t *testing.T) *Definition {
@@ -68,14 +66,11 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 }
 
 func TestTheSampleWithAllFieldsIsValid(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "samples", "darkroom-full.yaml"))
+	darkroom, err := manifests.ReadDarkroom(filepath.Join("..", "..", "config", "samples", "darkroom-full.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "photos"}}
-	if err := yaml.Unmarshal(raw, darkroom); err != nil {
-		t.Fatal(err)
-	}
+	darkroom.Namespace = "photos"
 	if err := testDefinition(t).Check(t.Context(), darkroom); err != nil {
 		t.Error(err)
 	}

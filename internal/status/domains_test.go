@@ -79,82 +79,85 @@ func TestDomains(t *testing.T) {
 	byIngress, byGateway := photos().Obj(), photos().Gateway("public").Obj()
 	byTwo, byBoth := photos().Gateway("internal", "public").Obj(), photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
 	type list = []string
-	is := func(status metav1.ConditionStatus, reason, message string) v1alpha1.Condition {
-		return v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: status, Reason: reason, Message: message}
+	type domains struct {
+		hosts     []string
+		condition v1alpha1.Condition
+	}
+	is := func(status metav1.ConditionStatus, reason, message string, hosts ...string) domains {
+		return domains{hosts, v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: status, Reason: reason, Message: message}}
+	}
+	routed := func(hosts ...string) domains {
+		return is(yes, v1alpha1.ReasonRouted, "Routed: "+strings.Join(hosts, ", ")+".", hosts...)
 	}
 	for name, test := range map[string]struct {
 		observation Observation
-		hosts       []string
-		want        v1alpha1.Condition
+		want        domains
 	}{
 		"nothing routes yet": {
 			Observation{Darkroom: byIngress, Hosts: list{b, a}},
-			nil, is(no, v1alpha1.ReasonNotRouted, "Not routed yet: b.example.com, a.example.com."),
+			is(no, v1alpha1.ReasonNotRouted, "Not routed yet: b.example.com, a.example.com."),
 		},
 		"an Ingress of all hosts; they are sorted": {
 			Observation{Darkroom: byIngress, Hosts: list{b, a}, Ingress: ingress(b, a)},
-			list{a, b}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com, b.example.com."),
+			routed(a, b),
 		},
 		// Domains are those of the live Ingress.
 		"an Ingress of a host that is not asked for any more": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
-			list{a, "old.example.com"}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com, old.example.com."),
+			routed(a, "old.example.com"),
 		},
 		"rules without a host, and hosts of several rules": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "", a)},
-			list{a}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com."),
+			routed(a),
 		},
 		"an HTTPRoute that its Gateway accepts": {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
-			list{a}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com."),
+			routed(a),
 		},
 		"an HTTPRoute that is refused and lacks a host: the refusal says more": {
 			Observation{Darkroom: byGateway, Hosts: list{a, b}, Route: route(list{a}, says("public", notAccepted))},
-			nil, is(no, v1alpha1.ReasonRouteRefused, refusedWords),
+			is(no, v1alpha1.ReasonRouteRefused, refusedWords),
 		},
 		"an HTTPRoute whose backend the Gateway does not find": {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, unresolved))},
-			nil, is(no, v1alpha1.ReasonRouteUnresolved, unresolvedWords),
+			is(no, v1alpha1.ReasonRouteUnresolved, unresolvedWords),
 		},
 		// Images are served by one of them already.
 		"an HTTPRoute that one of two Gateways accepts": {
 			Observation{Darkroom: byTwo, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved), says("public", notKnownYet))},
-			list{a}, is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords),
+			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
 		// The acceptance is of another Gateway than the resource names.
 		"an HTTPRoute that the cache shows with the Gateway of before": {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved))},
-			list{a}, is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords),
+			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
 		"an Ingress that is about to give way to an HTTPRoute": {
 			Observation{Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a), Route: route(list{b, a}, says("public", accepted, resolved))},
-			list{a, b}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com, b.example.com."),
+			routed(a, b),
 		},
 		"an HTTPRoute that is about to give way to an Ingress, and that is refused": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a}, says("public", notAccepted))},
-			list{a}, is(yes, v1alpha1.ReasonRouted, "Routed: a.example.com."),
+			routed(a),
 		},
 		// It is not the time to remove the Ingress.
 		"both, and the Gateway has not judged the route": {
 			Observation{Darkroom: byBoth, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a})},
-			list{a}, is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords),
+			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
 		"both, and the Ingress lacks a host": {
 			Observation{Darkroom: byBoth, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
-			list{a}, is(no, v1alpha1.ReasonNotRouted, "Not routed yet: a.example.com."),
+			is(no, v1alpha1.ReasonNotRouted, "Not routed yet: a.example.com.", a),
 		},
 		// A Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be.
 		"no host is asked for, and none is routed": {
-			Observation{Darkroom: byIngress}, nil, is(no, v1alpha1.ReasonNotRouted, "The Darkroom names no sub-domain."),
+			Observation{Darkroom: byIngress}, is(no, v1alpha1.ReasonNotRouted, "The Darkroom names no sub-domain."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hosts, condition := determineDomains(test.observation)
-			if diff := cmp.Diff(test.hosts, hosts, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("hosts (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.want, condition); diff != "" {
-				t.Errorf("condition (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, domains{hosts, condition}, cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

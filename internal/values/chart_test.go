@@ -11,10 +11,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -27,102 +25,50 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// everything has Darkrooms that together set every field of the API.
-func everything() map[string]*v1alpha1.Darkroom {
-	yes, no := true, false
-	ttl, seconds, percentage := int64(86400), int64(300), int32(60)
-	gcs := photos().GoogleCloudStorage("pictures").CredentialsSecret("keys").Obj()
-	gcs.Spec.Source.CredentialsSecretRef.CredentialsJSONKey = "robot.json"
+// everything has Darkrooms that together set every field of the API: the samples, and what they
+// leave out.
+func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
+	t.Helper()
 	s3 := photos().S3("pictures", "eu-west-2").CredentialsSecret("keys").Endpoint("https://minio.example.com:9000/").PathPrefix("uploads").Obj()
 	s3.Spec.Source.CredentialsSecretRef.AccessKeyKey = "id"
 	s3.Spec.Source.CredentialsSecretRef.SecretKeyKey = "key"
-	return map[string]*v1alpha1.Darkroom{
+	cases := map[string]*v1alpha1.Darkroom{
 		"minimal": photos().Obj(),
-		"webfolder": photos().
-			Version("0.4.2").
-			Repository("registry.example.com:5000/team/darkroom").
-			PullPolicy(corev1.PullAlways).PullSecrets("regcred").
-			SubDomains("photos", "img.photos").
-			Replicas(3).
-			Request(corev1.ResourceCPU, "250m").Request(corev1.ResourceMemory, "3Gi").
-			DefaultParam("auto", "compress").DefaultParam("mono", "000000").
-			Env("HTTPS_PROXY", "http://proxy:3128").
-			Ingress(v1alpha1.Ingress{ClassName: "nginx", TLSSecretName: "cert", Annotations: map[string]string{"cert-manager.io/issuer": "acme"}}).
+		"more": photos().Replicas(3).DefaultParam("auto", "compress").DefaultParam("mono", "000000").
 			PodTemplate(v1alpha1.PodTemplate{
-				Annotations:        map[string]string{"example.com/scrape": "true"},
-				Labels:             map[string]string{"team": "a"},
-				NodeSelector:       map[string]string{"disk": "ssd"},
-				Tolerations:        []corev1.Toleration{{Key: "spot", Operator: corev1.TolerationOpExists, TolerationSeconds: &seconds}},
-				Affinity:           &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: "zone"}}}},
 				ServiceAccountName: "robot",
-				PriorityClassName:  "images", TerminationGracePeriodSeconds: ptr.To(int64(120)),
-				Volumes: []v1alpha1.Volume{
-					{Name: "authorities", ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "authorities"}}},
-				},
-				VolumeMounts: []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/private", SubPath: "ca"}},
-				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
-					MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule,
-					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}},
-				}},
+				PriorityClassName:  "images",
+				Volumes:            []v1alpha1.Volume{{Name: "authorities", Secret: &corev1.SecretVolumeSource{SecretName: "authorities"}}},
+				VolumeMounts:       []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/private", SubPath: "ca"}},
 			}).
 			Spec(func(spec *v1alpha1.DarkroomSpec) {
-				spec.CacheTTLSeconds = &ttl
-				spec.LogLevel = "warn"
 				spec.Metrics = &v1alpha1.Metrics{
 					Enabled: true, ServiceMonitor: true, ServiceMonitorLabels: map[string]string{"release": "stack"}, ScrapeInterval: "1m",
 				}
-				spec.Probe = &v1alpha1.Probe{Path: "/probe.jpg", PeriodSeconds: ptr.To(int32(30)), TimeoutSeconds: ptr.To(int32(5)), FailureThreshold: ptr.To(int32(3))}
 				spec.Source.CABundleRef = &v1alpha1.CABundleRef{Kind: v1alpha1.CABundleSecret, Name: "authorities", Key: "tls.crt"}
 				spec.Gate = &v1alpha1.Gate{
 					Limits: &v1alpha1.GateLimits{
-						MaxWidth: ptr.To(int32(2000)), MaxHeight: ptr.To(int32(1000)), MaxSourcePixels: ptr.To(int64(1e8)),
-						MaxSourceBytes: ptr.To(resource.MustParse("128Mi")), Parameters: []v1alpha1.GateParameter{"w", "h"},
+						MaxSourcePixels: ptr.To(int64(1e8)), MaxSourceBytes: ptr.To(resource.MustParse("128Mi")), Parameters: []v1alpha1.GateParameter{"w", "h"},
 					},
-					Presets: map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
-					Cache: &v1alpha1.GateCache{
-						Disk: ptr.To(resource.MustParse("1Gi")), RevalidateSeconds: ptr.To(int32(60)), StaleIfErrorSeconds: ptr.To(int32(3600)),
-					},
+					Presets:     map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
+					Cache:       &v1alpha1.GateCache{StaleIfErrorSeconds: ptr.To(int32(3600))},
 					ShrinkFirst: ptr.To(false), AccessLog: true,
 					Resources: &corev1.ResourceRequirements{
 						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 						Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 					},
 				}
-				spec.Service = &v1alpha1.Service{
-					IPFamilyPolicy: corev1.IPFamilyPolicyPreferDualStack, TrafficDistribution: corev1.ServiceTrafficDistributionPreferClose,
-					Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
-				}
-				spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true}
-				spec.ExtraEnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
-					LocalObjectReference: corev1.LocalObjectReference{Name: "more"},
-				}}}
+				spec.Service = &v1alpha1.Service{Annotations: map[string]string{"cert-manager.io/issuer": "acme"}}
 			}).Obj(),
 		"presets": photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Gate = &v1alpha1.Gate{Presets: map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"}, OnlyPresets: true}
 		}).Obj(),
-		"s3-inline": photos().S3("pictures", "eu-west-2").InlineKeys("AKIAEXAMPLE", "not-a-real-key").
-			Limit(corev1.ResourceMemory, "64Mi").Obj(),
-		"s3-secret": s3,
+		"s3-keys": s3,
 		"s3-identity": photos().Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: "pictures", Region: "eu-west-2", Auth: v1alpha1.WorkloadIdentity}).
+			PodTemplate(v1alpha1.PodTemplate{ServiceAccountAnnotations: map[string]string{"cert-manager.io/issuer": "acme"}}).
 			Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{} }).Obj(),
 		"gcs-public": photos().GoogleCloudStorage("pictures").Obj(),
-		"gcs-secret": gcs,
-		"cloudfront": photos().Source(v1alpha1.Source{
-			Type: v1alpha1.CloudFront, Host: "d111111abcdef8.cloudfront.net", SecureProtocol: &no, PathPrefix: "/uploads",
-		}).Obj(),
-		"autoscaling": photos().Autoscaling(2, 5).Spec(func(spec *v1alpha1.DarkroomSpec) {
-			spec.Autoscaling.TargetCPUUtilizationPercentage = &percentage
-			spec.Autoscaling.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{
-				ScaleDown: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: ptr.To(int32(600))},
-			}
-			spec.PodTemplate = &v1alpha1.PodTemplate{
-				ServiceAccountAnnotations: map[string]string{"cert-manager.io/issuer": "acme"},
-				Volumes:                   []v1alpha1.Volume{{Name: "authorities", Secret: &corev1.SecretVolumeSource{SecretName: "authorities"}}},
-				VolumeMounts:              []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/authorities"}},
-			}
-		}).Obj(),
 		"gateway": photos().CloudFront("d111111abcdef8.cloudfront.net").Spec(func(spec *v1alpha1.DarkroomSpec) {
-			spec.Source.SecureProtocol = &yes
 			spec.Gateway = &v1alpha1.Gateway{
 				ParentRefs:  []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
 				Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
@@ -131,11 +77,24 @@ func everything() map[string]*v1alpha1.Darkroom {
 		}).Obj(),
 		"gateway-and-ingress": photos().Gateway("public").Ingress(v1alpha1.Ingress{ClassName: "nginx"}).Obj(),
 	}
+	samples, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "darkroom-*.yaml"))
+	if err != nil || len(samples) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	for _, sample := range samples {
+		darkroom, err := manifests.ReadDarkroom(sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		darkroom.Name, darkroom.Namespace = "photos", "team-a"
+		cases["sample-"+strings.TrimSuffix(strings.TrimPrefix(filepath.Base(sample), "darkroom-"), ".yaml")] = darkroom
+	}
+	return cases
 }
 
 func TestEveryFieldOfTheAPIIsInACase(t *testing.T) {
 	set := map[string]bool{}
-	for _, darkroom := range everything() {
+	for _, darkroom := range everything(t) {
 		eachField(reflect.ValueOf(&darkroom.Spec).Elem(), "spec", func(path string, field reflect.Value) {
 			set[path] = set[path] || !field.IsZero()
 		})
@@ -178,7 +137,7 @@ func eachField(of reflect.Value, path string, visit func(path string, field refl
 func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 	folder := filepath.Join("testdata", "golden")
 	var files []string
-	for name, darkroom := range everything() {
+	for name, darkroom := range everything(t) {
 		file := filepath.Join(folder, name+".yaml")
 		files = append(files, file)
 		t.Run(name, func(t *testing.T) {

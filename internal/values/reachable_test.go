@@ -39,7 +39,7 @@ func TestEachChartValueIsReachable(t *testing.T) {
 		Image: "registry.example.com/darkroom:v0.4.2", GateImage: "registry.example.com/gate:v0.1.0",
 		Proxy: Proxy{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3128", No: ".local"},
 	}
-	for _, darkroom := range everything() {
+	for _, darkroom := range everything(t) {
 		set = append(set, leaves(valuesOf(t, darkroom, Options{}), "")...)
 		set = append(set, leaves(valuesOf(t, darkroom, options), "")...)
 	}

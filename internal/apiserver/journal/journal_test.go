@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -82,18 +81,12 @@ func TestJournalWakesWhoWaits(t *testing.T) {
 	}
 }
 
-// sizeOf is about the size of a Darkroom in JSON.
-func sizeOf(darkroom *v1alpha1.Darkroom) int {
-	raw, err := json.Marshal(darkroom)
-	if err != nil {
-		return 0
-	}
-	return len(raw)
-}
+// sizeOf is about the size of a Darkroom.
+func sizeOf(darkroom *v1alpha1.Darkroom) int { return len(darkroom.Annotations["large"]) }
 
 func TestJournalKeepsSoManyBytes(t *testing.T) {
 	j := New(100, sizeOf)
-	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "large", Annotations: map[string]string{"a": strings.Repeat("x", 1<<20)}}}
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"large": strings.Repeat("x", 1<<20)}}}
 	for i := range 50 {
 		darkroom = darkroom.DeepCopy()
 		darkroom.ResourceVersion = fmt.Sprint(i)

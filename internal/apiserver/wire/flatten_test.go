@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -12,20 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // TestAResponseThatIsSentBackChangesNothing in the sample that has all fields.
 func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "samples", "darkroom-full.yaml"))
+	darkroom, err := manifests.ReadDarkroom(filepath.Join("..", "..", "..", "config", "samples", "darkroom-full.yaml"))
 	if err != nil {
-		t.Fatal(err)
-	}
-	darkroom := &v1alpha1.Darkroom{}
-	if err := yaml.UnmarshalStrict(raw, darkroom); err != nil {
 		t.Fatal(err)
 	}
 	darkroom.Spec.ExtraEnv = append(darkroom.Spec.ExtraEnv, corev1.EnvVar{Name: "LITERAL", Value: "literal-value"})

@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
@@ -52,4 +55,17 @@ func Apply(ctx context.Context, kube client.Client, limits wait.Limits, objects 
 		}
 	}
 	return nil
+}
+
+// ReadDarkroom reads a file with a single Darkroom, such as a sample.
+func ReadDarkroom(path string) (*v1alpha1.Darkroom, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // tests name their files
+	if err != nil {
+		return nil, err
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	if err := yaml.UnmarshalStrict(raw, darkroom); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return darkroom, nil
 }
