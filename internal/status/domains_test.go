@@ -86,7 +86,7 @@ func TestDomains(t *testing.T) {
 	is := func(status metav1.ConditionStatus, reason, message string, hosts ...string) domains {
 		return domains{hosts, v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: status, Reason: reason, Message: message}}
 	}
-	routed := func(hosts ...string) domains {
+	routedAt := func(hosts ...string) domains {
 		return is(yes, v1alpha1.ReasonRouted, "Routed: "+strings.Join(hosts, ", ")+".", hosts...)
 	}
 	for name, test := range map[string]struct {
@@ -99,20 +99,20 @@ func TestDomains(t *testing.T) {
 		},
 		"an Ingress of all hosts; they are sorted": {
 			Observation{Darkroom: byIngress, Hosts: list{b, a}, Ingress: ingress(b, a)},
-			routed(a, b),
+			routedAt(a, b),
 		},
 		// Domains are those of the live Ingress.
 		"an Ingress of a host that is not asked for any more": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
-			routed(a, "old.example.com"),
+			routedAt(a, "old.example.com"),
 		},
 		"rules without a host, and hosts of several rules": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "", a)},
-			routed(a),
+			routedAt(a),
 		},
 		"an HTTPRoute that its Gateway accepts": {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
-			routed(a),
+			routedAt(a),
 		},
 		"an HTTPRoute that is refused and lacks a host: the refusal says more": {
 			Observation{Darkroom: byGateway, Hosts: list{a, b}, Route: route(list{a}, says("public", notAccepted))},
@@ -134,11 +134,11 @@ func TestDomains(t *testing.T) {
 		},
 		"an Ingress that is about to give way to an HTTPRoute": {
 			Observation{Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a), Route: route(list{b, a}, says("public", accepted, resolved))},
-			routed(a, b),
+			routedAt(a, b),
 		},
 		"an HTTPRoute that is about to give way to an Ingress, and that is refused": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a}, says("public", notAccepted))},
-			routed(a),
+			routedAt(a),
 		},
 		// It is not the time to remove the Ingress.
 		"both, and the Gateway has not judged the route": {

@@ -2,6 +2,7 @@ package values
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -118,7 +119,8 @@ func TestEachFieldIsTranslated(t *testing.T) {
 			"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"},
 			"credentials": table{"existingSecret": table{"name": "keys", "credentialsJsonKey": "json"}},
 		}},
-		"public buckets need no keys":       {Options{}, ClusterState{}, photos().GoogleCloudStorage("pictures").InlineKeys("a", "s").Obj(), "source", table{"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"}}},
+		"inline keys":                       {Options{}, ClusterState{}, photos().S3("pictures", "r").InlineKeys("AKIAEXAMPLE", "not-a-real-key").Obj(), "source", table{"type": "S3", "bucket": table{"name": "pictures", "region": "r"}, "credentials": table{"accessKey": "AKIAEXAMPLE", "secretKey": "not-a-real-key"}}},
+		"public buckets need no keys":       {Options{}, ClusterState{}, photos().GoogleCloudStorage("pictures").InlineKeys("AKIAEXAMPLE", "not-a-real-key").Obj(), "source", table{"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"}}},
 		"a path prefix has a leading slash": {Options{}, ClusterState{}, photos().CloudFront("d1.example.com").PathPrefix("uploads/").Obj(), "source", table{"type": "CloudFront", "host": "d1.example.com", "pathPrefix": "/uploads"}},
 		"a path prefix of a slash is none":  {Options{}, ClusterState{}, photos().CloudFront("d1.example.com").PathPrefix("/").Obj(), "source", table{"type": "CloudFront", "host": "d1.example.com"}},
 		"no caching is not the default":     {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.CacheTTLSeconds = ptr.To(int64(0)) }), "cache", table{"ttlSeconds": int64(0)}},
@@ -147,6 +149,11 @@ func TestEachFieldIsTranslated(t *testing.T) {
 			}
 			if diff := cmp.Diff(before, test.darkroom); diff != "" {
 				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
+			}
+			// The chart keeps the credentials of the source in a Secret.
+			delete(values, "source")
+			if text := fmt.Sprint(values); strings.Contains(text, "AKIAEXAMPLE") || strings.Contains(text, "not-a-real-key") {
+				t.Errorf("a credential is in %s", text)
 			}
 		})
 	}
