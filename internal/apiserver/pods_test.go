@@ -1,8 +1,17 @@
 package apiserver_test
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +20,172 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
+
+// kubelet is the logs of a node. A log that is followed gets the lines of the channel.
+type kubelet struct {
+	more   chan string
+	closed chan struct{}
+	asked  chan string
+}
+
+func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case k.asked <- r.URL.String():
+	default:
+	}
+	if r.URL.Query().Get("previous") == "true" {
+		http.Error(w, "previous terminated container not found", http.StatusBadRequest)
+		return
+	}
+	fmt.Fprint(w, "first\nsecond\n")
+	if r.URL.Query().Get("follow") != "true" {
+		return
+	}
+	control := http.NewResponseController(w)
+	for {
+		if err := control.Flush(); err != nil {
+			return
+		}
+		select {
+		case line := <-k.more:
+			fmt.Fprint(w, line)
+		case <-r.Context().Done():
+			select {
+			case k.closed <- struct{}{}:
+			default:
+			}
+			return
+		}
+	}
+}
+
+// newKubelet starts the kubelet of a node; the Kubernetes API reads logs from it.
+func newKubelet(t *testing.T, node string) *kubelet {
+	t.Helper()
+	k := &kubelet{more: make(chan string), closed: make(chan struct{}, 1), asked: make(chan string, 1)}
+	server := httptest.NewTLSServer(k)
+	t.Cleanup(server.Close)
+	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	create(t, object)
+	t.Cleanup(func() {
+		if err := kube.Delete(context.Background(), object); err != nil {
+			t.Error(err)
+		}
+	})
+	object.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
+	object.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(server.Listener.Addr().(*net.TCPAddr).Port)
+	if err := kube.Status().Update(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// installed creates a Darkroom with one pod of it and one of another.
+func installed(t *testing.T, s *server, token, namespace, node string) {
+	t.Helper()
+	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	darkroom := stored(t, namespace, "photos")
+	darkroom.Status.Selector = "app.kubernetes.io/instance=photos"
+	if err := kube.Status().Update(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
+	for name, instance := range map[string]string{"photos-1": "photos", "others-1": "others"} {
+		create(t, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app.kubernetes.io/instance": instance}},
+			Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}, {Name: "injected", Image: "proxy"}}},
+		})
+	}
+	eventually(t, "server knows the selector", func() error {
+		if len(into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", "")).Items) == 0 {
+			return errors.New("no pods")
+		}
+		return nil
+	})
+}
+
+func TestLogOfAPod(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	editor, reader := newEditor(t, namespace), newUserWho(t, namespace, "reader", canReadLogs)
+	k := newKubelet(t, namespace)
+	installed(t, s, editor.token, namespace, namespace)
+	pods := path(namespace, "photos") + "/pods/"
+	create(t, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "new", Labels: map[string]string{"app.kubernetes.io/instance": "photos"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}}},
+	})
+	if got := s.want(http.StatusOK, reader.token, "GET", pods+"new/log", ""); got.body != "" {
+		t.Errorf("the log of a pod that has no node yet is %s", got)
+	}
+
+	got := s.want(http.StatusOK, reader.token, "GET", pods+"photos-1/log?lines=2&timestamps=true", "")
+	if got.body != "first\nsecond\n" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
+		t.Errorf("the log is %s, of type %s", got, got.header.Get("Content-Type"))
+	}
+	contains(t, "the request to the kubelet", <-k.asked,
+		"/containerLogs/"+namespace+"/photos-1/darkroom?", "tailLines=2", "limitBytes=8388608", "timestamps=true")
+	s.want(http.StatusNotFound, reader.token, "GET", pods+"others-1/log", "")
+	s.want(http.StatusNotFound, reader.token, "GET", pods+"none/log", "")
+	s.want(http.StatusUnprocessableEntity, reader.token, "GET", pods+"photos-1/log?lines=10001", "")
+	got = s.want(http.StatusNotFound, reader.token, "GET", pods+"photos-1/log?previous=true", "")
+	contains(t, "the problem", problemOf(t, got).Detail, "has not been restarted")
+	got = s.want(http.StatusForbidden, editor.token, "GET", pods+"photos-1/log", "")
+	contains(t, "the problem", problemOf(t, got).Detail, "get pods/log")
+}
+
+// follow opens a log that is followed, and returns its lines and what closes it.
+func follow(t *testing.T, s *server, token, path string) (*http.Response, *bufio.Reader) {
+	t.Helper()
+	response, err := s.send(t.Context(), token, http.MethodGet, path+"?follow=true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	return response, bufio.NewReader(response.Body)
+}
+
+func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t, func(o *apiserver.Options) { o.Heartbeat = 100 * time.Millisecond }), newNamespace(t)
+	editor, reader := newEditor(t, namespace), newUser(t, namespace, "reader")
+	revoke := reader.may(namespace, canReadLogs)
+	k := newKubelet(t, namespace)
+	installed(t, s, editor.token, namespace, namespace)
+
+	_, log := follow(t, s, reader.token, path(namespace, "photos")+"/pods/photos-1/log")
+	for _, want := range []string{"first\n", "second\n", "third\n"} {
+		if want == "third\n" {
+			k.more <- want
+		}
+		if line, err := log.ReadString('\n'); line != want {
+			t.Fatalf("line is %q, %v; want %q", line, err, want)
+		}
+	}
+	revoke()
+	if rest, err := io.ReadAll(log); len(rest) > 0 {
+		t.Errorf("after the right was revoked: %q, %v", rest, err)
+	}
+	<-k.closed
+}
+
+func TestACallerReadsSoManyLogs(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	editor, reader := newEditor(t, namespace), newUserWho(t, namespace, "reader", canReadLogs)
+	editor.may(namespace, canReadLogs)
+	newKubelet(t, namespace)
+	installed(t, s, editor.token, namespace, namespace)
+	target := path(namespace, "photos") + "/pods/photos-1/log"
+	first, _ := follow(t, s, reader.token, target)
+	for range 3 {
+		follow(t, s, reader.token, target)
+	}
+	s.limited(reader.token, "GET", target)
+	s.want(http.StatusOK, editor.token, "GET", target, "")
+	first.Body.Close()
+	s.becomes(http.StatusOK, reader.token, "GET", target, "")
+}
 
 // happened creates an event about an object of a namespace.
 func happened(t *testing.T, namespace, reason, kind, name string, uid types.UID) {
