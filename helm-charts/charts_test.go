@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestEmbeddedChartIsTheChartInTheDirectory(t *testing.T) {
@@ -17,9 +18,7 @@ func TestEmbeddedChartIsTheChartInTheDirectory(t *testing.T) {
 		t.Fatalf("load the chart's directory: %v", err)
 	}
 	// Unexported are the links between a chart and its dependencies. There are none.
-	if diff := cmp.Diff(fromDirectory, mustLoad(t), cmpopts.IgnoreUnexported(chart.Chart{})); diff != "" {
-		t.Errorf("the embedded chart differs (-directory +embedded):\n%s", diff)
-	}
+	expect.Equal(t, "the embedded chart", fromDirectory, mustLoad(t), cmpopts.IgnoreUnexported(chart.Chart{}))
 }
 
 func TestChartLeavesOutWhatOnlyTheRepositoryNeeds(t *testing.T) {
@@ -38,8 +37,6 @@ func TestChartLeavesOutWhatOnlyTheRepositoryNeeds(t *testing.T) {
 func mustLoad(t *testing.T) *chart.Chart {
 	t.Helper()
 	darkroom, err := Darkroom()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return darkroom
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
@@ -78,9 +78,7 @@ func TestCredentialsComeByReference(t *testing.T) {
 					got[variable.Name] = variable.ValueFrom.SecretKeyRef.Name + " " + variable.ValueFrom.SecretKeyRef.Key
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "references", test.want, got)
 		})
 	}
 }
@@ -88,9 +86,7 @@ func TestCredentialsComeByReference(t *testing.T) {
 func TestDebugIsNeverOn(t *testing.T) {
 	container := containerOf(t, `{extraEnv: [{name: FOO, value: bar}], extraEnvFrom: [{configMapRef: {name: sets-debug}}]}`)
 	// Kubernetes lets env win over every envFrom.
-	if diff := cmp.Diff([]corev1.EnvVar{{Name: "DEBUG", Value: "false"}, {Name: "FOO", Value: "bar"}}, container.Env); diff != "" {
-		t.Errorf("env (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "env", []corev1.EnvVar{{Name: "DEBUG", Value: "false"}, {Name: "FOO", Value: "bar"}}, container.Env)
 	if last := container.EnvFrom[len(container.EnvFrom)-1].ConfigMapRef.Name; last != "sets-debug" {
 		t.Errorf("extraEnvFrom must come last to win over the chart's ConfigMap, but %s does", last)
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
@@ -78,9 +79,7 @@ func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 // The networks of metadata services are one list. The gate has others, which belong to no host.
 func TestTheGateAndTheNetworkPolicyBlockTheSameMetadataServices(t *testing.T) {
 	guard, err := os.ReadFile("../gate/source/guard.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	refused := map[string]bool{}
 	for _, line := range regexp.MustCompile(`\t"(\S+)", +// .*(?:metadata|Azure)`).FindAllStringSubmatch(string(guard), -1) {
 		refused[line[1]] = true

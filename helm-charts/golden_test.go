@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/golden"
 )
 
@@ -18,18 +18,14 @@ func cases(t *testing.T) map[string]string {
 	t.Helper()
 	const suffix = "-values.yaml"
 	files, err := filepath.Glob(filepath.Join(darkroomDir, "ci", "*"+suffix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if len(files) == 0 {
 		t.Fatal("no value files in the chart's ci directory")
 	}
 	found := map[string]string{}
 	for _, file := range files {
 		values, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		found[strings.TrimSuffix(filepath.Base(file), suffix)] = string(values)
 	}
 	return found
@@ -60,9 +56,7 @@ func difference(t *testing.T, name, rendered, base string) string {
 	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: difflib.SplitLines(base), B: difflib.SplitLines(rendered), FromFile: goldenBase, ToFile: name, Context: 1,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return hunk.ReplaceAllString(diff, "@@")
 }
 
@@ -75,9 +69,7 @@ func TestGoldenManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rendered := render(t, values)
 			decode(t, rendered)
-			if diff := cmp.Diff(manifest(rendered), manifest(render(t, values))); diff != "" {
-				t.Errorf("every resync would be an upgrade (-first +second):\n%s", diff)
-			}
+			expect.Equal(t, "the manifest of a resync, which would be an upgrade", manifest(rendered), manifest(render(t, values)))
 			golden.Check(t, goldenFile(name), difference(t, name, manifest(rendered), base))
 		})
 	}

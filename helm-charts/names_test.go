@@ -12,6 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
@@ -82,9 +84,7 @@ metrics: {enabled: true, serviceMonitor: {enabled: true}}
 			owners := map[string]string{}
 			for _, name := range test.names {
 				rendered, err := tryRender(chart, name, test.values(name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				decoded := decode(t, rendered)
 				if len(decoded) < 10 {
 					t.Fatalf("only %d objects", len(decoded))

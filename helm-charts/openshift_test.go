@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
@@ -15,9 +16,7 @@ import (
 func onOpenShift(t *testing.T, values string) []client.Object {
 	t.Helper()
 	rendered, err := tryRender(mustLoad(t), releaseName, values, "security.openshift.io/v1", "route.openshift.io/v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return decode(t, rendered)
 }
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -13,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm4"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
@@ -51,9 +51,7 @@ func render(t *testing.T, values string) *release.Release {
 		t.Fatalf("render: %v\nvalues:\n%s", err, values)
 	}
 	parsed, err := chartutil.ReadValues([]byte(values))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	files, err := helm4.Render(darkroomDir, helm4.Release{
 		Name: releaseName, Namespace: releaseNamespace, KubeVersion: oldestKubernetes.Version,
 	}, parsed)
@@ -61,9 +59,7 @@ func render(t *testing.T, values string) *release.Release {
 		t.Fatalf("render with Helm 4: %v\nvalues:\n%s", err, values)
 	}
 	ours := helm4.Documents(map[string]string{"manifest.yaml": manifest(rendered)})
-	if diff := cmp.Diff(ours, helm4.Documents(files)); diff != "" {
-		t.Errorf("Helm 3 and 4 render differently (-3 +4), for the values\n%s\n%s", values, diff)
-	}
+	expect.Equal(t, "what Helm 4 renders, for the values "+values, ours, helm4.Documents(files))
 	return rendered
 }
 
@@ -79,9 +75,7 @@ func manifest(rendered *release.Release) string {
 func decode(t *testing.T, rendered *release.Release) []client.Object {
 	t.Helper()
 	objects, err := manifests.DecodeStrictly(manifest(rendered))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return objects
 }
 

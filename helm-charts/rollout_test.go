@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
@@ -41,17 +42,13 @@ func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
 	upgraded := mustLoad(t)
 	upgraded.Metadata.Version = "9.9.9"
 	rendered, err := tryRender(upgraded, releaseName, inlineS3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	before := deploymentOf(t, inlineS3)
 	after := manifests.Only[*appsv1.Deployment](t, decode(t, rendered))
 	if cmp.Diff(before.Labels, after.Labels) == "" {
 		t.Error("the chart's version shows nowhere: this test would pass for any chart")
 	}
-	if diff := cmp.Diff(before.Spec, after.Spec); diff != "" {
-		t.Errorf("(-before +after):\n%s", diff)
-	}
+	expect.Equal(t, "the Deployment", before.Spec, after.Spec)
 }
 
 // A pod of the old template that starts after a change must find its own settings.
@@ -70,9 +67,7 @@ func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
 	rendered := objectsOf(t, `{podLabels: {team: images, app.kubernetes.io/name: other}}`)
 	deployment := manifests.Only[*appsv1.Deployment](t, rendered)
 	want := map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": releaseName}
-	if diff := cmp.Diff(want, deployment.Spec.Selector.MatchLabels); diff != "" {
-		t.Errorf("selector, which can never change (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "selector, which can never change", want, deployment.Spec.Selector.MatchLabels)
 	if !selects(want, deployment.Spec.Template.Labels) || deployment.Spec.Template.Labels["team"] != "images" {
 		t.Errorf("labels of the pods: %v", deployment.Spec.Template.Labels)
 	}

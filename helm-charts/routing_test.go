@@ -3,13 +3,13 @@ package charts
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
@@ -27,9 +27,7 @@ func TestMetricsAreNotRouted(t *testing.T) {
 		for _, p := range rule.HTTP.Paths {
 			got = append(got, path{p.Path, string(*p.PathType), reachesPods(t, rendered, p.Backend.Service.Name)})
 		}
-		if diff := cmp.Diff([]path{{"/metrics", "Exact", false}, {"/", "Prefix", true}}, got); diff != "" {
-			t.Errorf("Ingress, %s (-want +got):\n%s", rule.Host, diff)
-		}
+		expect.Equal(t, "Ingress, "+rule.Host, []path{{"/metrics", "Exact", false}, {"/", "Prefix", true}}, got)
 	}
 	rendered = objectsOf(t, `{`+hosts+`, gateway: {enabled: true, parentRefs: [{name: public}]}}`)
 	var got []path
@@ -37,9 +35,7 @@ func TestMetricsAreNotRouted(t *testing.T) {
 		match := rule.Matches[0].Path
 		got = append(got, path{*match.Value, string(*match.Type), reachesPods(t, rendered, string(rule.BackendRefs[0].Name))})
 	}
-	if diff := cmp.Diff([]path{{"/metrics", "Exact", false}, {"/", "PathPrefix", true}}, got); diff != "" {
-		t.Errorf("HTTPRoute (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "HTTPRoute", []path{{"/metrics", "Exact", false}, {"/", "PathPrefix", true}}, got)
 }
 
 func reachesPods(t *testing.T, rendered []client.Object, serviceName string) bool {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
@@ -46,18 +47,14 @@ func newSettings(t *testing.T) *settingsOf {
 func file(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
 func (s *settingsOf) provider(t *testing.T) *oidc.Provider {
 	t.Helper()
 	provider, err := oidc.New(s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return provider
 }
 
@@ -122,9 +119,7 @@ func (b *browser) begin(user, returnPath string) string {
 	b.t.Helper()
 	authorization := b.want(http.StatusSeeOther, "GET", "/auth/login?return="+url.QueryEscape(returnPath), "").header.Get("Location")
 	back, err := b.issuer.Authorize(b.t.Context(), authorization, user)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	expect.NoError(b.t, err)
 	return back.RequestURI()
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // webFolder is the body of a Darkroom that is valid.
@@ -27,9 +28,7 @@ func path(namespace, name string) string { return "/darkrooms/" + namespace + "/
 func stored(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
 	t.Helper()
 	out := &v1alpha1.Darkroom{}
-	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, out); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, out))
 	return out
 }
 
@@ -166,9 +165,7 @@ func TestStatusCodesOfWrites(t *testing.T) {
 	// It goes when the operator has uninstalled it.
 	darkroom := stored(t, namespace, "photos")
 	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
-	if err := kube.Update(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, kube.Update(t.Context(), darkroom))
 	s.want(http.StatusAccepted, token, "DELETE", one, "", "If-Match", `"`+darkroom.ResourceVersion+`"`)
 	if into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, "")).DeletedAt == nil {
 		t.Error("deletedAt is missing")

@@ -11,6 +11,8 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // ownAddress is an address of this machine that Kubernetes takes for one of a pod: no
@@ -18,9 +20,7 @@ import (
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for _, address := range addresses {
 		if network, ok := address.(*net.IPNet); ok && network.IP.To4() != nil && !network.IP.IsLoopback() && !network.IP.IsLinkLocalUnicast() {
 			return network.IP.String()
@@ -34,9 +34,7 @@ func ownAddress(t *testing.T) string {
 func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 	t.Helper()
 	listener, err := net.Listen("tcp", ownAddress(t)+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	operand := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler}}
 	operand.Start()
 	t.Cleanup(operand.Close)
@@ -53,9 +51,7 @@ func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 	}
 	create(t, pod)
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: address.IP.String(), PodIPs: []corev1.PodIP{{IP: address.IP.String()}}}
-	if err := kube.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, kube.Status().Update(t.Context(), pod))
 	create(t, &discoveryv1.EndpointSlice{
 		ObjectMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
 		AddressType: discoveryv1.AddressTypeIPv4,

@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
@@ -33,9 +34,7 @@ func TestSessionIsRefreshedAtTheIssuer(t *testing.T) {
 	// takes each refresh token once.
 	stale.who()
 	// Revoked at the issuer.
-	if err := idp.Revoke(t.Context(), "rita"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, idp.Revoke(t.Context(), "rita"))
 	b.who()
 	settings.pass(oidc.CheckPeriod)
 	b.want(http.StatusUnauthorized, "GET", "/session", "")
@@ -97,9 +96,7 @@ func TestIssuerThatIsDown(t *testing.T) {
 	t.Parallel()
 	settings, as := impersonating(t)
 	own, err := issuer.Start(redirectURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer own.Close()
 	own.AddUser("dora")
 	own.SetDown(true)

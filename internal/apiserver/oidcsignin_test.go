@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
@@ -143,19 +144,13 @@ func TestTokensThatAreRefused(t *testing.T) {
 func impersonating(t *testing.T) (*settingsOf, func(*apiserver.Options)) {
 	t.Helper()
 	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "overlays", "with-oidc-impersonation", "role.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	namespace := newNamespace(t)
 	account := client.ObjectKey{Namespace: namespace, Name: namespace}
-	if err := access.NewAccount(t.Context(), kube, account, "apiserver"); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, access.NewAccount(t.Context(), kube, account, "apiserver"))
 	grant(t, "", rbacv1.Subject{Kind: "ServiceAccount", Namespace: namespace, Name: namespace}, role.Rules)
 	identity, err := access.As(t.Context(), cluster, account)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	settings := newSettings(t)
 	settings.config.Impersonation = &oidc.Impersonation{
 		UsernameClaim: "email", UsernamePrefix: "sso:", GroupsPrefix: "sso:", Groups: []string{"photographers", "viewers"},
@@ -207,9 +202,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 func TestIssuerThatTheClusterDoesNotTrust(t *testing.T) {
 	t.Parallel()
 	stranger, err := issuer.Start(redirectURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer stranger.Close()
 	stranger.AddUser("eve")
 	settings := newSettings(t)

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // kubelet is the logs of a node. A log that is followed gets the lines of the channel.
@@ -74,9 +75,7 @@ func newKubelet(t *testing.T, node string) *kubelet {
 	})
 	object.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
 	object.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(server.Listener.Addr().(*net.TCPAddr).Port)
-	if err := kube.Status().Update(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, kube.Status().Update(t.Context(), object))
 	return k
 }
 
@@ -86,9 +85,7 @@ func installed(t *testing.T, s *server, token, namespace, node string) {
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	darkroom := stored(t, namespace, "photos")
 	darkroom.Status.Selector = "app.kubernetes.io/instance=photos"
-	if err := kube.Status().Update(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, kube.Status().Update(t.Context(), darkroom))
 	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
 	for name, instance := range map[string]string{"photos-1": "photos", "others-1": "others"} {
 		create(t, &corev1.Pod{
@@ -138,9 +135,7 @@ func TestLogOfAPod(t *testing.T) {
 func follow(t *testing.T, s *server, token, path string) (*http.Response, *bufio.Reader) {
 	t.Helper()
 	response, err := s.send(t.Context(), token, http.MethodGet, path+"?follow=true", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() { response.Body.Close() })
 	return response, bufio.NewReader(response.Body)
 }
@@ -207,9 +202,7 @@ func TestOnlyThePodsAndEventsOfADarkroomAreListed(t *testing.T) {
 		t.Errorf("pods are %+v", pods)
 	}
 	pod := &corev1.Pod{}
-	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "photos-1"}, pod); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "photos-1"}, pod))
 	happened(t, namespace, "Installed", "Darkroom", "photos", stored(t, namespace, "photos").UID)
 	happened(t, namespace, "Before", "Darkroom", "photos", "another")
 	happened(t, namespace, "BackOff", "Pod", "photos-1", pod.UID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // TestEachRouteIsBehindTheMiddlewares, whose own tests are in package middleware.
@@ -53,9 +54,7 @@ func TestBodyWithoutEnd(t *testing.T) {
 	// Sent in chunks, without saying how much there is.
 	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 2<<20)))
 	response, err := s.send(t.Context(), newEditor(t, namespace).token, http.MethodPost, "/darkrooms", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("answers %d", response.StatusCode)

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // TestReviewShowsTheManifestThatIsInstalled, without the secrets that are sent or stay.
@@ -67,26 +67,18 @@ func TestReviewOfHosts(t *testing.T) {
 	s.becomes(http.StatusOK, both.token, "GET", path(two, "first"), "")
 	s.becomes(http.StatusOK, both.token, "GET", path(one, "mine"), "")
 
-	outcome := func(host, state, owner string) apiserver.HostOutcome {
-		return apiserver.HostOutcome{Host: host + ".darkroom.example.com", State: state, Owner: owner}
-	}
-	for name, c := range map[string]struct {
-		token, darkroom, body string
-		want                  []apiserver.HostOutcome
-	}{
+	for name, c := range map[string]struct{ token, darkroom, body, want string }{
 		"the owner is not named": {
 			editor, "mine", fmt.Sprintf(body, "mine", one, "mine-"+one, host),
-			[]apiserver.HostOutcome{outcome("mine-"+one, "own", ""), outcome(host, "taken", "")},
+			fmt.Sprintf("[{mine-%s.darkroom.example.com own } {%s.darkroom.example.com taken }]", one, host),
 		},
 		"the owner is named to who may see it": {
 			both.token, "new", fmt.Sprintf(body, "new", one, "free-"+one, host),
-			[]apiserver.HostOutcome{outcome("free-"+one, "free", ""), outcome(host, "taken", two+"/first")},
+			fmt.Sprintf("[{free-%s.darkroom.example.com free } {%s.darkroom.example.com taken %s/first}]", one, host, two),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := s.on(t).reviewed(c.token, one, c.darkroom, c.body).Hosts; !slices.Equal(got, c.want) {
-				t.Errorf("hosts are %+v, want %+v", got, c.want)
-			}
+			expect.Equal(t, "hosts", c.want, fmt.Sprint(s.on(t).reviewed(c.token, one, c.darkroom, c.body).Hosts))
 		})
 	}
 }
@@ -111,9 +103,7 @@ func TestReviewOfSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := secretsIn(s.on(t).reviewed(c.token, namespace, "photos", body(c.secret)))
-			if diff := cmp.Diff(map[string]string{"source.credentialsSecretRef": c.want}, got); diff != "" {
-				t.Errorf("the Secrets differ (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "the Secrets", map[string]string{"source.credentialsSecretRef": c.want}, got)
 		})
 	}
 }
@@ -143,7 +133,7 @@ func TestReviewNamesEverySecret(t *testing.T) {
 		"podTemplate":{"volumes":[{"name":"all","secret":{"secretName":"volume"}},
 			{"name":"one","secret":{"secretName":"item","items":[{"key":"c","path":"c"}]}},
 			{"name":"none","secret":{"secretName":"optional","optional":true}}]}}`
-	if diff := cmp.Diff(map[string]string{
+	expect.Equal(t, "the Secrets", map[string]string{
 		"source.credentialsSecretRef":        "keys unknown: accessKey unknown, secretKey unknown",
 		"source.caBundleRef":                 "authority unknown: ca.crt unknown",
 		"ingress.tlsSecretName":              "tls unknown: tls.crt unknown, tls.key unknown",
@@ -151,9 +141,7 @@ func TestReviewNamesEverySecret(t *testing.T) {
 		"extraEnvFrom[0].secretRef":          "variables unknown: ",
 		"podTemplate.volumes[0].secret":      "volume unknown: ",
 		"podTemplate.volumes[1].secret":      "item unknown: c unknown",
-	}, secretsIn(s.reviewed(token, namespace, "photos", body))); diff != "" {
-		t.Errorf("the Secrets differ (-want +got):\n%s", diff)
-	}
+	}, secretsIn(s.reviewed(token, namespace, "photos", body)))
 }
 
 func TestReviewOfPods(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // storeRevision stores a revision of a Darkroom as the operator does. Without a spec it is
@@ -38,9 +39,7 @@ func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status
 	}
 	if spec != nil {
 		raw, err := json.Marshal(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		secret.Data[v1alpha1.RevisionSpec] = raw
 		secret.Data[v1alpha1.RevisionAuthor] = []byte(author)
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // serviceAccountKey is a key of Google Cloud that opens nothing.
@@ -30,9 +31,7 @@ func newSecretBody(t *testing.T, namespace, name string, fields map[string]strin
 	body := map[string]string{"namespace": namespace, "name": name}
 	maps.Copy(body, fields)
 	raw, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(raw)
 }
 
@@ -50,9 +49,7 @@ func TestCredentialsAreStoredInASecret(t *testing.T) {
 			t.Errorf("the answer is %+v", summary)
 		}
 		secret := &corev1.Secret{}
-		if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret))
 		if data := fmt.Sprintf("%s", secret.Data); data != fmt.Sprint(c.want) {
 			t.Errorf("%s holds %s, want %v", name, data, c.want)
 		}

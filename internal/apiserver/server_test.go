@@ -12,6 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestOptionsThatMakeNoSense(t *testing.T) {
@@ -79,9 +80,7 @@ func TestOneNamespaceAlone(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	raw, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	certFile, keyFile := file(t, raw), file(t, key)
 	s := startAt(t, listen(t), func(o *apiserver.Options) { o.TLSCertFile, o.TLSKeyFile = certFile, keyFile })
 	roots := x509.NewCertPool()

@@ -24,6 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render" //nolint:depguard // the test renders as the command does
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -41,13 +42,9 @@ type server struct {
 func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, error) {
 	t.Helper()
 	chrt, err := charts.Darkroom()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	translator, err := values.New(values.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
 	return func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
@@ -87,9 +84,7 @@ func start(t *testing.T, change ...func(*apiserver.Options)) *server {
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return listener
 }
 
@@ -110,9 +105,7 @@ func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Opti
 		each(&settings)
 	}
 	under, err := apiserver.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- under.Serve(ctx, listener) }()

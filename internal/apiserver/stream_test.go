@@ -13,6 +13,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // message is one server-sent event, or a comment.
@@ -48,9 +49,7 @@ func (s *server) followSlowly(unused int, token, path string, headers ...string)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.t.Cleanup(cancel)
 	response, err := s.send(ctx, token, http.MethodGet, path, nil, headers...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	expect.NoError(s.t, err)
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		s.t.Fatalf("stream answers %d %s", response.StatusCode, response.Header)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
@@ -118,9 +119,7 @@ func create(t *testing.T, object client.Object) {
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	limits := wait.Limits{Timeout: waitTimeout, Period: 20 * time.Millisecond}
-	if err := limits.Until(t.Context(), what, func(context.Context) error { return check() }); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, limits.Until(t.Context(), what, func(context.Context) error { return check() }))
 }
 
 // contains checks that a text has some parts.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // user is a user with a token.
@@ -25,9 +26,7 @@ func newUser(t *testing.T, namespace, name string) *user {
 	t.Helper()
 	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
 	token, err := access.Token(t.Context(), cluster, client.ObjectKey{Namespace: namespace, Name: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &user{t: t, namespace: namespace, name: name, token: token}
 }
 
@@ -64,9 +63,7 @@ func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.Po
 	}
 	create(t, binding)
 	return func() {
-		if err := kube.Delete(t.Context(), binding); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, kube.Delete(t.Context(), binding))
 	}
 }
 
@@ -85,9 +82,7 @@ func (u *user) awaitRight(namespace string) {
 	config := rest.AnonymousClientConfig(cluster)
 	config.BearerToken = u.token
 	own, err := client.New(config, client.Options{Scheme: kube.Scheme(), Mapper: kube.RESTMapper()})
-	if err != nil {
-		u.t.Fatal(err)
-	}
+	expect.NoError(u.t, err)
 	eventually(u.t, "user has rights", func() error {
 		return own.List(u.t.Context(), &v1alpha1.DarkroomList{}, client.InNamespace(namespace))
 	})

@@ -11,15 +11,14 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 func testDefinition(t *testing.T) *Definition {
 	t.Helper()
 	out, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return out
 }
 
@@ -67,9 +66,7 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 
 func TestTheSampleWithAllFieldsIsValid(t *testing.T) {
 	darkroom, err := manifests.ReadDarkroom(filepath.Join("..", "..", "config", "samples", "darkroom-full.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	darkroom.Namespace = "photos"
 	if err := testDefinition(t).Check(t.Context(), darkroom); err != nil {
 		t.Error(err)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -30,6 +29,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // deploymentOf returns the Deployment of a Darkroom with some replicas.
@@ -49,9 +49,7 @@ func deploymentOf(darkroom *v1alpha1.Darkroom, desired *int32, updated, ready in
 func written(t *testing.T, d *Darkrooms) []string {
 	t.Helper()
 	var response bytes.Buffer
-	if err := d.Write(t.Context(), &response); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, d.Write(t.Context(), &response))
 	parse(t, response.Bytes())
 	return samples(response.String())
 }
@@ -80,9 +78,7 @@ func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, appsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, add(scheme))
 	}
 	return &Darkrooms{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
@@ -138,9 +134,7 @@ func TestEachDarkroomIsReported(t *testing.T) {
 			}
 			got := written(t, reported)
 			got = slices.DeleteFunc(got, func(sample string) bool { return strings.HasPrefix(sample, namespace) })
-			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "the metrics", test.want, got, cmpopts.EquateEmpty())
 		})
 	}
 }
@@ -173,9 +167,7 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 		`darkroom_operator_other_installation_darkrooms 2`,
 		`darkroom_operator_unhandled_darkrooms 1`,
 	}
-	if diff := cmp.Diff(want, written(t, reported)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "the metrics", want, written(t, reported))
 	reported.Leads = func() bool { return false }
 	if got := written(t, reported); len(got) != 0 {
 		t.Errorf("one that stands by reports %v", got)
@@ -214,15 +206,11 @@ func TestMetricsOfDarkroomsFollowThoseOfTheProcess(t *testing.T) {
 			body := io.Reader(recorder.Body)
 			if test.encoding == "gzip" {
 				unzipped, err := gzip.NewReader(body)
-				if err != nil {
-					t.Fatal(err)
-				}
+				expect.NoError(t, err)
 				body = unzipped
 			}
 			text, err := io.ReadAll(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			if recorder.Code != test.code || recorder.Header().Get("Content-Length") != "" ||
 				!strings.HasPrefix(string(text), test.start) || strings.Contains(string(text), "\ndarkroom_info{") != test.has {
 				t.Errorf("HTTP %d, header %v, body:\n%s", recorder.Code, recorder.Header(), text)
@@ -239,9 +227,7 @@ func TestOperationsAreCounted(t *testing.T) {
 	m.RepairFailed()
 	value := func(counter prometheus.Counter) float64 {
 		out := &dto.Metric{}
-		if err := counter.Write(out); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, counter.Write(out))
 		return out.GetCounter().GetValue()
 	}
 	for labels, want := range map[[2]string]float64{

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/golden"
 )
 
@@ -80,9 +80,7 @@ func TestTheRecordedScrapeIsOfThisOperator(t *testing.T) {
 func read(t *testing.T, path ...string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return string(raw)
 }
 
@@ -94,9 +92,7 @@ func TestEachMetricIsDocumentedAsItIs(t *testing.T) {
 		slices.Sort(labels)
 		documented[match[1]] = match[2] + " " + strings.Join(labels, " ")
 	}
-	if diff := cmp.Diff(gathered(t), documented); diff != "" {
-		t.Errorf("docs/metrics.md (-registered +documented):\n%s", diff)
-	}
+	expect.Equal(t, "docs/metrics.md", gathered(t), documented)
 }
 
 // No alert is about a desired state.
@@ -129,9 +125,7 @@ func alerts(t *testing.T) []alert {
 			} `json:"groups"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "config", "prometheus", "rules.yaml")), &rule); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(read(t, "config", "prometheus", "rules.yaml")), &rule))
 	var out []alert
 	for _, group := range rule.Spec.Groups {
 		for _, rule := range group.Rules {
@@ -148,25 +142,20 @@ func alerts(t *testing.T) []alert {
 
 func TestEachAlertLinksToItsRunbook(t *testing.T) {
 	const page = "https://github.com/darkroom-operator/darkroom-operator/blob/main/docs/runbooks.md#"
-	sections := map[string]bool{}
+	var sections, names []string
 	for _, match := range regexp.MustCompile(`(?m)^## (\w+)$`).FindAllStringSubmatch(read(t, "docs", "runbooks.md"), -1) {
-		sections[match[1]] = false
+		sections = append(sections, match[1])
 	}
 	for _, alert := range alerts(t) {
+		names = append(names, alert.Alert)
 		if alert.Annotations["runbook_url"] != page+strings.ToLower(alert.Alert) {
 			t.Errorf("%s links to %q", alert.Alert, alert.Annotations["runbook_url"])
 		}
-		if _, found := sections[alert.Alert]; !found {
-			t.Errorf("docs/runbooks.md has no section %s", alert.Alert)
-		}
-		sections[alert.Alert] = true
 		if alert.For == "" || alert.Annotations["summary"] == "" || !slices.Contains([]string{"info", "warning", "critical"}, alert.Labels["severity"]) {
 			t.Errorf("%s has no duration, summary or severity", alert.Alert)
 		}
 	}
-	for section, used := range sections {
-		if !used {
-			t.Errorf("no alert leads to the section %s of docs/runbooks.md", section)
-		}
-	}
+	slices.Sort(names)
+	slices.Sort(sections)
+	expect.Equal(t, "the sections of docs/runbooks.md, one for each alert", slices.Compact(names), sections)
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestTransitionTimes(t *testing.T) {
@@ -78,34 +78,23 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").Generation(2).UID("0c5f").Label("team", "a").Obj()
 	report := Determine(Observation{Darkroom: darkroom, Hosts: []string{host}})
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	got := applyConfiguration(darkroom, map[string]any{"status": fields})
-	want := map[string]any{
+	var types []string
+	for _, c := range report.Conditions {
+		types = append(types, c.Type)
+	}
+	expect.Equal(t, "conditions", []string{"DomainsReady", "SourceReady", "Ready", "Reconciling"}, types)
+	delete(fields, "conditions")
+	expect.Equal(t, "the configuration", map[string]any{
 		"apiVersion": "deployments.example.com/v1alpha1",
 		"kind":       "Darkroom",
 		// The UID keeps the report off a Darkroom recreated under the same name.
 		"metadata": map[string]any{"name": "photos", "namespace": "team-a", "uid": "0c5f"},
 		"status": map[string]any{
-			"observedGeneration": int64(2),
-			"phase":              "Pending",
-			"message":            "Nothing is installed yet.",
+			"observedGeneration": int64(2), "phase": "Pending", "message": "Nothing is installed yet.",
 			// Written when zero too: kubectl scale and autoscalers read them.
-			"replicas":      int64(0),
-			"readyReplicas": int64(0),
+			"replicas": int64(0), "readyReplicas": int64(0),
 		},
-	}
-	conditions, _ := got.Object["status"].(map[string]any)["conditions"].([]any)
-	var types []any
-	for _, c := range conditions {
-		types = append(types, c.(map[string]any)["type"])
-	}
-	if diff := cmp.Diff([]any{"DomainsReady", "SourceReady", "Ready", "Reconciling"}, types); diff != "" {
-		t.Errorf("conditions (-want +got):\n%s", diff)
-	}
-	delete(got.Object["status"].(map[string]any), "conditions")
-	if diff := cmp.Diff(want, got.Object); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	}, got.Object)
 }

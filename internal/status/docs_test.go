@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // reporting are the packages whose constants end up in a status or an event.
@@ -30,9 +30,7 @@ func constants(t *testing.T, prefix string) []string {
 		}
 		for _, file := range files {
 			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			for _, match := range declaration.FindAllStringSubmatch(string(source), -1) {
 				found = append(found, match[2])
 			}
@@ -74,12 +72,8 @@ func documented(t *testing.T, page, heading string) []string {
 
 func TestEverythingThatIsReportedIsDocumented(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "conditions.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	for prefix, heading := range reports {
-		if diff := cmp.Diff(constants(t, prefix), documented(t, string(page), heading)); diff != "" {
-			t.Errorf("docs/conditions.md, %s (-code +page):\n%s", heading, diff)
-		}
+		expect.Equal(t, "docs/conditions.md, "+heading, constants(t, prefix), documented(t, string(page), heading))
 	}
 }

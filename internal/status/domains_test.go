@@ -16,6 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // route is an HTTPRoute of generation 3 in the namespace team-a that names the Gateways
@@ -156,9 +157,7 @@ func TestDomains(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hosts, condition := determineDomains(test.observation)
-			if diff := cmp.Diff(test.want, domains{hosts, condition}, cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "domains and condition", test.want, domains{hosts, condition}, cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty())
 		})
 	}
 }
@@ -233,7 +232,8 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		"one listener accepts it, where all were asked":          {nil, parents{at(says("public", accepted, resolved), "", "http")}, awaited},
 		"a Service of that name accepts it":                      {nil, parents{service}, awaited},
 		"a listener of a Gateway elsewhere is awaited": {
-			[]v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}}, nil,
+			[]v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
+			nil,
 			attachment{gateway.Awaiting, strings.Replace(awaitedWords, "Gateway team-a/public", "Listener https of Gateway gateways/public", 1)},
 		},
 		"of two, the one that refuses is named": {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // pod made so many minutes after noon, with the states of its containers.
@@ -97,9 +98,7 @@ func TestProblemOfThePods(t *testing.T) {
 		"of two as old as each other, the first": {list{pod("photos-1", 1, notFound), pod("photos-0", 1, crashed(1, "Error", "", 9))}, imagePull},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, DetermineProblem(test.pods)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "the problem", test.want, DetermineProblem(test.pods))
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/documents"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // compareProgress wants one of the conditions Reconciling and Stalled, or none, in the words of
@@ -37,9 +38,7 @@ func compareProgress(t *testing.T, want string, report v1alpha1.DarkroomStatus) 
 func checkTools(t *testing.T, darkroom *v1alpha1.Darkroom, progress string) {
 	t.Helper()
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	object := &unstructured.Unstructured{Object: fields}
 	want, wantHealth := kstatus.CurrentStatus, "Healthy"
 	switch phase := darkroom.Status.Phase; {
@@ -73,19 +72,13 @@ func TestADarkroomWithoutStatusIsNotDone(t *testing.T) {
 func argoCDHealth(t *testing.T, object *unstructured.Unstructured) (health, message string) {
 	t.Helper()
 	blocks, err := documents.Blocks(filepath.Join("..", "..", "docs", "argo-cd.md"), "yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var settings struct{ Data map[string]string }
-	if err := yaml.Unmarshal([]byte(blocks[len(blocks)-1]), &settings); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, yaml.Unmarshal([]byte(blocks[len(blocks)-1]), &settings))
 	state := lua.NewState()
 	defer state.Close()
 	state.SetGlobal("obj", luaValue(state, object.Object))
-	if err := state.DoString(settings.Data["resource.customizations.health.deployments.example.com_Darkroom"]); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, state.DoString(settings.Data["resource.customizations.health.deployments.example.com_Darkroom"]))
 	answer, ok := state.Get(-1).(*lua.LTable)
 	if !ok {
 		t.Fatalf("the health check returns %s", state.Get(-1).Type())

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // deployed is a report of the Helm controller.
@@ -51,9 +51,7 @@ func TestAReportWakesTheStatusController(t *testing.T) {
 	reports.Report(cachedAs("1", ""), deployed("Installed")) // before the controller starts
 	reports.OnReport(func(key types.NamespacedName) { woken = append(woken, key) })
 	reports.Report(cachedAs("1", ""), deployed("Installed"))
-	if diff := cmp.Diff([]types.NamespacedName{{Namespace: "team-a", Name: "photos"}}, woken); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "those woken", []types.NamespacedName{{Namespace: "team-a", Name: "photos"}}, woken)
 }
 
 func TestAReportIsShownUntilTheCacheShowsIt(t *testing.T) {
@@ -106,9 +104,7 @@ func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 func reconcilerOfOthers(t *testing.T, objects ...client.Object) *Reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	return &Reconciler{
 		Client:  fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
 		Handles: func(*v1alpha1.Darkroom) bool { return false },

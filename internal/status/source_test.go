@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // service is that of photos.
@@ -123,7 +123,8 @@ func TestSourceReady(t *testing.T) {
 		},
 		"scaled to zero": {
 			seen(withProbe(photos().Replicas(0)), deployment(0), denied), unknown, v1alpha1.ReasonScaledToZero,
-			"Scaled to zero: there is no pod to request an image from.", verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
+			"Scaled to zero: there is no pod to request an image from.",
+			verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
 		},
 		"the Deployment is that of the past": {
 			seen(photosWithProbe, deployment(2), served, unseen), unknown, v1alpha1.ReasonProbePending, waitsForPods, deploying(""),
@@ -134,9 +135,7 @@ func TestSourceReady(t *testing.T) {
 			want := &v1alpha1.Condition{
 				Type: v1alpha1.ConditionSourceReady, Status: test.status, Reason: test.reason, Message: test.message, ObservedGeneration: 2,
 			}
-			if diff := cmp.Diff(want, v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionSourceReady)); diff != "" {
-				t.Errorf("SourceReady (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "SourceReady", want, v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionSourceReady))
 			compareVerdict(t, test.ready, report)
 		})
 	}
@@ -160,9 +159,7 @@ func TestTheTargetOfAProbeFollowsThePods(t *testing.T) {
 	targetOf := func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) probe.Target {
 		return targetOf(Observation{Darkroom: darkroom, Deployment: deployment, Service: service()})
 	}
-	if diff := cmp.Diff(want, targetOf(darkroom, first)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "the target", want, targetOf(darkroom, first))
 	if targetOf(darkroom, scaled) != want {
 		t.Error("an autoscaler that adds pods makes another target")
 	}

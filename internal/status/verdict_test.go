@@ -10,6 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // outcome is a verdict with the condition that says whether work goes on: Reconciling, Stalled
@@ -46,9 +47,7 @@ func compareVerdict(t *testing.T, want verdict, report v1alpha1.DarkroomStatus) 
 	if want.message == "" {
 		want.message = got.message
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(verdict{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "the verdict", want, got, cmp.AllowUnexported(verdict{}))
 	if got.message == "" || report.Message != got.message {
 		t.Errorf("the message is %q, that of Ready %q", report.Message, got.message)
 	}

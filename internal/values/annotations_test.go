@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func annotated(key string) *darkrooms.Builder {
@@ -65,9 +64,7 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 			options := Options{AllowedAnnotations: test.list}
 			for _, key := range test.allowed {
 				got := valuesOf(t, annotated(key).Obj(), options)
-				if diff := cmp.Diff(map[string]any{key: "x"}, at(got, "ingress", "annotations")); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				expect.Equal(t, "annotations", map[string]any{key: "x"}, at(got, "ingress", "annotations"))
 			}
 			for _, key := range test.notAllowed {
 				if _, err := newTranslator(t, options).Values(annotated(key).Obj()); err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]: Forbidden") {
@@ -100,9 +97,7 @@ func TestListsOfAnnotationsThatCannotBeAreRefused(t *testing.T) {
 // It names whole keys: a pattern would allow what nobody has judged.
 func TestTheDocumentedDefaultIsTheDefault(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	_, section, found := strings.Cut(string(raw), "### Allowed by default\n")
 	if !found {
 		t.Fatal("docs/security.md has no section Allowed by default")
@@ -123,9 +118,7 @@ func TestTheDocumentedDefaultIsTheDefault(t *testing.T) {
 		}
 	}
 	slices.Sort(documented)
-	if diff := cmp.Diff(slices.Sorted(slices.Values(defaultAnnotations)), documented); diff != "" {
-		t.Errorf("(-list +docs/security.md):\n%s", diff)
-	}
+	expect.Equal(t, "the list in docs/security.md", slices.Sorted(slices.Values(defaultAnnotations)), documented)
 	for _, key := range defaultAnnotations {
 		if strings.Contains(key, "*") || reserved(key) || key == annotationIngressClass {
 			t.Errorf("%s: the default list names whole keys that are not reserved", key)

@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // TestTheAPIServerAcceptsTheRenderedObjects puts each hostile text in each field, and
@@ -72,9 +73,7 @@ type judge struct {
 func newJudge(t *testing.T) *judge {
 	t.Helper()
 	chrt, err := darkroomChart()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return &judge{kube: startAPIServer(t), translator: newTranslator(t, lenient), chart: chrt}
 }
 
@@ -126,20 +125,14 @@ func (j *judge) render(t *testing.T, darkroom *v1alpha1.Darkroom) (manifest stri
 func startAPIServer(t *testing.T) client.Client {
 	t.Helper()
 	administrator, stop, err := controlplane.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	kube, _, err := access.Clients(administrator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
+	expect.NoError(t, kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a"}}))
 	return kube
 }

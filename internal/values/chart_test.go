@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,6 +20,7 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	releaserender "github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/golden"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
@@ -83,9 +83,7 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 	}
 	for _, sample := range samples {
 		darkroom, err := manifests.ReadDarkroom(sample)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		darkroom.Name, darkroom.Namespace = "photos", "team-a"
 		cases["sample-"+strings.TrimSuffix(strings.TrimPrefix(filepath.Base(sample), "darkroom-"), ".yaml")] = darkroom
 	}
@@ -143,14 +141,10 @@ func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := darkroom.DeepCopy()
 			values, err := yaml.Marshal(valuesOf(t, darkroom, Options{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			golden.Check(t, file, string(values))
 			decoded := render(t, darkroom, Options{})
-			if diff := cmp.Diff(before, darkroom); diff != "" {
-				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
-			}
+			expect.Equal(t, "the Darkroom, which is that of a cache", before, darkroom)
 			for _, object := range decoded {
 				if object.GetNamespace() != "team-a" {
 					t.Errorf("%T %s is in namespace %q", object, object.GetName(), object.GetNamespace())
@@ -229,17 +223,11 @@ var darkroomChart = sync.OnceValues(charts.Darkroom)
 func render(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) []client.Object {
 	t.Helper()
 	chrt, err := darkroomChart()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	rendered, err := tryRender(chrt, darkroom, valuesOf(t, darkroom, options))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	objects, err := manifests.DecodeStrictly(rendered)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return objects
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestRedact(t *testing.T) {
@@ -47,9 +48,7 @@ func TestRedactFindsEveryForm(t *testing.T) {
 	} {
 		asJSON := func(text string) string {
 			quoted, err := json.Marshal(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.NoError(t, err)
 			return string(quoted[1 : len(quoted)-1])
 		}
 		quoted := strconv.Quote(secret)

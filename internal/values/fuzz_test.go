@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/utils/ptr"
@@ -18,6 +17,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
@@ -190,9 +190,7 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 		t.Fatalf("refused without a field: %v", err)
 	}
 	chrt, err := darkroomChart()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	manifest, err := tryRender(chrt, darkroom, values)
 	if err != nil {
 		if !strings.Contains(err.Error(), "values don't meet the specifications of the schema(s)") && !strings.Contains(err.Error(), "release name") {
@@ -201,91 +199,83 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 		return
 	}
 	decoded, err := manifests.DecodeStrictly(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(what string, want, got any) {
-		t.Helper()
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
-	}
+	expect.NoError(t, err)
 	checkMarks(t, decoded)
 	// Annotations that the default list does not allow are never part of the values.
 	if _, err := newTranslator(t, Options{BaseDomain: lenient.BaseDomain}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
 		t.Errorf("the annotation %s is translated, and not on the default list", h["annotationKey"])
 	}
-	check("name", any(h["name"]), values["fullnameOverride"])
-	check("common labels", any(map[string]any{v1alpha1.LabelDarkroom: h["name"]}), values["commonLabels"])
+	expect.Equal(t, "name", any(h["name"]), values["fullnameOverride"])
+	expect.Equal(t, "common labels", any(map[string]any{v1alpha1.LabelDarkroom: h["name"]}), values["commonLabels"])
 	usual, got := steadyShape(t, kind, gateway), shapeOf(t, decoded)
-	check("objects", usual.kinds, got.kinds)
+	expect.Equal(t, "objects", usual.kinds, got.kinds)
 	config := configIn(t, decoded)
 	for _, name := range got.settings {
 		if !slices.Contains(usual.settings, name) {
 			t.Errorf("the setting %s is new", name)
 		}
 	}
-	check("default parameters", h["paramName"]+"="+h["param"], config["DEFAULTPARAMS"])
+	expect.Equal(t, "default parameters", h["paramName"]+"="+h["param"], config["DEFAULTPARAMS"])
 	s3 := map[string]string{"SOURCE_BUCKET_NAME": h["bucket"], "SOURCE_BUCKET_REGION": h["region"]}
 	for name, want := range []map[string]string{
 		webFolder: {"SOURCE_BASEURL": strings.TrimRight(h["baseURL"], "/")}, s3Inline: s3, s3Secret: s3,
 		googleCloudStorage: {"SOURCE_BUCKET_NAME": h["bucket"]}, cloudFront: {"SOURCE_HOST": h["host"]},
 	}[kind] {
-		check(name, want, config[name])
+		expect.Equal(t, name, want, config[name])
 	}
 
 	deployment := deploymentIn(t, decoded)
 	pods := deployment.Spec.Template
 	variables := pods.Spec.Containers[0].Env
-	check("variable", corev1.EnvVar{Name: h["envName"], Value: h["env"]}, variables[len(variables)-1])
+	expect.Equal(t, "variable", corev1.EnvVar{Name: h["envName"], Value: h["env"]}, variables[len(variables)-1])
 	for i, variable := range variables[:len(variables)-1] {
 		if !slices.Contains(usual.variables, variable.Name) {
 			t.Errorf("the variable %s is new", variable.Name)
 		}
 		if from := variables[i].ValueFrom; from != nil && kind != s3Inline {
-			check("Secret of "+variable.Name, h["secretName"], from.SecretKeyRef.Name)
+			expect.Equal(t, "Secret of "+variable.Name, h["secretName"], from.SecretKeyRef.Name)
 		}
 	}
-	check("label", h["label"], pods.Labels["team"])
+	expect.Equal(t, "label", h["label"], pods.Labels["team"])
 	// The last of its document, at whose end Helm trims.
-	check("node selector", strings.TrimRightFunc(h["label"], unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
-	check("annotation of the pods", h["annotation"], pods.Annotations[h["annotationKey"]])
+	expect.Equal(t, "node selector", strings.TrimRightFunc(h["label"], unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
+	expect.Equal(t, "annotation of the pods", h["annotation"], pods.Annotations[h["annotationKey"]])
 	account := h["serviceAccount"]
 	if account == "" {
 		account = h["name"]
 	}
-	check("ServiceAccount", account, pods.Spec.ServiceAccountName)
+	expect.Equal(t, "ServiceAccount", account, pods.Spec.ServiceAccountName)
 	repository, tag, _ := strings.Cut(strings.TrimPrefix(pods.Spec.Containers[0].Image, h["repository"]), ":")
 	if h["repository"] != "" {
-		check("repository", "", repository)
+		expect.Equal(t, "repository", "", repository)
 	}
 	if h["version"] != "" {
-		check("tag", strings.TrimPrefix(strings.ReplaceAll(h["version"], "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
+		expect.Equal(t, "tag", strings.TrimPrefix(strings.ReplaceAll(h["version"], "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
 	}
 	if kind == s3Inline {
-		check("Secret", map[string][]byte{"accessKey": []byte(h["accessKey"]), "secretKey": []byte(h["secretKey"])}, manifests.Only[*corev1.Secret](t, decoded).Data)
+		expect.Equal(t, "Secret", map[string][]byte{"accessKey": []byte(h["accessKey"]), "secretKey": []byte(h["secretKey"])}, manifests.Only[*corev1.Secret](t, decoded).Data)
 	}
 
 	host := h["subDomain"] + ".example.net"
 	if gateway {
 		object := manifests.Only[*gatewayv1.HTTPRoute](t, decoded)
-		check("annotations of the HTTPRoute", map[string]string{h["annotationKey"]: h["annotation"]}, object.Annotations)
+		expect.Equal(t, "annotations of the HTTPRoute", map[string]string{h["annotationKey"]: h["annotation"]}, object.Annotations)
 		route := object.Spec
-		check("hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
-		check("Gateway", h["gateway"], string(route.ParentRefs[0].Name))
+		expect.Equal(t, "hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
+		expect.Equal(t, "Gateway", h["gateway"], string(route.ParentRefs[0].Name))
 		if h["listener"] != "" {
-			check("listener", h["listener"], string(ptr.Deref(route.ParentRefs[0].SectionName, "")))
+			expect.Equal(t, "listener", h["listener"], string(ptr.Deref(route.ParentRefs[0].SectionName, "")))
 		}
 		return
 	}
 	ingress := manifests.Only[*networkingv1.Ingress](t, decoded)
-	check("annotations of the Ingress", map[string]string{h["annotationKey"]: h["annotation"]}, ingress.Annotations)
-	check("host", host, ingress.Spec.Rules[0].Host)
+	expect.Equal(t, "annotations of the Ingress", map[string]string{h["annotationKey"]: h["annotation"]}, ingress.Annotations)
+	expect.Equal(t, "host", host, ingress.Spec.Rules[0].Host)
 	if h["className"] != "" {
-		check("class", h["className"], ptr.Deref(ingress.Spec.IngressClassName, ""))
+		expect.Equal(t, "class", h["className"], ptr.Deref(ingress.Spec.IngressClassName, ""))
 	}
 	if h["tlsName"] != "" {
-		check("TLS", []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: h["tlsName"]}}, ingress.Spec.TLS)
+		expect.Equal(t, "TLS", []networkingv1.IngressTLS{{Hosts: []string{host}, SecretName: h["tlsName"]}}, ingress.Spec.TLS)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // unreachable are the values of the chart that no field of a Darkroom and no setting of the
@@ -31,9 +33,7 @@ var unreachable = map[string]string{
 
 func TestEachChartValueIsReachable(t *testing.T) {
 	chart, err := darkroomChart()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	var set []string
 	options := Options{
 		Image: "registry.example.com/darkroom:v0.4.2", GateImage: "registry.example.com/gate:v0.1.0",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func photos() *darkrooms.Builder {
@@ -23,9 +24,7 @@ func photos() *darkrooms.Builder {
 func newTranslator(t testing.TB, options Options) *Translator {
 	t.Helper()
 	translator, err := New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return translator
 }
 
@@ -141,15 +140,9 @@ func TestEachFieldIsTranslated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := test.darkroom.DeepCopy()
 			values, err := newTranslator(t, test.options).ValuesIn(test.darkroom, test.state)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.want, at(values, test.key)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", test.key, diff)
-			}
-			if diff := cmp.Diff(before, test.darkroom); diff != "" {
-				t.Errorf("the Darkroom, which is that of a cache, was changed (-before +after):\n%s", diff)
-			}
+			expect.NoError(t, err)
+			expect.Equal(t, test.key, test.want, at(values, test.key))
+			expect.Equal(t, "the Darkroom, which is that of a cache", before, test.darkroom)
 			// The chart keeps the credentials of the source in a Secret.
 			delete(values, "source")
 			if text := fmt.Sprint(values); strings.Contains(text, "AKIAEXAMPLE") || strings.Contains(text, "not-a-real-key") {
@@ -183,9 +176,7 @@ func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
 		"spec.defaultParams[a b]", "spec.defaultParams[w;h]", "spec.extraEnv[0].name", "spec.image.pullSecrets[0].name",
 		"spec.ingress.className", "spec.resources.requests[cpu]", "spec.resources.requests[memory]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "the fields that are named", want, got)
 }
 
 func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
@@ -225,9 +216,7 @@ func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
 		t.Errorf("left out are %q", left)
 	}
 	want := map[string]any{"httpsProxy": "http://proxy.example.com:3128", "noProxy": ".cluster.local,.svc"}
-	if diff := cmp.Diff(want, at(valuesOf(t, photos().Obj(), Options{Proxy: proxy}), "proxy")); diff != "" {
-		t.Errorf("values of the chart (-want +got):\n%s", diff)
-	}
+	expect.Equal(t, "values of the chart", want, at(valuesOf(t, photos().Obj(), Options{Proxy: proxy}), "proxy"))
 }
 
 func TestBuilderRefusesToOverwrite(t *testing.T) {
@@ -252,9 +241,7 @@ func TestBuilderRefusesToOverwrite(t *testing.T) {
 			if errors.As(err, &invalid) {
 				got = invalid.Fields[0].Field
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "the fields that are named", test.want, got)
 		})
 	}
 }

@@ -3,11 +3,11 @@ package values
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // The resources of the pods count, after Helm has merged the values into those of the
@@ -38,17 +38,14 @@ func TestResourcesOfThePods(t *testing.T) {
 		},
 		"a resource that the chart does not know": {
 			photos().Limit("example.com/gpu", "1").Request(corev1.ResourceEphemeralStorage, "1Gi"),
-			list{cpu: "100m", memory: "128Mi", corev1.ResourceEphemeralStorage: "1Gi"}, list{memory: "2Gi", "example.com/gpu": "1"},
+			list{cpu: "100m", memory: "128Mi", corev1.ResourceEphemeralStorage: "1Gi"},
+			list{memory: "2Gi", "example.com/gpu": "1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := deploymentIn(t, render(t, test.darkroom.Obj(), Options{})).Spec.Template.Spec.Containers[0].Resources
-			if diff := cmp.Diff(test.requests, texts(got.Requests)); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.limits, texts(got.Limits)); diff != "" {
-				t.Errorf("limits (-want +got):\n%s", diff)
-			}
+			expect.Equal(t, "requests", test.requests, texts(got.Requests))
+			expect.Equal(t, "limits", test.limits, texts(got.Limits))
 		})
 	}
 }
@@ -63,9 +60,7 @@ func texts(quantities corev1.ResourceList) map[corev1.ResourceName]string {
 
 func TestDefaultMemoryLimitIsTheCharts(t *testing.T) {
 	chart, err := darkroomChart()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	limit, ok := at(chart.Values, "resources", "limits", "memory").(string)
 	if !ok || darkroomMemoryLimit.Cmp(resource.MustParse(limit)) != 0 {
 		t.Errorf("the chart limits memory to %v, this package thinks %s", limit, darkroomMemoryLimit.String())

@@ -3,6 +3,8 @@ package middleware
 import (
 	"net/http"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestAddressOfTheClient(t *testing.T) {
@@ -30,9 +32,7 @@ func TestAddressOfTheClient(t *testing.T) {
 		"a stranger of another subnet": {"[fd01::1]:1234", []string{"203.0.113.9"}, "fd01::/64"},
 	} {
 		trusted, err := parseProxies([]string{"10.0.0.0/8", "fd00::/16"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		request := &http.Request{RemoteAddr: c.remote, Header: http.Header{"X-Forwarded-For": c.forwarded}}
 		if got := trusted.client(request); got != c.want {
 			t.Errorf("%s: the client is %s, want %s", name, got, c.want)

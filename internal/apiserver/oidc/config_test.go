@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -65,9 +65,7 @@ func TestConfigurationsThatAreWrongNameTheFieldAndTheRemedy(t *testing.T) {
 
 func TestConfigurationsOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sign-in.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	found := 0
 	for _, block := range strings.Split(string(page), "```yaml\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")

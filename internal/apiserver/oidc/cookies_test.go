@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func sealerOf(t *testing.T, keys ...byte) *sealer {
@@ -14,17 +16,13 @@ func sealerOf(t *testing.T, keys ...byte) *sealer {
 		raw = append(raw, key(b))
 	}
 	out, err := newSealer(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	return out
 }
 
 func TestSealedValuesOpenWithKnownKeysOnly(t *testing.T) {
 	sealed, err := sealerOf(t, 'a').seal("session", "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if again, _ := sealerOf(t, 'a').seal("session", "secret"); again == sealed || strings.Contains(sealed, "secret") {
 		t.Errorf("sealed is %q", sealed)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func TestIdentityOfClaims(t *testing.T) {
@@ -28,9 +30,7 @@ func TestIdentityOfClaims(t *testing.T) {
 		`{"email":"a@b","email_verified":false}`:             {"", nil, ErrNotAllowed},
 	} {
 		from := claims{}
-		if err := json.Unmarshal([]byte(claimed), &from); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal([]byte(claimed), &from))
 		username, groups, err := mapping.identity(from)
 		if !errors.Is(err, want.err) || username != want.username || !slices.Equal(groups, want.groups) {
 			t.Errorf("%s is %q, %q, %v", claimed, username, groups, err)

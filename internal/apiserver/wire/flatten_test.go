@@ -14,25 +14,20 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // TestAResponseThatIsSentBackChangesNothing in the sample that has all fields.
 func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	darkroom, err := manifests.ReadDarkroom(filepath.Join("..", "..", "..", "config", "samples", "darkroom-full.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	darkroom.Spec.ExtraEnv = append(darkroom.Spec.ExtraEnv, corev1.EnvVar{Name: "LITERAL", Value: "literal-value"})
 	darkroom.Annotations = map[string]string{"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied"}
 	response, err := json.Marshal(Flatten(darkroom))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	input, err := NewDecoder(NewRegistry()).Decode(response, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	if after := Expand(input, darkroom); !apiequality.Semantic.DeepEqual(after, darkroom) {
 		t.Errorf("it becomes\n%+v\nof\n%+v", after, darkroom)
 	}
@@ -44,13 +39,9 @@ func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 	NewDecoder(registry)
 	registry.Schema(reflect.TypeFor[Darkroom](), true, "")
 	registry.Schema(reflect.TypeFor[RevisionSettings](), true, "")
-	if err := Describe(registry); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, Describe(registry))
 	darkroom, err := definition.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	spec, status := darkroom.Properties["spec"], darkroom.Properties["status"]
 	source, variable := spec.Properties["source"], spec.Properties["extraEnv"].Items.Schema
 	for body, c := range map[string]struct {
@@ -67,15 +58,11 @@ func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 		"Status":           {status, []string{"selector", "deployedRelease"}},
 	} {
 		raw, err := json.Marshal(registry.Map()[body])
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		schema := struct {
 			Properties map[string]struct{ Description string }
 		}{}
-		if err := json.Unmarshal(raw, &schema); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, json.Unmarshal(raw, &schema))
 		for field := range c.resource.Properties {
 			property, has := schema.Properties[field]
 			if has == slices.Contains(c.without, field) {

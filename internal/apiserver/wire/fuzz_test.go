@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 func FuzzDecode(f *testing.F) {
@@ -45,9 +46,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		// The result is a complete body, and decodes to itself.
 		raw, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		again, err := decoder.Decode(raw, nil)
 		if err != nil {
 			t.Fatalf("the decoded body is refused: %v: %s", err, raw)
@@ -77,9 +76,7 @@ func FuzzMergePatch(f *testing.F) {
 		}
 		merged := mergePatch(read(base), read(patch))
 		raw, err := json.Marshal(merged)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		// A patch that is applied again changes nothing.
 		if again := mergePatch(read(raw), read(patch)); !reflect.DeepEqual(again, read(raw)) {
 			t.Errorf("applied again, %s makes %v of %s", patch, again, raw)

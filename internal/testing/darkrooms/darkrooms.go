@@ -111,12 +111,6 @@ func (b *Builder) Repository(repository string) *Builder {
 	return b
 }
 
-// PullPolicy sets spec.image.pullPolicy.
-func (b *Builder) PullPolicy(policy corev1.PullPolicy) *Builder {
-	b.image().PullPolicy = policy
-	return b
-}
-
 // PullSecrets sets spec.image.pullSecrets.
 func (b *Builder) PullSecrets(names ...string) *Builder {
 	b.image().PullSecrets = nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -25,9 +25,7 @@ func Check(t testing.TB, file, got string) {
 	if err != nil {
 		t.Fatalf("%v (go test -update writes it)", err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("differs from %s; if intended, run go test -update (-want +got):\n%s", file, diff)
-	}
+	expect.Equal(t, file+", which go test -update rewrites", string(want), got)
 }
 
 // CheckNoneIsLeft fails the test if a folder has other files than these.

@@ -1,18 +1,20 @@
 package manifests
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"io"
 	"strings"
 	"sync"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -30,25 +32,30 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 // Gateway API: an unknown, misplaced or repeated field is an error. A ServiceMonitor, whose type
 // is the Prometheus Operator's, is returned as it is.
 func DecodeStrictly(manifest string) ([]client.Object, error) {
-	documents := releaseutil.SplitManifests(manifest)
 	var objects []client.Object
-	for _, key := range slices.Sorted(maps.Keys(documents)) {
-		document := documents[key]
-		if strings.Contains(document, "\nkind: ServiceMonitor\n") {
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifest))); ; {
+		document, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, fmt.Errorf("read manifest: %w", err)
+		case len(bytes.TrimSpace(document)) == 0:
+			continue
+		case bytes.Contains(document, []byte("\nkind: ServiceMonitor\n")):
 			monitor := &unstructured.Unstructured{}
-			if err := yaml.UnmarshalStrict([]byte(document), &monitor.Object); err != nil {
+			if err := yaml.UnmarshalStrict(document, &monitor.Object); err != nil {
 				return nil, fmt.Errorf("decode ServiceMonitor: %w", err)
 			}
 			objects = append(objects, monitor)
 			continue
 		}
-		object, _, err := strictDecoder().Decode([]byte(document), nil, nil)
+		object, _, err := strictDecoder().Decode(document, nil, nil)
 		if err != nil {
 			return nil, fmt.Errorf("decode: %w\n%s", err, document)
 		}
 		objects = append(objects, object.(client.Object))
 	}
-	return objects, nil
 }
 
 // All returns the objects of one type.

@@ -1,0 +1,24 @@
+// Package expect checks what tests get.
+package expect
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// NoError ends the test on an error.
+func NoError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Equal fails the test, and lets it go on, if something is not what is wanted.
+func Equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
