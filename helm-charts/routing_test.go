@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -52,4 +53,56 @@ func reachesPods(t *testing.T, rendered []client.Object, serviceName string) boo
 	// A rule whose backend is missing is dropped by some controllers, and "/" takes over.
 	t.Errorf("Service %s does not exist", serviceName)
 	return false
+}
+
+// onOpenShift renders the chart for a cluster that serves the groups of OpenShift.
+func onOpenShift(t *testing.T, values string) []client.Object {
+	t.Helper()
+	rendered, err := tryRender(mustLoad(t), releaseName, values, "security.openshift.io/v1", "route.openshift.io/v1")
+	expect.NoError(t, err)
+	return decode(t, rendered)
+}
+
+func TestOpenShiftChoosesTheUser(t *testing.T) {
+	template := func(all []client.Object) (user, group, fsGroup *int64) {
+		context := manifests.Only[*appsv1.Deployment](t, all).Spec.Template.Spec.SecurityContext
+		if !ptr.Deref(context.RunAsNonRoot, false) || context.SeccompProfile == nil {
+			t.Errorf("the rest of the security context is lost: %+v", context)
+		}
+		return context.RunAsUser, context.RunAsGroup, context.FSGroup
+	}
+	if user, group, fsGroup := template(objectsOf(t, "")); ptr.Deref(user, 0) != 65532 || ptr.Deref(group, 0) != 65532 || ptr.Deref(fsGroup, 0) != 65532 {
+		t.Errorf("elsewhere the IDs are %v, %v and %v, want 65532", user, group, fsGroup)
+	}
+	if user, group, fsGroup := template(onOpenShift(t, "")); user != nil || group != nil || fsGroup != nil {
+		t.Errorf("the IDs are %v, %v and %v, want none", user, group, fsGroup)
+	}
+	if user, _, fsGroup := template(onOpenShift(t, `{podSecurityContext: {runAsUser: 1000650000}}`)); ptr.Deref(user, 0) != 1000650000 || fsGroup != nil {
+		t.Errorf("the user is %v and the group of volumes %v, want the user that was set", user, fsGroup)
+	}
+}
+
+// routesOf makes of an Ingress what OpenShift's controller makes of it: a Route for each
+// path, in which only paths of the types Prefix and ImplementationSpecific count.
+func routesOf(ingress *networkingv1.Ingress) map[string]string {
+	routes := map[string]string{}
+	for _, rule := range ingress.Spec.Rules {
+		for _, path := range rule.HTTP.Paths {
+			if ptr.Deref(path.PathType, networkingv1.PathTypeExact) != networkingv1.PathTypeExact {
+				routes[rule.Host+path.Path] = path.Backend.Service.Name
+			}
+		}
+	}
+	return routes
+}
+
+func TestMetricsAreNotPublicOnOpenShift(t *testing.T) {
+	const hosts = `{hosts: [photos.example.com]}`
+	blocked := routesOf(manifests.Only[*networkingv1.Ingress](t, onOpenShift(t, hosts)))["photos.example.com/metrics"]
+	if blocked == "" || blocked == releaseName+"-darkroom" {
+		t.Errorf("/metrics leads to %q", blocked)
+	}
+	if routes := routesOf(manifests.Only[*networkingv1.Ingress](t, objectsOf(t, hosts))); routes["photos.example.com/metrics"] != "" {
+		t.Errorf("elsewhere the path is exact: %v", routes)
+	}
 }

@@ -77,9 +77,8 @@ func parse(t *testing.T, response []byte) []*dto.MetricFamily {
 func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, appsv1.AddToScheme} {
-		expect.NoError(t, add(scheme))
-	}
+	expect.NoError(t, v1alpha1.AddToScheme(scheme))
+	expect.NoError(t, appsv1.AddToScheme(scheme))
 	return &Darkrooms{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
 		Leads: func() bool { return true }, Installation: "own",
