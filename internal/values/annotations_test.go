@@ -92,6 +92,43 @@ func TestListsOfAnnotationsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
+func TestTheDefaultListLeavesNothingToAnAttacker(t *testing.T) {
+	allowed, err := newAllowList(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{
+		"alb.ingress.kubernetes.io/actions.x", "alb.ingress.kubernetes.io/auth-type", "alb.ingress.kubernetes.io/certificate-arn",
+		"alb.ingress.kubernetes.io/conditions.x", "alb.ingress.kubernetes.io/group.name", "alb.ingress.kubernetes.io/listen-ports",
+		"alb.ingress.kubernetes.io/load-balancer-attributes", "alb.ingress.kubernetes.io/scheme", "alb.ingress.kubernetes.io/security-groups",
+		"alb.ingress.kubernetes.io/ssl-redirect",
+		"appgw.ingress.kubernetes.io/appgw-ssl-certificate", "appgw.ingress.kubernetes.io/backend-hostname", "appgw.ingress.kubernetes.io/hostname-extension",
+		"acme.cert-manager.io/http01-edit-in-place", "cert-manager.io/alt-names", "cert-manager.io/common-name", "cert-manager.io/secret-template",
+		"cert-manager.io/uri-sans", "cert-manager.io/usages",
+		"external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/set-identifier", "external-dns.alpha.kubernetes.io/target",
+		"haproxy-ingress.github.io/config-backend", "haproxy-ingress.github.io/server-alias", "haproxy.org/backend-config-snippet", "haproxy.org/set-host",
+		"ingress.gcp.kubernetes.io/pre-shared-cert", "kubernetes.io/ingress.global-static-ip-name",
+		"konghq.com/plugins", "zalando.org/skipper-filter", "zalando.org/skipper-routes",
+		"nginx.ingress.kubernetes.io/app-root", "nginx.ingress.kubernetes.io/auth-snippet", "nginx.ingress.kubernetes.io/auth-url",
+		"nginx.ingress.kubernetes.io/canary", "nginx.ingress.kubernetes.io/configuration-snippet", "nginx.ingress.kubernetes.io/from-to-www-redirect",
+		"nginx.ingress.kubernetes.io/mirror-target", "nginx.ingress.kubernetes.io/permanent-redirect", "nginx.ingress.kubernetes.io/rewrite-target",
+		"nginx.ingress.kubernetes.io/server-alias", "nginx.ingress.kubernetes.io/server-snippet", "nginx.ingress.kubernetes.io/stream-snippet",
+		"nginx.ingress.kubernetes.io/upstream-vhost", "nginx.ingress.kubernetes.io/use-regex", "nginx.org/server-snippets",
+		"projectcontour.io/tls-cert-namespace", "projectcontour.io/websocket-routes",
+		"traefik.ingress.kubernetes.io/router.entrypoints", "traefik.ingress.kubernetes.io/router.middlewares", "traefik.ingress.kubernetes.io/router.priority",
+		"traefik.ingress.kubernetes.io/router.tls.domains.0.main",
+	} {
+		if allowed.allows(key) {
+			t.Errorf("%s is allowed", key)
+		}
+	}
+	for _, key := range defaultAnnotations {
+		if strings.Contains(key, "*") || reserved(key) || key == annotationIngressClass {
+			t.Errorf("%s: the default list names whole keys that are not reserved", key)
+		}
+	}
+}
+
 // docs/security.md lists the default with reasons: `key` in the first column of the table
 // of allowed annotations.
 // It names whole keys: a pattern would allow what nobody has judged.
