@@ -10,62 +10,66 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// TestTheManagerRefusesBadFlags before it connects to a cluster: there is none.
-func TestTheManagerRefusesBadFlags(t *testing.T) {
-	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+// TestBadCommandLinesAreRefused before a program connects to a cluster: there is none. A command
+// line begins with variables of the environment.
+func TestBadCommandLinesAreRefused(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none")
 	t.Chdir(filepath.Join("..", "..")) // where watches.yaml and the chart are
 	for _, name := range []string{"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS", envImage, envWatchNamespace} {
 		t.Setenv(name, "")
 	}
-	for flag, want := range map[string]string{
-		"--base-domain=my_domain":            `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
-		"--ingress-class=Public!":            `ingress class "Public!": must be the name of an IngressClass`,
-		"--ingress-annotations=a b":          `allowed annotation "a b": must be the key of an annotation`,
-		"--ingress-annotations=helm.sh/hook": `allowed annotation "helm.sh/hook": cannot be allowed`,
-		"--log-level=loud":                   "--log-level=loud: must be debug, info or error",
-		"--max-concurrent-reconciles=0":      "--max-concurrent-reconciles=0: must be at least 1",
-		"--max-history=-1":                   "--max-history=-1: must not be negative; 0 keeps all",
-		"--probe-via=ingress":                "--probe-via=ingress: must be service, apiserver or off",
-		"--reconcile-period=-5s":             "--reconcile-period=-5s: must not be negative; 0 means never",
-		"--selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
-		"--url-scheme=ftp":                   `--url-scheme and --url-port: scheme "ftp": must be http or https`,
-		"--url-port=70000":                   "--url-scheme and --url-port: port 70000: must be between 1 and 65535",
-		"--watch-namespaces=cats,Dogs":       `--watch-namespaces: invalid namespace "Dogs"`,
-		"--watches-file=none.yaml":           "--watches-file=none.yaml: could not open",
-		"--watches-file=README.md":           "read README.md:",
-		"--reconcile-period=often":           `invalid argument "often" for "--reconcile-period"`,
-		"--nonsense":                         "unknown flag: --nonsense",
-	} {
-		root := newRoot()
-		root.SetArgs([]string{"manager", flag})
-		err := root.ExecuteContext(t.Context())
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: got error %v, want one that begins with %s", flag, err, want)
-		}
-	}
-}
-
-// A container with a wrong argument must fail, and not print the help and succeed.
-func TestUnknownCommandsAreErrors(t *testing.T) {
-	root := newRoot()
-	root.SetArgs([]string{"templat"})
-	root.SetOut(io.Discard)
-	const want = `unknown command "templat" for "darkroom-operator"`
-	if err := root.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got error %v, want one that begins with %s", err, want)
-	}
-}
-
-func TestAKubeconfigThatIsMissingIsNamed(t *testing.T) {
-	t.Chdir(filepath.Join("..", ".."))
-	missing := filepath.Join(t.TempDir(), "none")
 	t.Setenv("KUBECONFIG", missing)
-	for _, command := range []string{"manager", "apiserver"} {
-		root := newRoot()
-		root.SetArgs([]string{command})
-		if err := root.ExecuteContext(t.Context()); err == nil || err.Error() != "KUBECONFIG="+missing+": no such file" {
-			t.Errorf("%s: got error %v", command, err)
-		}
+	for line, want := range map[string]string{
+		"manager":                                    "KUBECONFIG=" + missing + ": no such file",
+		"manager --base-domain=my_domain":            `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
+		"manager --ingress-class=Public!":            `ingress class "Public!": must be the name of an IngressClass`,
+		"manager --ingress-annotations=a!b":          `allowed annotation "a!b": must be the key of an annotation`,
+		"manager --ingress-annotations=helm.sh/hook": `allowed annotation "helm.sh/hook": cannot be allowed`,
+		"manager --log-level=loud":                   "--log-level=loud: must be debug, info or error",
+		"manager --max-concurrent-reconciles=0":      "--max-concurrent-reconciles=0: must be at least 1",
+		"manager --max-history=-1":                   "--max-history=-1: must not be negative; 0 keeps all",
+		"manager --probe-via=ingress":                "--probe-via=ingress: must be service, apiserver or off",
+		"manager --reconcile-period=-5s":             "--reconcile-period=-5s: must not be negative; 0 means never",
+		"manager --selector=shard=(":                 "--selector=shard=(: must be a label selector such as shard=a",
+		"manager --url-scheme=ftp":                   `--url-scheme and --url-port: scheme "ftp": must be http or https`,
+		"manager --url-port=70000":                   "--url-scheme and --url-port: port 70000: must be between 1 and 65535",
+		"manager --watch-namespaces=cats,Dogs":       `--watch-namespaces: invalid namespace "Dogs"`,
+		"manager --watches-file=none.yaml":           "--watches-file=none.yaml: could not open",
+		"manager --watches-file=README.md":           "read README.md:",
+		"manager --reconcile-period=often":           `invalid argument "often" for "--reconcile-period"`,
+		"manager --nonsense":                         "unknown flag: --nonsense",
+		"DARKROOM_MAX_HISTORY=many manager":          "DARKROOM_MAX_HISTORY=many: ",
+		"DARKROOM_LEADER_ELECT=perhaps manager":      "DARKROOM_LEADER_ELECT=perhaps: ",
+		"DARKROOM_LOG_LEVEL=loud manager":            "--log-level=loud: ",
+		// A container with a wrong argument must fail, and not print the help and succeed.
+		"templat": `unknown command "templat" for "darkroom-operator"`,
+
+		"apiserver":                                 "KUBECONFIG=" + missing + ": no such file",
+		"apiserver --auth=none":                     `auth "none": must be token or kubeconfig`,
+		"apiserver --auth=kubeconfig":               "bind address :5000: with auth kubeconfig it must be a loopback address",
+		"apiserver --base-domain=my_domain":         `base domain "my_domain": must be a DNS name such as darkroom.example.com`,
+		"apiserver --burst=0":                       "--requests-per-second=20 --burst=0: must be more than 0",
+		"apiserver --log-level=loud":                "--log-level=loud: must be debug, info or error",
+		"apiserver --oidc-config=none.yaml":         "read OIDC configuration: open none.yaml:",
+		"apiserver --tls-cert-file=tls.crt":         "TLS needs both a certificate and a key",
+		"apiserver --watch-namespaces=cats,Dogs":    `--watch-namespaces: invalid namespace "Dogs"`,
+		"apiserver --bind-address=0.0.0.0:5000 now": `unknown command "now" for "darkroom-operator apiserver"`,
+		"DARKROOM_APISERVER=true apiserver":         "KUBECONFIG=" + missing + ": no such file",
+		"DARKROOM_APISERVER=off apiserver":          "DARKROOM_APISERVER=off: must be true or false",
+	} {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(line)
+			for ; strings.HasPrefix(args[0], "DARKROOM_"); args = args[1:] {
+				name, value, _ := strings.Cut(args[0], "=")
+				t.Setenv(name, value)
+			}
+			root := newRoot()
+			root.SetArgs(args)
+			root.SetOut(io.Discard)
+			if err := root.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got error %v, want one that begins with %s", err, want)
+			}
+		})
 	}
 }
 
