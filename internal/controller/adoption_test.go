@@ -71,7 +71,7 @@ func TestADarkroomThatNeverDeployedReleasesWhatItAdopted(t *testing.T) {
 			test.prepare(t, darkroom)
 			startOperator(t, namespace)
 			create(t, darkroom)
-			eventuallyCondition(t, darkroom, "failed", v1alpha1.ConditionReady, metav1.ConditionFalse, test.reason)
+			eventuallyStatus(t, darkroom, "failed", isNotReady(test.reason))
 			remove(t, darkroom)
 			eventually(t, "its end", gone(darkroom))
 			deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
@@ -91,21 +91,12 @@ func TestADarkroomThatNeverDeployedReleasesWhatItAdopted(t *testing.T) {
 // references away.
 func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventuallyCondition(t, darkroom, "deployed", v1alpha1.ConditionDeployed, metav1.ConditionTrue, "InstallSuccessful")
+	_, darkroom := startWithPhotos(t)
+	namespace := darkroom.Namespace
 	remove(t, darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	eventuallyEvent(t, namespace, release.EventOrphaned)
-	eventually(t, "the operator has let it go", func(ctx context.Context) error {
-		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
-			return err
-		}
-		if len(darkroom.Finalizers) != 1 {
-			return fmt.Errorf("its finalizers are %v", darkroom.Finalizers)
-		}
-		return nil
+	eventuallyIs(t, "the operator has let it go", &v1alpha1.Darkroom{}, namespace, "photos", func(d *v1alpha1.Darkroom) bool {
+		return len(d.Finalizers) == 1
 	})
 	mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 	mustGet(t, &corev1.Service{}, namespace, "photos")
@@ -140,15 +131,15 @@ func TestAForgedRevisionAdoptsNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := everything(t, namespace)
+			before := resourceVersions(t, namespace)
 			startOperator(t, namespace)
 			darkroom := adopting(namespace, "photos")
 			create(t, darkroom)
-			eventuallyStatus(t, darkroom, "refused", says("adopt release", ""))
-			sameObjects(t, before, everything(t, namespace))
+			eventuallyStatus(t, darkroom, "refused", says("adopt release"))
+			sameObjects(t, namespace, before)
 			remove(t, darkroom)
 			eventually(t, "its end", gone(darkroom))
-			sameObjects(t, before, everything(t, namespace))
+			sameObjects(t, namespace, before)
 		})
 	}
 }

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 const (
@@ -49,20 +45,13 @@ func unchanged(tb testing.TB) func() {
 	namespace := darkroom.Namespace
 	// At rest: while its pods start it has a condition more.
 	becomeReady(tb, namespace, darkroom.Name)
-	eventuallyCondition(tb, darkroom, "ready", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	eventuallyStatus(tb, darkroom, "ready", isReady())
 	installer.kill()
 
-	chrt, err := charts.Darkroom()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	served := discovered(tb, cluster)
-	mgr := newManager(tb, served, cluster, []string{namespace}, labels.Everything())
+	s := &settings{Options: translating(tb, []string{namespace}), kubeconfig: cluster, darkrooms: labels.Everything()}
+	mgr := newManager(tb, s)
 	ctx, stop := context.WithCancel(context.Background())
-	reconciler, err := controller.NewHelmReconciler(ctx, mgr, controller.Options{
-		Cluster: served,
-		Chart:   chrt, Values: values.Options{BaseDomain: baseDomain}, Namespaces: []string{namespace}, MaxHistory: 3,
-	})
+	reconciler, err := controller.NewHelmReconciler(ctx, mgr, s.Options)
 	if err != nil {
 		tb.Fatal(err)
 	}

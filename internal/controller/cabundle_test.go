@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,14 +23,9 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 		name := strings.ToLower(message[:6])
 		darkroom := webFolder(namespace, name)
 		darkroom.Spec.Gate, darkroom.Spec.Source.CABundleRef = &v1alpha1.Gate{}, ref
-		create(t, darkroom)
-		eventually(t, "the release", installed(namespace, name))
+		install(t, darkroom)
 		// There is no kubelet here, which would not start the pod.
-		deployment := mustGet(t, &appsv1.Deployment{}, namespace, name)
-		deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
-		if err := kube.Status().Update(t.Context(), deployment); err != nil {
-			t.Fatal(err)
-		}
-		eventuallyStatus(t, darkroom, "the reference is named", says(message, v1alpha1.ReasonPodsFailing))
+		failToStart(t, namespace, name)
+		eventuallyStatus(t, darkroom, "the reference is named", says(message), isNotReady(v1alpha1.ReasonPodsFailing))
 	}
 }

@@ -2,9 +2,7 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -70,37 +68,4 @@ func TestAnIngressThatBelongsToNoDarkroomKeepsNoHost(t *testing.T) {
 			mustGet(t, &networkingv1.Ingress{}, namespace, "forged")
 		})
 	}
-}
-
-// The Ingress of a paused Darkroom may be gone, but the operator does not know for how long.
-func TestAHostThatAPausedDarkroomHoldsIsReportedAsHeld(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	shared := "shared-" + namespace
-	operator := startOperator(t, namespace)
-	holder := with(webFolder(namespace, "holder"), shared)
-	create(t, holder)
-	eventually(t, "the host", isRouted(namespace, "holder", hostIn(shared)))
-	eventually(t, "rest", quiet(operator))
-	change(t, holder, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
-	eventuallyCondition(t, holder, "paused", v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
-	change(t, holder, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + namespace} })
-	remove(t, mustGet(t, &networkingv1.Ingress{}, namespace, "holder"))
-	waiting := with(webFolder(namespace, "waiting"), shared)
-	create(t, waiting)
-	eventuallyStatus(t, waiting, "the cause", func(status v1alpha1.DarkroomStatus) error {
-		found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
-		if found == nil || !strings.Contains(found.Message, hostIn(shared)+" is still in use by Darkroom "+namespace+"/holder, which is paused") {
-			return fmt.Errorf("the condition is %+v", found)
-		}
-		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
-	})
-	change(t, holder, func(d *v1alpha1.Darkroom) { delete(d.Annotations, v1alpha1.AnnotationPaused) })
-	eventually(t, "the host", isRouted(namespace, "waiting", hostIn(shared)))
-	eventuallyStatus(t, waiting, "no conflict", func(status v1alpha1.DarkroomStatus) error {
-		if err := condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted); err != nil {
-			return errors.New("the condition is still there")
-		}
-		return nil
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
@@ -147,7 +145,7 @@ func hostIn(subDomain string) string { return subDomain + "." + baseDomain }
 func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	t.Parallel()
 	first, second := twoTenants(t)
-	startOperatorFor(t, []string{first, second}, labels.Everything())
+	startOperatorFor(t, []string{first, second})
 	hosts := watchHosts(t, first, second)
 	shared, own := "shared-"+first, "own-"+second
 
@@ -159,30 +157,18 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	create(t, younger)
 	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/older", hostIn(own): first + "/younger"})
 	becomeReady(t, first, "younger")
-	eventuallyStatus(t, younger, "the conflict", func(status v1alpha1.DarkroomStatus) error {
-		if !slices.Equal(status.Domains, []string{hostIn(own)}) || status.Phase != v1alpha1.PhaseDegraded {
-			return fmt.Errorf("phase is %s, domains are %v", status.Phase, status.Domains)
-		}
-		return errors.Join(
-			condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict),
-			condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
-	})
+	eventuallyStatus(t, younger, "the conflict", hasDomains(hostIn(own)), isIn(v1alpha1.PhaseDegraded), isNotReady(v1alpha1.ReasonDomainConflict),
+		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict), explains(v1alpha1.ConditionDomainsReady, hostIn(shared)))
 	message := v1alpha1.FindCondition(mustGet(t, &v1alpha1.Darkroom{}, first, "younger").Status.Conditions, v1alpha1.ConditionDomainsReady).Message
-	if !strings.Contains(message, hostIn(shared)) || strings.Contains(message, second) || strings.Contains(message, "older") {
-		t.Errorf("the message does not name the host, or tells of another tenant: %q", message)
+	if strings.Contains(message, second) || strings.Contains(message, "older") {
+		t.Errorf("the message tells of another tenant: %q", message)
 	}
 	eventuallyEvent(t, first, "DomainConflict")
 
 	// One of the owner's own namespace is told who has it.
 	neighbor := with(webFolder(second, "neighbor"), shared)
 	create(t, neighbor)
-	eventuallyStatus(t, neighbor, "the owner's name", func(status v1alpha1.DarkroomStatus) error {
-		found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
-		if found == nil || !strings.Contains(found.Message, second+"/older") {
-			return fmt.Errorf("the condition is %+v", found)
-		}
-		return nil
-	})
+	eventuallyStatus(t, neighbor, "the owner's name", explains(v1alpha1.ConditionDomainsReady, second+"/older"))
 	if _, err := get(t.Context(), &networkingv1.Ingress{}, second, "neighbor"); !apierrors.IsNotFound(err) {
 		t.Errorf("all its hosts are refused, and yet it has an Ingress (%v)", err)
 	}
@@ -190,7 +176,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	t.Run("who lets go of it hands it to the next", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + second} })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
-		eventuallyCondition(t, younger, "no conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted)
+		eventuallyStatus(t, younger, "no conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
 	})
 	t.Run("who claims it again gets it back when the other has dropped it", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{shared} })
@@ -201,26 +187,24 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		remove(t, older)
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
 	})
-	t.Run("a paused one keeps it, and the older one waits", func(t *testing.T) {
-		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
-		eventuallyCondition(t, younger, "paused", v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
+	// The Ingress of a paused Darkroom may be gone, but the operator does not know for how long.
+	t.Run("a paused one keeps it without its Ingress, and the next one waits", func(t *testing.T) {
+		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
+		eventuallyStatus(t, younger, "paused", isPaused())
+		remove(t, mustGet(t, &networkingv1.Ingress{}, first, "younger"))
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
-		eventuallyStatus(t, neighbor, "waits", func(status v1alpha1.DarkroomStatus) error {
-			found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
-			if found == nil || !strings.Contains(found.Message, "which is paused") {
-				return fmt.Errorf("the condition is %+v", found)
-			}
-			return nil
-		})
-		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
+		eventuallyStatus(t, neighbor, "waits", explains(v1alpha1.ConditionDomainsReady, hostIn(shared)+" is still in use by a Darkroom of another namespace, which is paused"),
+			has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
+		change(t, younger, func(d *v1alpha1.Darkroom) { delete(d.Annotations, v1alpha1.AnnotationPaused) })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor", hostIn(own): first + "/younger"})
+		eventuallyStatus(t, neighbor, "no conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
 	})
 }
 
 func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
 	t.Parallel()
 	first, second := twoTenants(t)
-	startOperatorFor(t, []string{first, second}, labels.Everything())
+	startOperatorFor(t, []string{first, second})
 	shared := "shared-" + first
 	older := with(webFolder(first, "older"), shared)
 	older.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
@@ -228,16 +212,10 @@ func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
 	later(t, older)
 	younger := with(webFolder(second, "younger"), shared)
 	create(t, younger)
-	eventually(t, "the route", func(ctx context.Context) error {
-		_, err := get(ctx, &gatewayv1.HTTPRoute{}, first, "older")
-		return err
-	})
-	eventuallyCondition(t, younger, "the conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	eventuallyThere(t, &gatewayv1.HTTPRoute{}, first, "older")
+	eventuallyStatus(t, younger, "the conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
 	remove(t, older)
-	eventually(t, "the Ingress", func(ctx context.Context) error {
-		_, err := get(ctx, &networkingv1.Ingress{}, second, "younger")
-		return err
-	})
+	eventuallyThere(t, &networkingv1.Ingress{}, second, "younger")
 }
 
 // TestTwoTenantsRaceForHosts has two namespaces claim, drop and delete at random
@@ -255,7 +233,7 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 	namespaces := []string{first, second}
 	subDomains := []string{"a-" + first, "b-" + first, "c-" + first}
 	hosts := watchHosts(t, namespaces...)
-	operator := startOperatorFor(t, namespaces, labels.Everything())
+	operator := startOperatorFor(t, namespaces)
 	some := func() []string {
 		var picked []string
 		for _, subDomain := range subDomains {
@@ -288,7 +266,7 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 		if random.IntN(10) == 0 {
 			kills++
 			operator.kill()
-			operator = startOperatorFor(t, namespaces, labels.Everything())
+			operator = startOperatorFor(t, namespaces)
 		} else {
 			// The moment is the fault that is put in; nothing is waited for.
 			time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond))))
@@ -297,7 +275,6 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 	t.Logf("the operator was killed %d times", kills)
 
 	eventually(t, "each host is where it belongs", func(ctx context.Context) error {
-		want := map[string]string{}
 		oldest := map[string]*v1alpha1.Darkroom{}
 		for _, namespace := range namespaces {
 			list := &v1alpha1.DarkroomList{}
@@ -317,11 +294,9 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 			}
 		}
 		for subDomain, darkroom := range oldest {
-			want[hostIn(subDomain)] = client.ObjectKeyFromObject(darkroom).String()
-		}
-		for host, carrier := range want {
-			if got := hosts.carrierOf(host); got != carrier {
-				return fmt.Errorf("%s is routed to %q, not %q; wanted %v", host, got, carrier, slices.Sorted(maps.Keys(want)))
+			want := client.ObjectKeyFromObject(darkroom).String()
+			if got := hosts.carrierOf(hostIn(subDomain)); got != want {
+				return fmt.Errorf("%s is routed to %q, not %q", hostIn(subDomain), got, want)
 			}
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,9 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -31,31 +28,14 @@ import (
 // routeDefinition is the CustomResourceDefinition of HTTPRoutes.
 func routeDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	found := &apiextensionsv1.CustomResourceDefinition{}
-	if err := definitions(t).Get(t.Context(), client.ObjectKey{Name: "httproutes.gateway.networking.k8s.io"}, found); err != nil {
-		t.Fatal(err)
-	}
+	found := mustGet(t, &apiextensionsv1.CustomResourceDefinition{}, "", "httproutes.gateway.networking.k8s.io")
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: found.Name, Annotations: found.Annotations}, Spec: found.Spec,
 	}
 }
 
-// definitions reads and writes CustomResourceDefinitions.
-func definitions(t *testing.T) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	writer, err := client.New(cluster, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return writer
-}
-
-// install makes the API server serve a kind.
-func install(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
+// serve makes the API server serve a kind.
+func serve(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	fresh := []*apiextensionsv1.CustomResourceDefinition{definition.DeepCopy()}
 	if _, err := envtest.InstallCRDs(cluster, envtest.CRDInstallOptions{CRDs: fresh}); err != nil {
@@ -66,7 +46,7 @@ func install(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition)
 // uninstall makes the API server no longer serve a kind, and waits until it does not.
 func uninstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
-	if err := definitions(t).Delete(context.Background(), definition.DeepCopy()); client.IgnoreNotFound(err) != nil {
+	if err := kube.Delete(context.Background(), definition.DeepCopy()); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
 	asked := discoveryClient(t)
@@ -84,7 +64,7 @@ func uninstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinitio
 }
 
 func withDiscovery(period time.Duration) operatorOption {
-	return func(o *controller.Options, _ *rest.Config) { o.DiscoveryPeriod = period }
+	return func(s *settings) { s.DiscoveryPeriod = period }
 }
 
 func routed(namespace, name string) *v1alpha1.Darkroom {
@@ -93,17 +73,14 @@ func routed(namespace, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// lacks returns an error unless a Darkroom fails because the cluster lacks a kind.
-func lacks(kind string) func(v1alpha1.DarkroomStatus) error {
+// lacksKind expects a failure because the cluster lacks a kind.
+func lacksKind(kind string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
-		failed := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionReleaseFailed)
-		repair := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionIrreconcilable)
-		for _, found := range []*v1alpha1.Condition{failed, repair} {
-			if found != nil && strings.Contains(found.Message, "the cluster has no "+kind) {
-				return nil
-			}
+		text := "the cluster has no " + kind
+		if explains(v1alpha1.ConditionReleaseFailed, text)(status) == nil {
+			return nil
 		}
-		return fmt.Errorf("conditions are %+v", status.Conditions)
+		return explains(v1alpha1.ConditionIrreconcilable, text)(status)
 	}
 }
 
@@ -114,14 +91,14 @@ func lacks(kind string) func(v1alpha1.DarkroomStatus) error {
 func TestAnOperatorEndsWhenAKindComesOrGoes(t *testing.T) {
 	definition := routeDefinition(t)
 	uninstall(t, definition)
-	t.Cleanup(func() { install(t, definition) })
+	t.Cleanup(func() { serve(t, definition) })
 	namespace := newNamespace(t)
 	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 	darkroom := routed(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "the kind is named", lacks("HTTPRoute"))
+	eventuallyStatus(t, darkroom, "the kind is named", lacksKind("HTTPRoute"))
 
-	install(t, definition)
+	serve(t, definition)
 	o.endsByItself()
 	o = startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 	eventually(t, "the release", installed(namespace, "photos"))
@@ -131,19 +108,8 @@ func TestAnOperatorEndsWhenAKindComesOrGoes(t *testing.T) {
 	uninstall(t, definition)
 	o.endsByItself()
 	startOperator(t, namespace)
-	eventuallyStatus(t, darkroom, "the kind is named again", lacks("HTTPRoute"))
-	eventuallyStatus(t, darkroom, "nothing is routed", hasDomains())
-	create(t, webFolder(namespace, "other"))
-	eventually(t, "a Darkroom that does not need the kind", installed(namespace, "other"))
-}
-
-func hasDomains(want ...string) func(v1alpha1.DarkroomStatus) error {
-	return func(status v1alpha1.DarkroomStatus) error {
-		if !slices.Equal(status.Domains, want) {
-			return fmt.Errorf("domains are %v", status.Domains)
-		}
-		return nil
-	}
+	eventuallyStatus(t, darkroom, "the kind is named again, and nothing is routed", lacksKind("HTTPRoute"), hasDomains())
+	install(t, webFolder(namespace, "other")) // does not need the kind
 }
 
 // endsByItself waits until the operator has ended because the cluster has changed.
@@ -167,11 +133,10 @@ func (o *operator) endsByItself() {
 func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 	namespace := newNamespace(t)
 	routes := openshiftRoutes()
-	install(t, routes)
+	serve(t, routes)
 	t.Cleanup(func() { uninstall(t, routes) })
 	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, webFolder(namespace, "photos"))
 	before := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
 	if got := blockedPathType(before); got != networkingv1.PathTypePrefix {
 		t.Fatalf("/metrics is kept from the public by a path of type %s", got)
@@ -185,9 +150,9 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 		}
 		return nil
 	})
-	asked := o.requests.count.Load()
+	asked := len(o.requests())
 	eventually(t, "the operator has asked several times", func(context.Context) error {
-		if now := o.requests.count.Load(); now < asked+50 {
+		if now := len(o.requests()); now < asked+50 {
 			return fmt.Errorf("%d requests", now-asked)
 		}
 		return nil
@@ -202,8 +167,7 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 	if found, err := controller.Discover(ctx, api); err == nil {
 		t.Errorf("an operator that starts now takes the API for gone: %+v", found)
 	}
-	change(t, mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), func(d *v1alpha1.Darkroom) { d.Spec.CacheTTLSeconds = ptr.To[int64](60) })
-	eventually(t, "the next revision", installed(namespace, "photos"))
+	upgrade(t, webFolder(namespace, "photos"), func(d *v1alpha1.Darkroom) { d.Spec.CacheTTLSeconds = ptr.To[int64](60) })
 	if after := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); after.Generation != before.Generation {
 		t.Errorf("the Ingress was changed: %+v", after.Spec)
 	}

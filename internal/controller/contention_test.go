@@ -21,47 +21,39 @@ func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	var conflicts atomic.Int32
-	startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			reclaims := strings.Contains(request.URL.Path, "/deployments/") && request.Header.Get("Content-Type") == "application/merge-patch+json"
-			// More than are tried at a time, so that the next reconcile is part of it.
-			if reclaims && conflicts.Load() < 7 {
-				conflicts.Add(1)
-				writeStatus(request.Context(), t, namespace, conflicts.Load())
-			}
-			return next.RoundTrip(request)
-		})
+	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
+		reclaims := strings.Contains(request.URL.Path, "/deployments/") && request.Header.Get("Content-Type") == "application/merge-patch+json"
+		// More than are tried at a time, so that the next reconcile is part of it.
+		if reclaims && conflicts.Load() < 7 {
+			writeStatus(request.Context(), t, namespace, conflicts.Add(1))
+		}
+		return nil
 	}))
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, webFolder(namespace, "photos"))
 
-	variableAddedByHandGoes(t, namespace)
+	addVariable(t, namespace)
+	eventually(t, "its absence", func(ctx context.Context) error { return variableIsGone(ctx, namespace) })
 	if conflicts.Load() < 7 {
 		t.Errorf("only %d writes came in between", conflicts.Load())
 	}
 }
 
-// variableAddedByHandGoes adds a variable to the Deployment, and waits until it is
-// taken away.
-func variableAddedByHandGoes(t *testing.T, namespace string) {
+// addVariable adds a variable to the Deployment by hand.
+func addVariable(t *testing.T, namespace string) {
 	t.Helper()
-	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
-	change(t, deployment, func(d *appsv1.Deployment) {
+	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), func(d *appsv1.Deployment) {
 		container := &d.Spec.Template.Spec.Containers[0]
 		container.Env = append(container.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
 	})
-	eventually(t, "its absence", func(ctx context.Context) error {
-		now, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
-		if err != nil {
-			return err
-		}
-		for _, variable := range now.Spec.Template.Spec.Containers[0].Env {
-			if variable.Name == "ADDED" {
-				return errors.New("it is still there")
-			}
-		}
-		return nil
-	})
+}
+
+// variableIsGone returns an error while the variable of addVariable is there.
+func variableIsGone(ctx context.Context, namespace string) error {
+	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
+	if err == nil && strings.Contains(encoded(deployment.Spec.Template), "ADDED") {
+		err = errors.New("it is still there")
+	}
+	return err
 }
 
 func writeStatus(ctx context.Context, t *testing.T, namespace string, replicas int32) {
@@ -83,19 +75,14 @@ func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	var stale atomic.Int32
-	startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if request.Header.Get("Content-Type") == "application/json-patch+json" && stale.Add(1) <= 3 {
-				touch := fmt.Sprintf(`{"metadata":{"annotations":{"touched":"%d"}}}`, stale.Load())
-				if err := kube.Patch(request.Context(), webFolder(namespace, "photos"), client.RawPatch(types.MergePatchType, []byte(touch))); err != nil {
-					t.Error(err)
-				}
-			}
-			return next.RoundTrip(request)
-		})
+	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
+		if request.Header.Get("Content-Type") == "application/json-patch+json" && stale.Add(1) <= 3 {
+			touch := fmt.Sprintf(`{"metadata":{"annotations":{"touched":"%d"}}}`, stale.Load())
+			return kube.Patch(request.Context(), webFolder(namespace, "photos"), client.RawPatch(types.MergePatchType, []byte(touch)))
+		}
+		return nil
 	}))
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, webFolder(namespace, "photos"))
 	if stale.Load() < 4 {
 		t.Errorf("%d patches: none came too late", stale.Load())
 	}

@@ -1,11 +1,10 @@
 package controller_test
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,22 +34,10 @@ func podTemplateOf(t *testing.T, namespace, name string) string {
 	return encoded(mustGet(t, &appsv1.Deployment{}, namespace, name).Spec.Template)
 }
 
-func encoded(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return err.Error()
-	}
-	return string(raw)
-}
-
 func eventuallyRolled(t *testing.T, namespace, name, from string) {
 	t.Helper()
-	eventually(t, "the pods are rolled", func(ctx context.Context) error {
-		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
-		if err == nil && encoded(deployment.Spec.Template) == from {
-			return fmt.Errorf("their template is the same")
-		}
-		return err
+	eventuallyIs(t, "the pods are rolled", &appsv1.Deployment{}, namespace, name, func(d *appsv1.Deployment) bool {
+		return encoded(d.Spec.Template) != from
 	})
 }
 
@@ -77,11 +64,11 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	eventually(t, "quiet", quiet(operator))
 
 	photos = podTemplateOf(t, namespace, "photos")
-	requests := operator.requests.count.Load()
+	requests := len(operator.requests())
 	change(t, other, func(s *corev1.Secret) { s.StringData = map[string]string{"secretKey": "another"} })
 	remove(t, other)
 	eventually(t, "quiet", quiet(operator))
-	if after := operator.requests.count.Load(); after != requests {
+	if after := len(operator.requests()); after != requests {
 		t.Errorf("a Secret without references caused %d requests", after-requests)
 	}
 	if podTemplateOf(t, namespace, "photos") != photos || podTemplateOf(t, namespace, "public") != public {
@@ -97,32 +84,27 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	darkroom := withSecret(webFolder(namespace, "photos"), "album-keys")
+	o := startOperator(t, namespace, withPeriod(100*time.Millisecond))
+	darkroom := withSecret(webFolder(namespace, "photos"), "keys")
 	create(t, darkroom)
 	missing := func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, "album-keys") || !strings.Contains(status.Message, `"accessKey" and "secretKey"`) {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		if err := condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing); err != nil {
-			return err
-		}
-		return condition(status, v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing)
-	}
-	healthy := func(status v1alpha1.DarkroomStatus) error {
-		if err := condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady); err != nil {
-			return err
-		}
-		return condition(status, v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound)
+		return errors.Join(
+			says("Secret keys", `"accessKey" and "secretKey"`)(status), isNotReady(v1alpha1.ReasonSecretMissing)(status),
+			has(v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing)(status))
 	}
 	eventuallyStatus(t, darkroom, "the Secret is named", missing)
 	waiting := podTemplateOf(t, namespace, "photos")
+	// It is asked for once, and then missing until the caches show it.
+	eventually(t, "rest", quiet(o))
+	if reads := secretReads(o); reads != 1 {
+		t.Errorf("%d reads of the Secret, want 1", reads)
+	}
 
-	secret := newSecret(namespace, "album-keys")
+	secret := newSecret(namespace, "keys")
 	create(t, secret)
 	eventuallyRolled(t, namespace, "photos", waiting)
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "healed", healthy)
+	eventuallyStatus(t, darkroom, "healed", isReady(), has(v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound))
 
 	// Pods that run are not replaced by ones that could not start.
 	running := podTemplateOf(t, namespace, "photos")
@@ -131,18 +113,13 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	if podTemplateOf(t, namespace, "photos") != running {
 		t.Error("the loss of the Secret rolled the pods")
 	}
-	replaced := newSecret(namespace, "album-keys")
+	replaced := newSecret(namespace, "keys")
 	replaced.StringData["accessKey"] = "another"
 	create(t, replaced)
 	eventuallyRolled(t, namespace, "photos", running)
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source = webFolder(namespace, "photos").Spec.Source })
-	eventuallyStatus(t, darkroom, "no word on credentials", func(status v1alpha1.DarkroomStatus) error {
-		if found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady); found != nil {
-			return fmt.Errorf("it is %+v", found)
-		}
-		return nil
-	})
+	eventuallyStatus(t, darkroom, "no word on credentials", lacks(v1alpha1.ConditionCredentialsReady))
 }
 
 func TestAMissingKeyIsNamed(t *testing.T) {
@@ -152,8 +129,7 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	create(t, newSecret(namespace, "keys"))
 	darkroom := withSecret(webFolder(namespace, "photos"), "keys")
 	darkroom.Spec.Source.CredentialsSecretRef.SecretKeyKey = "secret-id"
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, darkroom)
 
 	// There is no kubelet here: this is what one reports.
 	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
@@ -168,14 +144,7 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	if err := kube.Status().Update(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
-	if err := kube.Status().Update(t.Context(), deployment); err != nil {
-		t.Fatal(err)
-	}
-	eventuallyStatus(t, darkroom, "the key is named", func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, `"secret-id"`) || !strings.Contains(status.Message, "Secret keys") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return condition(status, v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretKeyMissing)
-	})
+	failToStart(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "the key is named", says(`"secret-id"`, "Secret keys"),
+		has(v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretKeyMissing))
 }

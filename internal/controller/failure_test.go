@@ -5,30 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
-
-// quiet returns an error unless an operator makes no request for a while.
-func quiet(o *operator) func(context.Context) error {
-	return func(context.Context) error {
-		before := o.requests.count.Load()
-		time.Sleep(time.Second)
-		if after := o.requests.count.Load(); after != before {
-			return fmt.Errorf("%d requests within a second", after-before)
-		}
-		return nil
-	}
-}
 
 func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	t.Parallel()
@@ -40,7 +26,7 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	create(t, foreign)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", says("ServiceAccount photos: the object exists and does not belong to this Darkroom", v1alpha1.ReasonReleaseFailed))
+	eventuallyStatus(t, darkroom, "refused", says("ServiceAccount photos: the object exists and does not belong to this Darkroom"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	eventuallyEvent(t, namespace, "ReleaseFailed")
 	// A second and third try must not trust what the first one named.
 	time.Sleep(time.Second)
@@ -50,31 +36,17 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	}
 
 	t.Run("and outlive the Darkroom", func(t *testing.T) {
-		other := webFolder(namespace, "other")
-		create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "other"}})
-		create(t, other)
-		eventuallyCondition(t, other, "refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-		remove(t, other)
-		eventually(t, "it is gone", gone(other))
-		mustGet(t, &corev1.ServiceAccount{}, namespace, "other")
+		remove(t, darkroom)
+		eventually(t, "it is gone", gone(darkroom))
+		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	})
 	t.Run("and their removal heals the Darkroom", func(t *testing.T) {
+		again := webFolder(namespace, "photos")
+		create(t, again)
+		eventuallyStatus(t, again, "refused", isNotReady(v1alpha1.ReasonReleaseFailed))
 		remove(t, foreign)
 		eventually(t, "the release", installed(namespace, "photos"))
 	})
-}
-
-func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if _, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the Darkroom is still there (%w)", err)
-		}
-		left, err := belongings(ctx, darkroom)
-		if len(left) > 0 {
-			return fmt.Errorf("left behind: %v", names(left))
-		}
-		return err
-	}
 }
 
 func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
@@ -92,36 +64,39 @@ func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
 	create(t, deployment)
 
 	startOperator(t, namespace)
-	eventuallyStatus(t, darkroom, "the cause", says("field is immutable", v1alpha1.ReasonReleaseFailed))
+	eventuallyStatus(t, darkroom, "the cause", says("field is immutable"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	remove(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"))
 	becomeReady(t, namespace, "photos")
-	eventuallyCondition(t, darkroom, "Ready", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	eventuallyStatus(t, darkroom, "Ready", isReady())
 }
 
 // errKilled is what every request meets once the operator is taken to be dead.
 var errKilled = errors.New("the operator was killed")
+
+// interrupted is what an operator is killed at.
+type interrupted struct {
+	prepare bool // install first, by a healthy operator
+	act     func(*testing.T, *v1alpha1.Darkroom)
+	done    func(*testing.T, *v1alpha1.Darkroom) func(context.Context) error
+}
 
 // TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers kills an operator
 // before each of its writes in turn, during an install, an upgrade and a deletion.
 // With -short it is killed before every fourth.
 func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) {
 	t.Parallel()
-	acts := map[string]struct {
-		prepare bool // install first, by a healthy operator
-		act     func(*testing.T, *v1alpha1.Darkroom)
-		done    func(*v1alpha1.Darkroom) func(context.Context) error
-	}{
+	for name, act := range map[string]interrupted{
 		"adoption": {
 			act: func(t *testing.T, d *v1alpha1.Darkroom) {
 				installPlainChart(t, d.Namespace, d.Name)
 				d.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: d.Name}
 				create(t, d)
 			},
-			done: func(d *v1alpha1.Darkroom) func(context.Context) error { return adopted(t, d) },
+			done: adopted,
 		},
 		"install": {
 			act: func(t *testing.T, d *v1alpha1.Darkroom) { create(t, d) },
-			done: func(d *v1alpha1.Darkroom) func(context.Context) error {
+			done: func(_ *testing.T, d *v1alpha1.Darkroom) func(context.Context) error {
 				return installed(d.Namespace, d.Name)
 			},
 		},
@@ -130,25 +105,18 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 			act: func(t *testing.T, d *v1alpha1.Darkroom) {
 				change(t, d, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel, d.Spec.SubDomains = "warn", []string{"a", "b"} })
 			},
-			done: func(d *v1alpha1.Darkroom) func(context.Context) error {
+			done: func(_ *testing.T, d *v1alpha1.Darkroom) func(context.Context) error {
 				return func(ctx context.Context) error {
-					configMap, err := configuration(ctx, d.Namespace, d.Name)
-					if err == nil && configMap.Data["LOG_LEVEL"] != "warn" {
-						return fmt.Errorf("LOG_LEVEL is %q", configMap.Data["LOG_LEVEL"])
-					}
-					return errors.Join(err, installed(d.Namespace, d.Name)(ctx))
+					return errors.Join(logLevelIs("warn")(ctx, d.Namespace), installed(d.Namespace, d.Name)(ctx))
 				}
 			},
 		},
 		"deletion": {
 			prepare: true,
-			act: func(t *testing.T, d *v1alpha1.Darkroom) {
-				remove(t, d)
-			},
-			done: gone,
+			act:     func(t *testing.T, d *v1alpha1.Darkroom) { remove(t, d) },
+			done:    func(_ *testing.T, d *v1alpha1.Darkroom) func(context.Context) error { return gone(d) },
 		},
-	}
-	for name, test := range acts {
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const limit = 40 // more writes than an act has
@@ -157,7 +125,7 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 				step = 4
 			}
 			for writes := 0; writes < limit; writes += step {
-				if killedAt(t, writes, test.prepare, test.act, test.done) {
+				if killedAt(t, writes, act) {
 					t.Logf("%s: it ended before write %d", name, writes+1)
 					if writes == 0 {
 						t.Error("it was never killed")
@@ -172,72 +140,47 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 
 // killedAt lets an operator make some writes, then none, and has another one
 // finish. It reports whether the first one had finished already.
-func killedAt(t *testing.T, writes int, prepare bool, act func(*testing.T, *v1alpha1.Darkroom), done func(*v1alpha1.Darkroom) func(context.Context) error) bool {
+func killedAt(t *testing.T, writes int, interrupted interrupted) bool {
 	t.Helper()
 	namespace := newNamespace(t)
 	darkroom := webFolder(namespace, "photos")
-	if prepare {
+	if interrupted.prepare {
 		healthy := startOperator(t, namespace)
-		create(t, darkroom)
-		eventually(t, "the release", installed(namespace, "photos"))
-		eventually(t, "quiet", quietShortly(healthy))
+		install(t, darkroom)
+		eventually(t, "rest", quiet(healthy))
 		healthy.kill()
 	}
 
 	var left atomic.Int64
 	left.Store(int64(writes))
 	var dead atomic.Bool
-	doomed := startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if request.Method != http.MethodGet && left.Add(-1) < 0 {
-				dead.Store(true)
-			}
-			if dead.Load() && request.URL.Query().Get("watch") == "" {
-				return nil, errKilled
-			}
-			return next.RoundTrip(request)
-		})
+	doomed := startOperator(t, namespace, beforeEach(func(request *http.Request) error {
+		if request.Method != http.MethodGet && left.Add(-1) < 0 {
+			dead.Store(true)
+		}
+		if dead.Load() && request.URL.Query().Get("watch") == "" {
+			return errKilled
+		}
+		return nil
 	}))
-	act(t, darkroom)
+	interrupted.act(t, darkroom)
+	done := interrupted.done(t, darkroom)
 	eventually(t, "death or success", func(ctx context.Context) error {
 		if dead.Load() {
 			return nil
 		}
-		return done(darkroom)(ctx)
+		return done(ctx)
 	})
 	finished := !dead.Load()
 	doomed.kill()
 
 	startOperator(t, namespace)
-	eventually(t, fmt.Sprintf("recovery from a kill before write %d", writes+1), done(darkroom))
-	if secrets := pendingReleases(t, namespace); len(secrets) > 0 {
-		t.Errorf("killed before write %d: left pending: %v", writes+1, secrets)
+	eventually(t, fmt.Sprintf("recovery from a kill before write %d", writes+1), done)
+	history, _ := helmByHand(t, namespace).Releases.History("photos") // none after a deletion
+	for _, revision := range history {
+		if revision.Info.Status.IsPending() {
+			t.Errorf("killed before write %d: revision %d is left %s", writes+1, revision.Version, revision.Info.Status)
+		}
 	}
 	return finished
-}
-
-func quietShortly(o *operator) func(context.Context) error {
-	return func(context.Context) error {
-		before := o.requests.count.Load()
-		time.Sleep(200 * time.Millisecond)
-		if after := o.requests.count.Load(); after != before {
-			return fmt.Errorf("%d requests within a moment", after-before)
-		}
-		return nil
-	}
-}
-
-func pendingReleases(t *testing.T, namespace string) []string {
-	t.Helper()
-	list := &corev1.SecretList{}
-	if err := kube.List(t.Context(), list, inNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
-	var pending []string
-	for _, secret := range list.Items {
-		if strings.HasPrefix(secret.Labels["status"], "pending") {
-			pending = append(pending, secret.Name)
-		}
-	}
-	return pending
 }

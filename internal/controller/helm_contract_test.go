@@ -10,15 +10,13 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 )
-
-func inNamespace(namespace string) client.ListOption { return client.InNamespace(namespace) }
 
 // helmByHand is the configuration of the helm command in a namespace.
 func helmByHand(t *testing.T, namespace string) *action.Configuration {
@@ -33,78 +31,89 @@ func helmByHand(t *testing.T, namespace string) *action.Configuration {
 	return configuration
 }
 
-func TestHelmByHandSeesTheRelease(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	for _, level := range []v1alpha1.LogLevel{"warn", "error", "debug"} {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = level })
-		eventually(t, "the release", installed(namespace, "photos"))
-	}
-
+// pending sets the last revision of the release photos to pending, as an upgrade does that is
+// under way or was interrupted. Its description shows who upgrades.
+func pending(t *testing.T, namespace, description string) *helmrelease.Release {
+	t.Helper()
 	helm := helmByHand(t, namespace)
-	listed, err := action.NewList(helm).Run()
-	if err != nil || len(listed) != 1 || listed[0].Name != "photos" || listed[0].Version != 4 {
-		t.Fatalf("helm ls: %v, %v", listed, err)
-	}
-	// Three revisions are kept.
-	history, err := action.NewHistory(helm).Run("photos")
+	last, err := helm.Releases.Last("photos")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
-	for _, revision := range history {
-		got = append(got, fmt.Sprintf("%d %s", revision.Version, revision.Info.Status))
-	}
-	if want := "[2 superseded 3 superseded 4 deployed]"; fmt.Sprint(got) != want {
-		t.Errorf("helm history: %v, want %s", got, want)
-	}
-	stored, err := action.NewGet(helm).Run("photos")
-	if err != nil || !strings.Contains(stored.Manifest, "kind: Deployment") || stored.Info.Notes == "" {
-		t.Errorf("helm get manifest: %v", err)
-	}
-}
-
-func TestAReleaseRolledBackByHandIsUpgradedAgain(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
-
-	rollback := action.NewRollback(helmByHand(t, namespace))
-	rollback.Version = 1
-	if err := rollback.Run("photos"); err != nil {
+	last.SetStatus(helmrelease.StatusPendingUpgrade, description)
+	if err := helm.Releases.Update(last); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "what the resource says", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
-	eventually(t, "a deployed release", func(context.Context) error {
+	return last
+}
+
+// deployedByHelm returns an error unless the last revision of the release photos is deployed.
+func deployedByHelm(t *testing.T, namespace string) func(context.Context) error {
+	return func(context.Context) error {
 		last, err := action.NewGet(helmByHand(t, namespace)).Run("photos")
 		if err == nil && last.Info.Status != helmrelease.StatusDeployed {
-			return fmt.Errorf("revision %d is %s", last.Version, last.Info.Status)
+			err = fmt.Errorf("revision %d is %s", last.Version, last.Info.Status)
 		}
 		return err
-	})
+	}
 }
 
-func TestAReleaseUninstalledByHandIsInstalledAgain(t *testing.T) {
+func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
-	before := mustGet(t, &corev1.Service{}, namespace, "photos").UID
-	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
+	helm := helmByHand(t, namespace)
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "error" })
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "debug" })
+	edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"logLevel":"warn"}}`))
+	if err := kube.Patch(t.Context(), darkroom, edit, client.FieldOwner("kubectl-edit")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a new Service and release", func(ctx context.Context) error {
-		service, err := get(ctx, &corev1.Service{}, namespace, "photos")
-		if err == nil && service.UID == before {
-			return fmt.Errorf("it is still the old Service")
+	eventually(t, "the upgrade", installed(namespace, "photos"))
+
+	t.Run("helm ls, history and get show it", func(t *testing.T) {
+		listed, err := action.NewList(helm).Run()
+		if err != nil || len(listed) != 1 || listed[0].Name != "photos" || listed[0].Version != 4 {
+			t.Fatalf("helm ls: %v, %v", listed, err)
 		}
+		// Three revisions are kept.
+		history, err := action.NewHistory(helm).Run("photos")
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		_, err = action.NewGet(helmByHand(t, namespace)).Run("photos")
-		return err
+		var got []string
+		for _, revision := range history {
+			got = append(got, fmt.Sprintf("%d %s", revision.Version, revision.Info.Status))
+		}
+		if want := "[2 superseded 3 superseded 4 deployed]"; fmt.Sprint(got) != want {
+			t.Errorf("helm history: %v, want %s", got, want)
+		}
+		stored, err := action.NewGet(helm).Run("photos")
+		if err != nil || !strings.Contains(stored.Manifest, "kind: Deployment") || stored.Info.Notes == "" {
+			t.Errorf("helm get manifest: %v", err)
+		}
+	})
+	t.Run("a revision names the author of its settings", func(t *testing.T) {
+		if author := string(mustRevision(t, namespace, "photos").Data[v1alpha1.RevisionAuthor]); !strings.HasSuffix(author, "Z kubectl-edit") {
+			t.Errorf("it is by %q", author)
+		}
+	})
+	t.Run("helm rollback is reverted", func(t *testing.T) {
+		rollback := action.NewRollback(helm)
+		rollback.Version = 3
+		if err := rollback.Run("photos"); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "what the resource says", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
+		eventually(t, "a deployed release", deployedByHelm(t, namespace))
+	})
+	t.Run("helm uninstall is reverted", func(t *testing.T) {
+		before := mustGet(t, &corev1.Service{}, namespace, "photos").UID
+		if _, err := action.NewUninstall(helm).Run("photos"); err != nil {
+			t.Fatal(err)
+		}
+		eventuallyIs(t, "a new Service", &corev1.Service{}, namespace, "photos", func(s *corev1.Service) bool { return s.UID != before })
+		eventually(t, "a deployed release", deployedByHelm(t, namespace))
 	})
 }
 
@@ -114,18 +123,9 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	namespace := darkroom.Namespace
 	operator.kill()
 
-	// A user's `helm upgrade` is under way, or was interrupted.
-	helm := helmByHand(t, namespace)
-	last, err := helm.Releases.Last("photos")
-	if err != nil {
-		t.Fatal(err)
-	}
-	last.SetStatus(helmrelease.StatusPendingUpgrade, "Preparing upgrade")
-	if err := helm.Releases.Update(last); err != nil {
-		t.Fatal(err)
-	}
+	helm, last := helmByHand(t, namespace), pending(t, namespace, "Preparing upgrade") // by a user
 	startOperator(t, namespace)
-	busy := says("another Helm client is changing the release", "")
+	busy := says("another Helm client is changing the release")
 	eventuallyStatus(t, darkroom, "that it is busy", busy)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventuallyStatus(t, darkroom, "that it still is busy", busy)
@@ -140,28 +140,4 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	}
 	eventually(t, "the upgrade", installed(namespace, "photos"))
 	eventuallyEvent(t, namespace, "Recovered")
-}
-
-func TestHelmTemplateGivesWhatIsInstalled(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	stored, err := action.NewGet(helmByHand(t, namespace)).Run("photos")
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	chrt, err := charts.Darkroom()
-	if err != nil {
-		t.Fatal(err)
-	}
-	install := action.NewInstall(helmByHand(t, namespace))
-	install.DryRun, install.ReleaseName, install.Namespace, install.Replace = true, "photos", namespace, true
-	previewed, err := install.Run(chrt, stored.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if previewed.Manifest != stored.Manifest {
-		t.Errorf("helm renders\n%s\nand the operator installed\n%s", previewed.Manifest, stored.Manifest)
-	}
 }

@@ -1,8 +1,6 @@
 package controller_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +12,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -27,7 +24,7 @@ import (
 // as gives an operator the name of an installation, and settings that distinguish its work
 // from another's.
 func as(installation, domain string) operatorOption {
-	return func(o *controller.Options, _ *rest.Config) {
+	return func(o *settings) {
 		o.Installation = installation
 		o.Values = values.Options{BaseDomain: domain}
 	}
@@ -39,8 +36,7 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	namespace := newNamespace(t)
 	first := startOperator(t, namespace, as("first", "first.example.com"))
 	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, darkroom)
 	eventually(t, "rest", quiet(first))
 
 	second := startOperator(t, namespace, as("second", "second.example.com"))
@@ -49,45 +45,35 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	if !strings.Contains(note, `installation "first"`) || !strings.Contains(note, v1alpha1.AnnotationInstallation+"=second --overwrite") {
 		t.Errorf("the event says %q", note)
 	}
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
-	eventually(t, "rest", func(ctx context.Context) error { return errors.Join(quiet(first)(ctx), quiet(second)(ctx)) })
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "rest", quiet(first))
+	eventually(t, "rest", quiet(second))
 	// One write only: the event.
-	if writes := second.requests.writes.Load(); writes > 2 {
+	if writes := second.writes(); writes > 2 {
 		t.Errorf("the second installation made %d writes", writes)
 	}
 
 	t.Run("and can be moved to another", func(t *testing.T) {
 		deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationInstallation] = "second" })
-		eventuallyStatus(t, darkroom, "the host of the second installation", func(status v1alpha1.DarkroomStatus) error {
-			if fmt.Sprint(status.Domains) != "[photos.second.example.com]" {
-				return fmt.Errorf("domains are %v", status.Domains)
-			}
-			return nil
-		})
-		eventually(t, "rest", func(ctx context.Context) error { return errors.Join(quiet(first)(ctx), quiet(second)(ctx)) })
+		eventuallyStatus(t, darkroom, "the host of the second installation", hasDomains("photos.second.example.com"))
+		eventually(t, "rest", quiet(first))
+		eventually(t, "rest", quiet(second))
 		if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.UID != deployment.UID || now.Generation != deployment.Generation {
 			t.Errorf("pods do not stay: the Deployment was %+v and is %+v", deployment.Spec, now.Spec)
 		}
 	})
+	// As one of an operator that knew no claims, or whose annotations were replaced.
+	t.Run("which claims it again if the claim is lost", func(t *testing.T) {
+		first.kill()
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
+		eventuallyIs(t, "the claim", &v1alpha1.Darkroom{}, namespace, "photos", func(d *v1alpha1.Darkroom) bool {
+			return d.Annotations[v1alpha1.AnnotationInstallation] == "second"
+		})
+	})
 	t.Run("which deletes it", func(t *testing.T) {
 		remove(t, darkroom)
 		eventually(t, "it is gone", gone(darkroom))
-	})
-}
-
-// One of an operator that knew no claims, or whose annotations were replaced.
-func TestAnUnclaimedDarkroomIsClaimed(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
-	eventually(t, "the claim", func(ctx context.Context) error {
-		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, "photos")
-		if err == nil && now.Annotations[v1alpha1.AnnotationInstallation] == "" {
-			return errors.New("there is none")
-		}
-		return err
 	})
 }
 
@@ -125,19 +111,14 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 		}
 	}
 	stalled := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
-	if err := condition(stalled, v1alpha1.ConditionStalled, metav1.ConditionTrue, controller.EventOtherInstallation); err != nil || stalled.ObservedGeneration > 0 {
+	if err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, controller.EventOtherInstallation)(stalled); err != nil || stalled.ObservedGeneration > 0 {
 		t.Errorf("the status is %+v", stalled)
 	}
 
 	startOperator(t, namespace, as("gone", baseDomain))
 	eventually(t, "the release", installed(namespace, "photos"))
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "no longer stalled", func(status v1alpha1.DarkroomStatus) error {
-		if found := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionStalled); found != nil {
-			return fmt.Errorf("the condition is %+v", found)
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	eventuallyStatus(t, darkroom, "no longer stalled", isReady(), lacks(v1alpha1.ConditionStalled))
 	if again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(2*time.Hour)); again != 0 || err != nil {
 		t.Errorf("one that is handled is looked at again in %s: %v", again, err)
 	}

@@ -6,11 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	helmrelease "helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -25,11 +22,10 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	becomeReady(t, namespace, "photos")
 	before := readAtStart(t, namespace)
 
-	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.LogLevel = "warn"
 		d.Spec.Source = inlineSource("second")
 	})
-	eventually(t, "the upgrade", installed(namespace, "photos"))
 	during := readAtStart(t, namespace)
 	if len(during) != 4 || slices.ContainsFunc(before, func(name string) bool { return !slices.Contains(during, name) }) {
 		t.Fatalf("before the change there were %q, during the roll-out there are %q", before, during)
@@ -63,27 +59,16 @@ func TestOldConfigurationGoesIfTheRolloutEndedWhileNoOperatorRan(t *testing.T) {
 	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	before := readAtStart(t, namespace)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "rest", quiet(first))
 	first.kill()
 
-	releases := driver.NewSecrets(kubernetes.NewForConfigOrDie(cluster).CoreV1().Secrets(namespace))
-	name := mustRevision(t, namespace, "photos").Name
-	interrupted, err := releases.Get(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	interrupted.SetStatus(helmrelease.StatusPendingUpgrade, "Under way by the Darkroom Operator")
-	if err := releases.Update(name, interrupted); err != nil {
-		t.Fatal(err)
-	}
+	pending(t, namespace, "Under way by the Darkroom Operator")
 	becomeReady(t, namespace, "photos")
 
 	startOperator(t, namespace)
 	eventually(t, "the end of the old configuration", func(context.Context) error {
-		after := readAtStart(t, namespace)
-		if slices.ContainsFunc(before, func(name string) bool { return slices.Contains(after, name) }) {
+		if after := readAtStart(t, namespace); slices.ContainsFunc(before, func(name string) bool { return slices.Contains(after, name) }) {
 			return fmt.Errorf("there are %q", after)
 		}
 		return nil
@@ -99,19 +84,17 @@ func inlineSource(secretKey string) v1alpha1.Source {
 // Helm's.
 func readAtStart(t *testing.T, namespace string) []string {
 	t.Helper()
-	configMaps, secrets := &corev1.ConfigMapList{}, &corev1.SecretList{}
-	for _, list := range []client.ObjectList{configMaps, secrets} {
+	var names []string
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
 		if err := kube.List(t.Context(), list, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
 			t.Fatal(err)
 		}
-	}
-	var names []string
-	for i := range configMaps.Items {
-		names = append(names, "ConfigMap "+configMaps.Items[i].Name)
-	}
-	for i := range secrets.Items {
-		if secrets.Items[i].Labels["owner"] != "helm" {
-			names = append(names, "Secret "+secrets.Items[i].Name)
+		for _, item := range list.Items {
+			if item.Labels["owner"] != "helm" {
+				names = append(names, kind+" "+item.Name)
+			}
 		}
 	}
 	return names

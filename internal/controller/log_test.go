@@ -8,6 +8,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -20,6 +22,7 @@ var lifeOfAProcess = []string{
 	"Watching optional kind", "Optional kind no longer served by the cluster",
 }
 
+// Credentials are in Secrets alone: neither in the log nor in the status, events or other objects.
 func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	// Not in parallel: all operators of this process write to one log.
 	before := len(theLog.String())
@@ -31,12 +34,13 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	// The API server refuses this toleration, and quotes its value.
 	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}}}
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "failed", says("[redacted]", v1alpha1.ReasonReleaseFailed))
+	eventuallyStatus(t, darkroom, "failed", says("[redacted]"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the release", installed(namespace, "photos"))
 	remove(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"))
 	eventuallyEvent(t, namespace, "Repaired")
+	onlyInSecrets(t, darkroom, "CANARY")
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 
@@ -66,6 +70,34 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	}
 	if ofThisTest < 5 {
 		t.Errorf("%d lines of the log are about this test: the level or the writer is wrong", ofThisTest)
+	}
+}
+
+// onlyInSecrets checks that of all that is written about a Darkroom only Secrets have a text.
+func onlyInSecrets(t *testing.T, darkroom *v1alpha1.Darkroom, text string) {
+	t.Helper()
+	objects, err := belongings(t.Context(), darkroom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inSecret := false
+	for _, object := range objects {
+		if object.GetKind() == "Secret" {
+			inSecret = inSecret || strings.Contains(object.GetName(), "credentials")
+		} else if strings.Contains(encoded(object.Object), text) {
+			t.Errorf("%s %s holds a credential", object.GetKind(), object.GetName())
+		}
+	}
+	if !inSecret {
+		t.Error("no Secret holds the credentials")
+	}
+	written := &eventsv1.EventList{}
+	if err := kube.List(t.Context(), written, client.InNamespace(darkroom.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	status := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).Status
+	if seen := encoded(written) + encoded(status); strings.Contains(seen, text) || strings.Contains(seen, "manifest") {
+		t.Errorf("events or status hold a credential or a manifest: %s", seen)
 	}
 }
 

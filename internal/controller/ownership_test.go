@@ -2,10 +2,7 @@ package controller_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,9 +13,9 @@ import (
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,43 +52,25 @@ func installByHand(t *testing.T, namespace, name string, chrt *chart.Chart, valu
 	}
 }
 
-// everything returns all objects of a namespace as JSON, by kind and name; Events, Darkrooms
-// and what Kubernetes makes in each namespace excepted.
-func everything(t *testing.T, namespace string) map[string]string {
+// sameObjects checks that objects of a namespace have the versions that they had before.
+func sameObjects(t *testing.T, namespace string, before map[string]string) {
 	t.Helper()
-	found := map[string]string{}
-	for _, kind := range releaseKinds {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range list.Items {
-			raw, err := item.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			found[kind.Kind+" "+item.GetName()] = string(raw)
-		}
-	}
-	return found
-}
-
-func sameObjects(t *testing.T, before, after map[string]string) {
-	t.Helper()
-	for name, was := range before {
-		switch now, found := after[name]; {
-		case !found:
-			t.Errorf("%s is gone", name)
-		case now != was:
-			t.Errorf("%s was changed:\n%s\n%s", name, was, now)
+	now := resourceVersions(t, namespace)
+	for name, version := range before {
+		if now[name] != version {
+			t.Errorf("%s was changed or deleted: its version was %s and is %q", name, version, now[name])
 		}
 	}
 }
 
 func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 	t.Parallel()
-	states := map[string]func(*testing.T, string){
+	revision := func(edit func(*corev1.Secret)) func(*testing.T, string) {
+		return func(t *testing.T, namespace string) {
+			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), edit)
+		}
+	}
+	for name, prepare := range map[string]func(*testing.T, string){
 		"deployed": func(*testing.T, string) {},
 		"its first revision pruned": func(t *testing.T, namespace string) {
 			upgrade := action.NewUpgrade(helmByHand(t, namespace))
@@ -101,41 +80,27 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 			}
 			remove(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"))
 		},
-		"its revisions damaged": func(t *testing.T, namespace string) {
-			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Data["release"] = []byte("junk") })
-		},
-		"pending": func(t *testing.T, namespace string) {
-			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Labels["status"] = "pending-upgrade" })
-		},
-		"with the label of the Darkroom": func(t *testing.T, namespace string) {
-			change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v1"), func(s *corev1.Secret) { s.Labels[v1alpha1.LabelDarkroom] = "photos" })
-		},
-	}
-	for name, prepare := range states {
+		"its revisions damaged":          revision(func(s *corev1.Secret) { s.Data["release"] = []byte("junk") }),
+		"pending":                        revision(func(s *corev1.Secret) { s.Labels["status"] = "pending-upgrade" }),
+		"with the label of the Darkroom": revision(func(s *corev1.Secret) { s.Labels[v1alpha1.LabelDarkroom] = "photos" }),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			namespace := newNamespace(t)
 			installByHand(t, namespace, "photos", foreignChart(t), nil)
 			prepare(t, namespace)
-			before := everything(t, namespace)
+			before := resourceVersions(t, namespace)
 			startOperator(t, namespace)
-
 			darkroom := webFolder(namespace, "photos")
 			create(t, darkroom)
-			eventuallyStatus(t, darkroom, "refused", func(status v1alpha1.DarkroomStatus) error {
-				if !strings.Contains(status.Message, "Helm has a release of this name") {
-					return fmt.Errorf("message is %q", status.Message)
-				}
-				return errors.Join(
-					condition(status, v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease),
-					condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
-			})
+			eventuallyStatus(t, darkroom, "refused", says("Helm has a release of this name"), isNotReady(v1alpha1.ReasonForeignRelease),
+				has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
 			eventuallyEvent(t, namespace, "ForeignRelease")
-			sameObjects(t, before, everything(t, namespace))
+			sameObjects(t, namespace, before)
 
 			remove(t, darkroom)
 			eventually(t, "it is gone", absent(&v1alpha1.Darkroom{}, namespace, "photos"))
-			sameObjects(t, before, everything(t, namespace))
+			sameObjects(t, namespace, before)
 		})
 	}
 }
@@ -147,7 +112,7 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	startOperator(t, namespace)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease)
+	eventuallyStatus(t, darkroom, "refused", has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
 	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
 		t.Fatal(err)
 	}
@@ -174,14 +139,8 @@ func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 		t.Errorf("the old Deployment was not adopted: %+v", now.ObjectMeta)
 	}
 	becomeReady(t, namespace, "photos")
-	eventually(t, "the end of the old Deployment and Service", func(ctx context.Context) error {
-		_, deployment := get(ctx, &appsv1.Deployment{}, namespace, "photos-darkroom")
-		_, service := get(ctx, &corev1.Service{}, namespace, "photos-darkroom")
-		if !apierrors.IsNotFound(deployment) || !apierrors.IsNotFound(service) {
-			return fmt.Errorf("still there: %w, %w", deployment, service)
-		}
-		return nil
-	})
+	eventually(t, "the end of the old Deployment", absent(&appsv1.Deployment{}, namespace, "photos-darkroom"))
+	eventually(t, "the end of the old Service", absent(&corev1.Service{}, namespace, "photos-darkroom"))
 }
 
 // A Deployment that a user created under the name after ours was deleted is not ours.
@@ -203,33 +162,13 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	create(t, theirs)
 	startOperator(t, namespace)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventuallyStatus(t, darkroom, "refused", says("Service photos: the object exists and does not belong to this Darkroom", ""))
+	eventuallyStatus(t, darkroom, "refused", says("Service photos: the object exists and does not belong to this Darkroom"))
 	if now := mustGet(t, &corev1.Service{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("it was changed: %+v", now)
 	}
 	remove(t, darkroom)
-	eventually(t, "the Darkroom's end", func(ctx context.Context) error {
-		_, err := get(ctx, &v1alpha1.Darkroom{}, namespace, "photos")
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("still there: %w", err)
-		}
-		return nil
-	})
+	eventually(t, "the Darkroom's end", absent(&v1alpha1.Darkroom{}, namespace, "photos"))
 	mustGet(t, &corev1.Service{}, namespace, "photos")
-}
-
-func TestAPausedDarkroomCanBeDeleted(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"} })
-	eventuallyStatus(t, darkroom, "paused", func(status v1alpha1.DarkroomStatus) error {
-		if status.Phase != v1alpha1.PhasePaused {
-			return fmt.Errorf("phase is %s", status.Phase)
-		}
-		return nil
-	})
-	remove(t, darkroom)
-	eventually(t, "it is gone", gone(darkroom))
 }
 
 // There are two workers, and each used to wait ten seconds for each object.
@@ -241,8 +180,7 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 	for i := range stuck {
 		darkroom := webFolder(namespace, fmt.Sprintf("stuck-%d", i))
 		darkroom.Finalizers = []string{"example.com/never"}
-		create(t, darkroom)
-		eventually(t, "the release", installed(namespace, darkroom.Name))
+		install(t, darkroom)
 	}
 	began := time.Now()
 	for i := range stuck {
@@ -257,8 +195,7 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 			return err
 		})
 	}
-	create(t, webFolder(namespace, "photos"))
-	eventually(t, "another tenant's release", installed(namespace, "photos"))
+	install(t, webFolder(namespace, "photos"))
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -279,15 +216,11 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 		d.Spec.Replicas = nil
 		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To(int32(5)), MaxReplicas: 9}
 	})
-	eventually(t, "the autoscaler", func(ctx context.Context) error {
-		_, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
-		return errors.Join(err, installed(namespace, "photos")(ctx))
-	})
-	// The autoscaler sets what it likes, and the operator leaves it.
-	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
-	scaleTo(t, deployment, 7)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventuallyThere(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
 	eventually(t, "the upgrade", installed(namespace, "photos"))
+	// The autoscaler sets what it likes, and the operator leaves it.
+	scaleTo(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), 7, "kube-controller-manager")
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	if got := *mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Replicas; got != 7 {
 		t.Errorf("the autoscaler's %d replicas became %d", 7, got)
 	}
@@ -295,16 +228,8 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 		d.Spec.Replicas = ptr.To(int32(6))
 		d.Spec.Autoscaling = nil
 	})
-	eventually(t, "the end of the autoscaler", func(ctx context.Context) error {
-		if _, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("still there (%w)", err)
-		}
-		now, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
-		if err == nil && *now.Spec.Replicas != 6 {
-			return fmt.Errorf("%d replicas", *now.Spec.Replicas)
-		}
-		return err
-	})
+	eventually(t, "the end of the autoscaler", absent(&autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"))
+	eventuallyIs(t, "6 replicas", &appsv1.Deployment{}, namespace, "photos", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 6 })
 	for {
 		select {
 		case event := <-events.ResultChan():
@@ -317,12 +242,11 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 	}
 }
 
-// scaleTo plays the autoscaler.
-func scaleTo(t *testing.T, deployment *appsv1.Deployment, replicas int32) {
+// scaleTo plays an autoscaler, which writes the scale subresource.
+func scaleTo(t *testing.T, object client.Object, replicas int32, manager string) {
 	t.Helper()
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-	err := kube.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale), client.FieldOwner("kube-controller-manager"))
-	if err != nil {
+	if err := kube.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale), client.FieldOwner(manager)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -342,8 +266,7 @@ func TestAdditionsOfOtherControllersStay(t *testing.T) {
 	})
 	eventually(t, "rest", quiet(operator))
 	// Any change makes the operator apply them again.
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "rest", quiet(operator))
 	account = mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	if len(account.ImagePullSecrets) != 1 || len(account.Secrets) != 1 {
@@ -361,7 +284,7 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
-	before := operator.requests.writes.Load()
+	before := operator.writes()
 	// Another controller insists on its own port.
 	stop := time.Now().Add(20 * time.Second)
 	for time.Now().Before(stop) {
@@ -375,18 +298,11 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	// Five repairs, of an apply each; and some events, and a status that tells of it.
-	if writes := operator.requests.writes.Load() - before; writes > 25 {
+	if writes := operator.writes() - before; writes > 25 {
 		t.Errorf("%d writes in 20 seconds", writes)
 	}
 	eventuallyEvent(t, namespace, "Contested")
-	eventuallyStatus(t, darkroom, "who it is", func(status v1alpha1.DarkroomStatus) error {
-		contested := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionContested)
-		if contested == nil || !strings.Contains(contested.Message, `"rival"`) || !strings.Contains(contested.Message, "Service photos") {
-			raw, err := json.Marshal(status.Conditions)
-			return fmt.Errorf("conditions are %s (%w)", raw, err)
-		}
-		return nil
-	})
+	eventuallyStatus(t, darkroom, "who it is", explains(v1alpha1.ConditionContested, `"rival"`), explains(v1alpha1.ConditionContested, "Service photos"))
 }
 
 func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
@@ -395,15 +311,13 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	t.Run("the chart's own is kept while pods use it", func(t *testing.T) {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
-		eventually(t, "the upgrade", installed(namespace, "photos"))
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
 		becomeReady(t, namespace, "photos")
 		eventually(t, "rest", quiet(operator))
 		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	})
 	t.Run("it goes when no pod uses it any more", func(t *testing.T) {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"} })
-		eventually(t, "the upgrade", installed(namespace, "photos"))
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"} })
 		eventually(t, "rest", quiet(operator))
 		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // old pods may be recreated
 		becomeReady(t, namespace, "photos")
@@ -412,8 +326,7 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 	t.Run("a user's own is never deleted", func(t *testing.T) {
 		own := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}
 		create(t, own)
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
-		eventually(t, "the upgrade", installed(namespace, "photos"))
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
 		becomeReady(t, namespace, "photos")
 		eventually(t, "rest", quiet(operator))
 		if now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos"); now.ResourceVersion != own.ResourceVersion {
@@ -434,10 +347,7 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 		return func(context.Context) error {
 			count := 0
 			for _, event := range events(t, namespace, "ReleaseFailed") {
-				count++
-				if event.Series != nil {
-					count += int(event.Series.Count)
-				}
+				count += 1 + int(ptr.Deref(event.Series, eventsv1.EventSeries{}).Count)
 			}
 			if count < least {
 				return fmt.Errorf("%d attempts", count)
@@ -445,12 +355,7 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 			return nil
 		}
 	}
-	eventuallyStatus(t, darkroom, "failed", func(status v1alpha1.DarkroomStatus) error {
-		if status.Phase != v1alpha1.PhaseFailed || !strings.Contains(status.Message, "Deployment photos") || !strings.Contains(status.Message, "tolerations") {
-			return fmt.Errorf("phase is %s, message is %q", status.Phase, status.Message)
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReleaseFailed)
-	})
+	eventuallyStatus(t, darkroom, "failed", isIn(v1alpha1.PhaseFailed), says("Deployment photos", "tolerations"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	eventually(t, "an attempt", attempts(2))
 	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
 	eventually(t, "several attempts", attempts(5))
@@ -463,28 +368,6 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 	}
 	// Objects of the failed revision are surplus, although no deployed revision had them.
 	mustGet(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.PodTemplate = nil, nil })
-	eventually(t, "the end of the autoscaler", func(ctx context.Context) error {
-		if _, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("still there (%w)", err)
-		}
-		return installed(namespace, "photos")(ctx)
-	})
-}
-
-// The caches lag behind the operator's own writes. That is not a change by others.
-func TestAnInstallIsNotFollowedByRepairs(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	operator := startOperator(t, namespace, withPeriod(time.Second))
-	for i := range 10 {
-		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
-	}
-	for i := range 10 {
-		eventually(t, "the release", installed(namespace, fmt.Sprintf("photos-%d", i)))
-	}
-	eventually(t, "rest", quiet(operator))
-	if repaired := events(t, namespace, "Repaired"); len(repaired) > 0 {
-		t.Errorf("%d events tell of repairs: %s", len(repaired), repaired[0].Note)
-	}
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.PodTemplate = nil, nil })
+	eventually(t, "the end of the autoscaler", absent(&autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"))
 }

@@ -14,15 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
-
-var errTooFew = errors.New("too few probes")
 
 // source stands for the Darkrooms of an operator and their sources: no pods run here.
 type source struct {
@@ -54,7 +50,31 @@ func (s *source) seen() (int, probe.Target) {
 }
 
 func withSource(s *source) operatorOption {
-	return func(o *controller.Options, _ *rest.Config) { o.Probe, o.ProbeConcurrency = s.probe, 2 }
+	return func(o *settings) { o.Probe, o.ProbeConcurrency = s.probe, 2 }
+}
+
+// another waits for the next probe.
+func (s *source) another(t *testing.T) {
+	t.Helper()
+	before, _ := s.seen()
+	eventually(t, "another probe", func(context.Context) error {
+		if probes, _ := s.seen(); probes == before {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+}
+
+// serves makes all probes succeed from now on.
+func (s *source) serves() {
+	s.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+}
+
+// probed returns the Darkroom photos with a probe every 10 seconds.
+func probed(namespace string, failureThreshold int32) *v1alpha1.Darkroom {
+	darkroom := webFolder(namespace, "photos")
+	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: &failureThreshold}
+	return darkroom
 }
 
 // TestReadyFollowsTheImageOfTheProbe goes from a source that refuses over one that
@@ -62,48 +82,31 @@ func withSource(s *source) operatorOption {
 func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
+	const denied = "GET /cat.jpg?w=16: HTTP 403. Check the keys."
 	images := &source{}
-	images.becomes(v1alpha1.ReasonSourceDenied, "GET /cat.jpg?w=16: HTTP 403. Check the keys.")
+	images.becomes(v1alpha1.ReasonSourceDenied, denied)
 	each := &metrics.Darkrooms{}
-	operator := startOperator(t, namespace, withSource(images), func(options *controller.Options, _ *rest.Config) { options.Darkrooms = each })
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
-	eventuallyCondition(t, darkroom, "waits for pods", v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
+	operator := startOperator(t, namespace, withSource(images), func(s *settings) { s.Darkrooms = each })
+	darkroom := probed(namespace, 1)
+	install(t, darkroom)
+	eventuallyStatus(t, darkroom, "waits for pods", has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
 	if probes, _ := images.seen(); probes != 0 {
 		t.Errorf("%d probes before there were pods", probes)
 	}
 
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "ready pods that serve nothing", func(status v1alpha1.DarkroomStatus) error {
-		if err := condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonSourceDenied); err != nil {
-			return err
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSourceDenied)
-	})
-	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
-	if status.Phase != v1alpha1.PhaseDegraded || status.Message != "GET /cat.jpg?w=16: HTTP 403. Check the keys." || status.ReadyReplicas != 1 {
-		t.Errorf("phase %s, message %q, %d pods ready", status.Phase, status.Message, status.ReadyReplicas)
+	eventuallyStatus(t, darkroom, "ready pods that serve nothing", isIn(v1alpha1.PhaseDegraded), says(denied), isNotReady(v1alpha1.ReasonSourceDenied),
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonSourceDenied))
+	if ready := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status.ReadyReplicas; ready != 1 {
+		t.Errorf("%d pods are ready", ready)
 	}
 
-	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
-	eventuallyStatus(t, darkroom, "an image is served", func(status v1alpha1.DarkroomStatus) error {
-		if err := condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed); err != nil {
-			return err
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	images.serves()
+	eventuallyStatus(t, darkroom, "an image is served", isReady(), has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 
 	// Probes go on, at no cost to the API server, and neither do metrics cost anything.
-	before, _ := images.seen()
-	requests := operator.requests.count.Load()
-	eventually(t, "another probe", func(context.Context) error {
-		if probes, _ := images.seen(); probes == before {
-			return errTooFew
-		}
-		return nil
-	})
+	requests := len(operator.requests())
+	images.another(t)
 	var scraped strings.Builder
 	if err := each.Write(t.Context(), &scraped); err != nil {
 		t.Fatal(err)
@@ -122,18 +125,13 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 			t.Errorf("the metrics lack %s:\n%s", want, scraped.String())
 		}
 	}
-	if after := operator.requests.count.Load(); after != requests {
-		t.Errorf("%d requests while nothing changed", after-requests)
+	if sent := operator.requests()[requests:]; len(sent) > 0 {
+		t.Errorf("requests while nothing changed: %q", sent)
 	}
 
 	rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Probe = nil })
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "no probe", func(status v1alpha1.DarkroomStatus) error {
-		if err := condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonNoProbe); err != nil {
-			return err
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	})
+	eventuallyStatus(t, darkroom, "no probe", isReady(), has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonNoProbe))
 }
 
 // TestAPodThatDoesNotStartIsAskedForTheCause rolls out a source that does not answer. The
@@ -142,47 +140,33 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	images := &source{}
-	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+	images.serves()
 	operator := startOperator(t, namespace, withSource(images))
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: ptr.To[int32](1)}
+	darkroom := probed(namespace, 1)
 	create(t, darkroom)
 	becomeReady(t, namespace, "photos")
-	eventuallyCondition(t, darkroom, "an image is served", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	eventuallyStatus(t, darkroom, "an image is served", isReady())
 
 	deployment := rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "https://wrong.example.com" })
 	images.becomes(v1alpha1.ReasonImageUnprocessable, "GET /cat.jpg?w=16: HTTP 422. Check source.baseUrl.")
 	asked := startPods(t, deployment)
-	eventuallyStatus(t, darkroom, "the cause", func(status v1alpha1.DarkroomStatus) error {
-		return errors.Join(
-			condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable),
-			condition(status, v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable),
-			condition(status, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonImageUnprocessable),
-		)
-	})
-	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
-	if status.Phase != v1alpha1.PhaseDegraded || !strings.Contains(status.Message, "the ready pods keep serving. GET /cat.jpg?w=16: HTTP 422.") {
-		t.Errorf("phase %s, message %q", status.Phase, status.Message)
-	}
+	eventuallyStatus(t, darkroom, "the cause", isIn(v1alpha1.PhaseDegraded), says("the ready pods keep serving. GET /cat.jpg?w=16: HTTP 422."),
+		isNotReady(v1alpha1.ReasonImageUnprocessable),
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable),
+		has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonImageUnprocessable))
 	if _, target := images.seen(); target.Pod != asked {
 		t.Errorf("%+v was asked, want %+v", target.Pod, asked)
 	}
-	probes, _ := images.seen()
-	requests := operator.requests.count.Load()
-	eventually(t, "another probe", func(context.Context) error {
-		if now, _ := images.seen(); now == probes {
-			return errTooFew
-		}
-		return nil
-	})
+	requests := len(operator.requests())
+	images.another(t)
 	// Pods and ReplicaSets are listed twice within 10 seconds at most.
-	if sent := operator.requests.count.Load() - requests; sent > 8 {
+	if sent := len(operator.requests()) - requests; sent > 8 {
 		t.Errorf("%d requests to the API server between two probes", sent)
 	}
 
-	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+	images.serves()
 	becomeReady(t, namespace, "photos")
-	eventuallyCondition(t, darkroom, "the rollout completes by itself", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+	eventuallyStatus(t, darkroom, "the rollout completes by itself", isReady())
 	if _, target := images.seen(); target.Pod != (probe.Pod{}) {
 		t.Errorf("%+v is still asked", target.Pod)
 	}
@@ -191,17 +175,11 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 // rollOut changes the pods of a Darkroom, and returns the changed Deployment.
 func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Darkroom)) *appsv1.Deployment {
 	t.Helper()
-	deployment := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name)
-	before := deployment.Generation
+	before := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name).Generation
 	change(t, darkroom, edit)
-	eventually(t, "a rollout", func(ctx context.Context) error {
-		var err error
-		if deployment, err = get(ctx, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name); err == nil && deployment.Generation == before {
-			err = errors.New("the Deployment has not changed")
-		}
-		return err
+	return eventuallyIs(t, "a rollout", &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name, func(now *appsv1.Deployment) bool {
+		return now.Generation > before
 	})
-	return deployment
 }
 
 // startPods adds a pod of the current template that does not become ready, and returns it,
@@ -237,11 +215,9 @@ func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 			t.Fatal(err)
 		}
 	}
-	annotated := deployment.DeepCopy()
-	metav1.SetMetaDataAnnotation(&annotated.ObjectMeta, "deployment.kubernetes.io/revision", "2")
-	if err := kube.Patch(ctx, annotated, client.MergeFrom(deployment)); err != nil {
-		t.Fatal(err)
-	}
+	change(t, deployment.DeepCopy(), func(d *appsv1.Deployment) {
+		metav1.SetMetaDataAnnotation(&d.ObjectMeta, "deployment.kubernetes.io/revision", "2")
+	})
 	eventually(t, "the status of a rollout", func(ctx context.Context) error {
 		current, err := get(ctx, &appsv1.Deployment{}, deployment.Namespace, deployment.Name)
 		if err != nil {
@@ -296,14 +272,12 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	images := &source{}
-	images.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
+	images.serves()
 	startOperator(t, namespace, withSource(images))
-	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10)}
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	darkroom := probed(namespace, 3)
+	install(t, darkroom)
 	becomeReady(t, namespace, "photos")
-	eventuallyCondition(t, darkroom, "an image is served", v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed)
+	eventuallyStatus(t, darkroom, "an image is served", has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 	service := mustGet(t, &corev1.Service{}, namespace, "photos")
 	if _, target := images.seen(); target.Address != service.Spec.ClusterIP+":80" {
 		t.Errorf("%s is probed, and the Service is at %s", target.Address, service.Spec.ClusterIP)
@@ -311,11 +285,11 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 
 	// The operator repairs no Service of a paused Darkroom.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
-	eventuallyCondition(t, darkroom, "paused", v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
+	eventuallyStatus(t, darkroom, "paused", isPaused())
 	remove(t, service)
 	create(t, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: service.Labels},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "metadata.internal"},
 	})
-	eventuallyCondition(t, darkroom, "nothing is probed", v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending)
+	eventuallyStatus(t, darkroom, "nothing is probed", has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
 }

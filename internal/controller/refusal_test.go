@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -151,7 +150,7 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	darkroom := webFolder(namespace, "photos")
 	darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
 	create(t, darkroom)
-	eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalid)
+	eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonInvalid))
 	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
 	if status.Phase != v1alpha1.PhaseFailed || !strings.Contains(status.Message, "spec.defaultParams[a b]") {
 		t.Errorf("phase %s, message %q", status.Phase, status.Message)
@@ -160,9 +159,8 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	eventually(t, "no more requests", quiet(operator))
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventuallyCondition(t, darkroom, "still refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"auto": "compress"} })
-	eventually(t, "the release", installed(namespace, "photos"))
+	eventuallyStatus(t, darkroom, "still refused", isNotReady(v1alpha1.ReasonInvalid))
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"auto": "compress"} })
 	if got := mustConfig(t, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
 		t.Errorf("DEFAULTPARAMS is %q", got)
 	}
@@ -181,6 +179,6 @@ func TestEveryRefusalOfABurstIsReported(t *testing.T) {
 		refused = append(refused, darkroom)
 	}
 	for _, darkroom := range refused {
-		eventuallyCondition(t, darkroom, "refused", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid)
+		eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonInvalid))
 	}
 }

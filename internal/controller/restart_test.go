@@ -3,9 +3,9 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -18,34 +18,15 @@ import (
 // applied is the key of a revision's Secret under which what was applied is recorded.
 const applied = "applied"
 
-// restingOperator starts an operator, and returns it when it has nothing more to do.
-func restingOperator(t *testing.T, namespace string, options ...operatorOption) *operator {
-	t.Helper()
-	o := startOperator(t, namespace, options...)
-	eventually(t, "rest", quiet(o))
-	return o
-}
-
-// revision reads the Secret of a release's newest revision.
-func revision(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
-	secrets := &corev1.SecretList{}
-	err := kube.List(ctx, secrets, inNamespace(namespace), client.MatchingLabels{"owner": "helm", "name": name, "status": "deployed"})
-	if err == nil && len(secrets.Items) != 1 {
-		err = fmt.Errorf("%d deployed revisions", len(secrets.Items))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &secrets.Items[0], nil
-}
-
+// mustRevision reads the Secret of a release's deployed revision.
 func mustRevision(t *testing.T, namespace, name string) *corev1.Secret {
 	t.Helper()
-	secret, err := revision(t.Context(), namespace, name)
-	if err != nil {
-		t.Fatal(err)
+	secrets := &corev1.SecretList{}
+	err := kube.List(t.Context(), secrets, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm", "name": name, "status": "deployed"})
+	if err != nil || len(secrets.Items) != 1 {
+		t.Fatalf("%d deployed revisions (%v)", len(secrets.Items), err)
 	}
-	return secret
+	return &secrets.Items[0]
 }
 
 func TestARestartedOperatorWritesNothing(t *testing.T) {
@@ -53,104 +34,116 @@ func TestARestartedOperatorWritesNothing(t *testing.T) {
 	first, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	becomeReady(t, namespace, "photos")
 	eventually(t, "rest", quiet(first))
 	first.kill()
 
 	before := resourceVersions(t, namespace)
-	second := restingOperator(t, namespace)
-	if writes := second.requests.writes.Load(); writes > 0 {
+	second := startOperator(t, namespace)
+	eventually(t, "rest", quiet(second))
+	if writes := second.writes(); writes > 0 {
 		t.Errorf("%d writes, want none", writes)
 	}
-	if after := resourceVersions(t, namespace); !mapsEqual(before, after) {
+	if after := resourceVersions(t, namespace); !maps.Equal(before, after) {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
 }
 
-// The record is compared with the caches, object by object.
-func TestChangesWhileNoOperatorRanAreFound(t *testing.T) {
+// The operator sees the changes, or finds them in the caches when it starts, where it compares
+// them with its record object by object.
+func TestManualChangesAreReverted(t *testing.T) {
 	t.Parallel()
-	for name, damage := range map[string]struct {
-		act   func(t *testing.T, namespace string)
-		check func(ctx context.Context, namespace string) error
+	for name, test := range map[string]struct {
+		act      func(t *testing.T, namespace string)
+		reverted func(ctx context.Context, namespace string) error
 	}{
 		"an object was deleted": {
 			act: func(t *testing.T, namespace string) {
 				remove(t, mustGet(t, &corev1.Service{}, namespace, "photos"))
 			},
-			check: func(ctx context.Context, namespace string) error {
+			reverted: func(ctx context.Context, namespace string) error {
 				_, err := get(ctx, &corev1.Service{}, namespace, "photos")
 				return err
 			},
 		},
-		"an object was edited": {
+		"an object was edited, and annotated by another controller": {
 			act: func(t *testing.T, namespace string) {
 				change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "photos"), func(i *networkingv1.Ingress) {
 					i.Spec.Rules[0].Host = "elsewhere.example.com"
+					i.Annotations["example.com/note"] = "stays"
 				})
 			},
-			check: func(ctx context.Context, namespace string) error {
+			reverted: func(ctx context.Context, namespace string) error {
 				ingress, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos")
-				if err == nil && ingress.Spec.Rules[0].Host != hostIn("photos") {
-					err = fmt.Errorf("its host is %s", ingress.Spec.Rules[0].Host)
+				if err == nil && (ingress.Spec.Rules[0].Host != hostIn("photos") || ingress.Annotations["example.com/note"] != "stays") {
+					err = fmt.Errorf("its host is %s, its annotations are %v", ingress.Spec.Rules[0].Host, ingress.Annotations)
 				}
 				return err
 			},
 		},
-		"something was added to an object": {
+		"the key of a list item was edited": {
 			act: func(t *testing.T, namespace string) {
-				change(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), func(d *appsv1.Deployment) {
-					d.Spec.Template.Spec.Containers[0].Env = append(d.Spec.Template.Spec.Containers[0].Env, corev1.EnvVar{Name: "BY_HAND", Value: "true"})
-				})
+				change(t, mustGet(t, &corev1.Service{}, namespace, "photos"), func(s *corev1.Service) { s.Spec.Ports[0].Port = 8080 })
 			},
-			check: func(ctx context.Context, namespace string) error {
-				deployment, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
-				if err == nil {
-					for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
-						if variable.Name == "BY_HAND" {
-							err = fmt.Errorf("it has the variable %s", variable.Name)
-						}
-					}
+			reverted: func(ctx context.Context, namespace string) error {
+				service, err := get(ctx, &corev1.Service{}, namespace, "photos")
+				if err == nil && (len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != 80) {
+					err = fmt.Errorf("ports are %v", service.Spec.Ports)
 				}
 				return err
 			},
 		},
+		"a key was added to the ConfigMap": {
+			act: func(t *testing.T, namespace string) {
+				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["DEBUG"] = "true" })
+			},
+			reverted: func(ctx context.Context, namespace string) error {
+				configMap, err := configuration(ctx, namespace, "photos")
+				if err == nil && configMap.Data["DEBUG"] != "" {
+					err = fmt.Errorf("it is still there: %v", configMap.Data)
+				}
+				return err
+			},
+		},
+		"a variable was added to the Deployment": {addVariable, variableIsGone},
 		"the Darkroom was changed": {
 			act: func(t *testing.T, namespace string) {
 				change(t, mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 			},
-			check: logLevelIs("warn"),
+			reverted: logLevelIs("warn"),
 		},
 		"another client wrote the revision": {
 			act: func(t *testing.T, namespace string) {
 				// As Helm does, which replaces what is in the Secret.
-				secret := mustRevision(t, namespace, "photos")
-				change(t, secret, func(s *corev1.Secret) { delete(s.Data, applied); s.Annotations = nil })
+				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { delete(s.Data, applied); s.Annotations = nil })
 				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
 			},
-			check: logLevelIs("info"),
+			reverted: logLevelIs("info"),
 		},
 		"the record is rubbish": {
 			act: func(t *testing.T, namespace string) {
 				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Data[applied] = []byte(`{"objects":[{"state":"?"}]}`) })
 				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
 			},
-			check: logLevelIs("info"),
+			reverted: logLevelIs("info"),
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			first, darkroom := startWithPhotos(t)
-			namespace := darkroom.Namespace
-			eventually(t, "rest", quiet(first))
-			first.kill()
-
-			damage.act(t, namespace)
-			startOperator(t, namespace)
-			eventually(t, "what the Darkroom says", func(ctx context.Context) error { return damage.check(ctx, namespace) })
-		})
+		for _, running := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s while an operator ran: %t", name, running), func(t *testing.T) {
+				t.Parallel()
+				o, darkroom := startWithPhotos(t)
+				eventually(t, "rest", quiet(o))
+				if !running {
+					o.kill()
+				}
+				test.act(t, darkroom.Namespace)
+				if !running {
+					startOperator(t, darkroom.Namespace)
+				}
+				eventually(t, "what the Darkroom says", func(ctx context.Context) error { return test.reverted(ctx, darkroom.Namespace) })
+			})
+		}
 	}
 }
 
@@ -173,7 +166,7 @@ func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 	namespace := darkroom.Namespace
 	eventually(t, "rest", quiet(operator))
 
-	asked := operator.requests.count.Load()
+	asked := len(operator.requests())
 	autoscaler := mustGet(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
 	for replicas := range int32(3) {
 		before := autoscaler.DeepCopy()
@@ -184,16 +177,12 @@ func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 	}
 	// The edit comes after the reports, so when it is undone they were seen.
 	change(t, autoscaler, func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.MaxReplicas = 50 })
-	eventually(t, "the repair", func(ctx context.Context) error {
-		now, err := get(ctx, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
-		if err == nil && now.Spec.MaxReplicas != 3 {
-			err = fmt.Errorf("maxReplicas is %d", now.Spec.MaxReplicas)
-		}
-		return err
+	eventuallyIs(t, "the repair", &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos", func(now *autoscalingv2.HorizontalPodAutoscaler) bool {
+		return now.Spec.MaxReplicas == 3
 	})
 	eventually(t, "rest", quiet(operator))
 	// The release is read, one object is applied, and one event recorded.
-	if requests := operator.requests.count.Load() - asked; requests > 3 {
+	if requests := len(operator.requests()) - asked; requests > 3 {
 		t.Errorf("%d requests for one repair", requests)
 	}
 }

@@ -2,9 +2,9 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -46,27 +47,23 @@ func accept(t *testing.T, namespace, name string, generation int64) {
 	})
 }
 
-// served returns an error unless a Darkroom is ready at a URL and some hosts.
-func served(url string, hosts ...string) func(v1alpha1.DarkroomStatus) error {
+// served expects that a Darkroom is ready at a URL and a host.
+func served(scheme, host string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
-		if status.URL != url || !slices.Equal(status.Domains, hosts) {
-			return fmt.Errorf("URL is %q, domains are %q", status.URL, status.Domains)
+		if status.URL != scheme+"://"+host {
+			return fmt.Errorf("URL is %q", status.URL)
 		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+		return errors.Join(hasDomains(host)(status), isReady()(status))
 	}
 }
 
-// awaiting returns an error unless a Darkroom waits for its Gateway.
+// awaiting expects that a Darkroom waits for its Gateway.
 func awaiting(status v1alpha1.DarkroomStatus) error {
-	if !strings.HasPrefix(status.Message, "Gateway ") {
-		return fmt.Errorf("message is %q", status.Message)
-	}
-	for _, conditionType := range []string{v1alpha1.ConditionDomainsReady, v1alpha1.ConditionReady} {
-		if err := condition(status, conditionType, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway); err != nil {
-			return err
-		}
-	}
-	return condition(status, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonAwaitingGateway)
+	return errors.Join(
+		says("Gateway ")(status),
+		has(v1alpha1.ConditionDomainsReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)(status),
+		has(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)(status),
+		has(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonAwaitingGateway)(status))
 }
 
 func TestARouteCountsOnlyOnceItsGatewayAcceptsIt(t *testing.T) {
@@ -76,23 +73,19 @@ func TestARouteCountsOnlyOnceItsGatewayAcceptsIt(t *testing.T) {
 	})
 	namespace, host := darkroom.Namespace, "photos."+baseDomain
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "waiting for the Gateway", func(status v1alpha1.DarkroomStatus) error {
-		if len(status.Domains) > 0 || status.URL != "" || status.Phase != v1alpha1.PhaseDeploying {
-			return fmt.Errorf("phase is %s, domains are %q, URL is %q", status.Phase, status.Domains, status.URL)
-		}
-		if !strings.HasPrefix(status.Message, "Listener https of Gateway "+namespace+"/public ") {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		return condition(status, v1alpha1.ConditionDomainsReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)
-	})
+	eventuallyStatus(t, darkroom, "waiting for the Gateway", awaiting, isIn(v1alpha1.PhaseDeploying), hasDomains(),
+		says("Listener https of Gateway "+namespace+"/public "))
+	if url := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status.URL; url != "" {
+		t.Errorf("the URL is %q", url)
+	}
 	accept(t, namespace, "photos", 1)
-	eventuallyStatus(t, darkroom, "ready", served("https://"+host, host))
+	eventuallyStatus(t, darkroom, "ready", served("https", host))
 
 	t.Run("and again once it is changed", func(t *testing.T) {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Gateway.ParentRefs = []v1alpha1.ParentRef{{Name: "other"}} })
 		eventuallyStatus(t, darkroom, "waiting for the other Gateway", awaiting)
 		accept(t, namespace, "photos", 2)
-		eventuallyStatus(t, darkroom, "ready", served("http://"+host, host))
+		eventuallyStatus(t, darkroom, "ready", served("http", host))
 	})
 }
 
@@ -101,7 +94,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = &v1alpha1.Ingress{TLSSecretName: "cert"} })
 	namespace, host := darkroom.Namespace, "photos."+baseDomain
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "ready by an Ingress", served("https://"+host, host))
+	eventuallyStatus(t, darkroom, "ready by an Ingress", served("https", host))
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Gateway = &v1alpha1.Gateway{
@@ -110,14 +103,9 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 			Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
 		}
 	})
-	eventuallyStatus(t, darkroom, "both, and the Gateway has not accepted", func(status v1alpha1.DarkroomStatus) error {
-		if !slices.Equal(status.Domains, []string{host}) {
-			return fmt.Errorf("domains are %q, and the Ingress is there", status.Domains)
-		}
-		return awaiting(status)
-	})
+	eventuallyStatus(t, darkroom, "both, and the Gateway has not accepted", hasDomains(host), awaiting)
 	accept(t, namespace, "photos", 1)
-	eventuallyStatus(t, darkroom, "ready by both", served("https://"+host, host))
+	eventuallyStatus(t, darkroom, "ready by both", served("https", host))
 	mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
 	route := mustGet(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
 	if route.Annotations["external-dns.alpha.kubernetes.io/ttl"] != "60" {
@@ -129,7 +117,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = nil })
 	eventually(t, "no Ingress", absent(&networkingv1.Ingress{}, namespace, "photos"))
-	eventuallyStatus(t, darkroom, "ready by an HTTPRoute", served("http://"+host, host))
+	eventuallyStatus(t, darkroom, "ready by an HTTPRoute", served("http", host))
 }
 
 // The host may have been given to another Darkroom.
@@ -156,30 +144,27 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 	namespace := newNamespace(t)
 	theirs := &networkingv1.Ingress{}
 	var replace sync.Once
-	startOperator(t, namespace, withTransport(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(request.URL.Path, "/ingresses/photos") && request.Header.Get("Content-Type") == string(types.MergePatchType) {
-				replace.Do(func() {
-					ours := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
-					remove(t, ours)
-					theirs.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: ours.Labels, Annotations: ours.Annotations}
-					theirs.Spec = ours.Spec
-					create(t, theirs)
-				})
-			}
-			return next.RoundTrip(request)
-		})
+	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
+		if strings.HasSuffix(request.URL.Path, "/ingresses/photos") && request.Header.Get("Content-Type") == string(types.MergePatchType) {
+			replace.Do(func() {
+				ours := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
+				remove(t, ours)
+				theirs.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: ours.Labels, Annotations: ours.Annotations}
+				theirs.Spec = ours.Spec
+				create(t, theirs)
+			})
+		}
+		return nil
 	}))
 	darkroom := with(webFolder(namespace, "photos"), "kept", "dropped")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, darkroom)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.SubDomains = []string{"kept"}
 		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
 	})
 	accept(t, namespace, "photos", 1)
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "ready by the HTTPRoute", served("http://"+hostIn("kept"), hostIn("kept")))
+	eventuallyStatus(t, darkroom, "ready by the HTTPRoute", served("http", hostIn("kept")))
 	if now := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); theirs.UID == "" || now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("the Ingress of another client (%q) was changed: %+v", theirs.UID, now)
 	}
@@ -187,20 +172,10 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 
 func TestScaledToZeroIsIdle(t *testing.T) {
 	t.Parallel()
-	none := int32(0)
-	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = &none })
+	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(int32(0)) })
 	becomeReady(t, darkroom.Namespace, "photos")
-	eventuallyStatus(t, darkroom, "idle", func(status v1alpha1.DarkroomStatus) error {
-		if status.Phase != v1alpha1.PhaseIdle {
-			return fmt.Errorf("phase is %s", status.Phase)
-		}
-		for _, abnormal := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
-			if found := v1alpha1.FindCondition(status.Conditions, abnormal); found != nil {
-				return fmt.Errorf("%+v", found)
-			}
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero)
-	})
+	eventuallyStatus(t, darkroom, "idle", isIn(v1alpha1.PhaseIdle), lacks(v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled),
+		has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero))
 }
 
 // TestToolsThatWaitDoNotTakeANewDarkroomForDone has no operator: what the API server
@@ -214,17 +189,5 @@ func TestToolsThatWaitDoNotTakeANewDarkroomForDone(t *testing.T) {
 	result, err := kstatus.Compute(mustGet(t, live, darkroom.Namespace, "photos"))
 	if err != nil || result.Status != kstatus.InProgressStatus {
 		t.Errorf("kstatus takes it for %+v (%v)", result, err)
-	}
-}
-
-func TestReservedAnnotationsOfAnHTTPRouteAreRefused(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	for _, key := range []string{"helm.sh/hook", "meta.helm.sh/release-name", v1alpha1.LabelDarkroom} {
-		darkroom := webFolder(namespace, "photos")
-		darkroom.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}, Annotations: map[string]string{key: "x"}}
-		if err := kube.Create(t.Context(), darkroom); err == nil || !strings.Contains(err.Error(), "are reserved") {
-			t.Errorf("%s: %v", key, err)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,22 +22,10 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
-	scale := func(replicas int32) {
-		t.Helper()
-		desired := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-		err := kube.SubResource("scale").Update(t.Context(), darkroom, client.WithSubResourceBody(desired), client.FieldOwner("keda"))
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	eventuallyShown := func(replicas int32) {
 		t.Helper()
-		eventually(t, fmt.Sprintf("%d replicas", replicas), func(ctx context.Context) error {
-			deployment, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
-			if err == nil && *deployment.Spec.Replicas != replicas {
-				err = fmt.Errorf("the Deployment has %d", *deployment.Spec.Replicas)
-			}
-			return err
+		eventuallyIs(t, fmt.Sprintf("%d replicas", replicas), &appsv1.Deployment{}, namespace, "photos", func(d *appsv1.Deployment) bool {
+			return *d.Spec.Replicas == replicas
 		})
 		becomeReady(t, namespace, "photos")
 		eventually(t, "the pods in the scale subresource", func(ctx context.Context) error {
@@ -51,22 +38,21 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 		})
 	}
 	for _, replicas := range []int32{4, 2, 0, 3} {
-		scale(replicas)
+		scaleTo(t, darkroom, replicas, "keda")
 		eventuallyShown(replicas)
 	}
 
 	eventually(t, "rest", quiet(operator))
 	before := mustGet(t, &appsv1.Deployment{}, namespace, "photos").ResourceVersion
 	for range 5 {
-		scale(3)
+		scaleTo(t, darkroom, 3, "keda")
 	}
 	eventually(t, "rest", quiet(operator))
 	if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.ResourceVersion != before {
 		t.Error("the same number, written again, wrote the Deployment")
 	}
 
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	if got := *mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Replicas; got != 3 {
 		t.Errorf("after another change there are %d replicas", got)
 	}
@@ -93,13 +79,9 @@ func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 	const inGit = "{source: {type: WebFolder, baseUrl: 'https://images.example.com'}, subDomains: [photos]}"
 	darkroom := apply(inGit)
 	eventually(t, "the release", installed(namespace, "photos"))
-	desired := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
-	if err := kube.SubResource("scale").Update(t.Context(), darkroom, client.WithSubResourceBody(desired), client.FieldOwner("keda")); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the replicas of the scaler", func(ctx context.Context) error {
-		return errors.Join(installed(namespace, "photos")(ctx), quiet(operator)(ctx))
-	})
+	scaleTo(t, darkroom, 4, "keda")
+	eventually(t, "the replicas of the scaler", installed(namespace, "photos"))
+	eventually(t, "rest", quiet(operator))
 
 	before := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
 	apply(inGit)

@@ -3,25 +3,20 @@ package controller_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
-	networkingv1 "k8s.io/api/networking/v1"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
@@ -39,9 +34,9 @@ func managerRules(t *testing.T) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// asTenantOperator runs the operator as a user who has the manager's permissions in some
-// namespaces, by Roles, and no others. Forbidden requests are recorded.
-func asTenantOperator(t *testing.T, namespaces []string, forbidden *forbiddenRequests) operatorOption {
+// asTenant runs an operator as a user who has the manager's permissions in some namespaces, by
+// Roles, and no others.
+func asTenant(t *testing.T, namespaces ...string) operatorOption {
 	t.Helper()
 	user := "operator-of-" + namespaces[0]
 	for _, namespace := range namespaces {
@@ -52,41 +47,20 @@ func asTenantOperator(t *testing.T, namespaces []string, forbidden *forbiddenReq
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 		})
 	}
-	return func(_ *controller.Options, c *rest.Config) {
-		c.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
-		c.Wrap(forbidden.wrap)
+	return func(s *settings) {
+		s.kubeconfig.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
 	}
-}
-
-type forbiddenRequests struct {
-	mu   sync.Mutex
-	list []string
-}
-
-func (f *forbiddenRequests) wrap(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		response, err := next.RoundTrip(request)
-		if err == nil && response.StatusCode == http.StatusForbidden {
-			f.mu.Lock()
-			f.list = append(f.list, request.Method+" "+request.URL.Path)
-			f.mu.Unlock()
-		}
-		return response, err
-	})
 }
 
 func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 	t.Parallel()
 	first, second := twoTenants(t)
 	outside := newNamespace(t)
-	forbidden := &forbiddenRequests{}
 	namespaces := []string{first, second}
-	startOperatorFor(t, namespaces, labels.Everything(), asTenantOperator(t, namespaces, forbidden))
+	o := startOperatorFor(t, namespaces, asTenant(t, namespaces...))
 	for _, namespace := range namespaces {
 		create(t, newSecret(namespace, "keys"))
-		darkroom := withSecret(with(webFolder(namespace, "photos"), "photos-"+namespace), "keys")
-		create(t, darkroom)
-		eventually(t, "the release", installed(namespace, "photos"))
+		install(t, withSecret(with(webFolder(namespace, "photos"), "photos-"+namespace), "keys"))
 	}
 	create(t, webFolder(outside, "photos"))
 	makeAndTakeAwayEveryKind(t, first)
@@ -97,11 +71,10 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 	if _, err := get(t.Context(), &networkingv1.Ingress{}, outside, "photos"); !apierrors.IsNotFound(err) {
 		t.Errorf("a Darkroom of another namespace is handled (%v)", err)
 	}
-	forbidden.mu.Lock()
-	defer forbidden.mu.Unlock()
-	if len(forbidden.list) > 0 {
-		slices.Sort(forbidden.list)
-		t.Errorf("requests beyond its rights:\n%s", strings.Join(slices.Compact(forbidden.list), "\n"))
+	o.kill()
+	if len(o.forbidden) > 0 {
+		slices.Sort(o.forbidden)
+		t.Errorf("requests beyond its rights:\n%s", strings.Join(slices.Compact(o.forbidden), "\n"))
 	}
 }
 
@@ -139,16 +112,4 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 	eventually(t, "nothing is left", hasKinds())
-}
-
-func TestShardsHandleTheirDarkroomsAlone(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	startShard(t, namespace, "a")
-	create(t, inShard(with(webFolder(namespace, "other"), "other-"+namespace), "b"))
-	create(t, inShard(with(webFolder(namespace, "mine"), "mine-"+namespace), "a"))
-	eventually(t, "the release", installed(namespace, "mine"))
-	if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "other"); len(now.Finalizers) > 0 || now.Status.Phase != "" {
-		t.Errorf("a Darkroom of another shard was touched: %v, %s", now.Finalizers, now.Status.Phase)
-	}
 }

@@ -1,8 +1,6 @@
 package controller_test
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -24,9 +22,9 @@ import (
 )
 
 // startShard starts the operator of the Darkrooms of a namespace with a label.
-func startShard(t *testing.T, namespace, shard string, options ...operatorOption) *operator {
+func startShard(t *testing.T, namespace, shard string) *operator {
 	t.Helper()
-	return startOperatorFor(t, []string{namespace}, labels.SelectorFromSet(labels.Set{"shard": shard}), options...)
+	return startOperator(t, namespace, func(s *settings) { s.darkrooms = labels.SelectorFromSet(labels.Set{"shard": shard}) })
 }
 
 func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
@@ -51,7 +49,7 @@ func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 // eventuallyRefused waits until a Darkroom says that its host belongs to another.
 func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	eventuallyCondition(t, darkroom, "the conflict", v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict)
+	eventuallyStatus(t, darkroom, "the conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
 }
 
 // The caches of a shard have the objects of all Darkrooms, and Darkrooms of other shards are
@@ -62,24 +60,27 @@ func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 	shared := "shared-" + namespace
 	a, b := startShard(t, namespace, "a"), startShard(t, namespace, "b")
 	other := inShard(with(webFolder(namespace, "other"), shared), "a")
-	create(t, other)
-	eventually(t, "the release", installed(namespace, "other"))
+	install(t, other)
 	rival := inShard(with(webFolder(namespace, "rival"), shared), "b")
 	create(t, rival)
 	eventuallyRefused(t, rival)
 	eventually(t, "rest", quiet(a))
 	a.kill()
 	eventually(t, "rest", quiet(b))
-	before := b.requests.count.Load()
+	before := len(b.requests())
 
 	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "other"), func(d *appsv1.Deployment) { d.Spec.Paused = true })
 	change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "other"), func(i *networkingv1.Ingress) { i.Labels["more"] = "x" })
 	remove(t, mustGet(t, &corev1.Service{}, namespace, "other"))
 	remove(t, other)
+	create(t, inShard(webFolder(namespace, "unclaimed"), "a"))
 	left := uids(t, other)
 	eventually(t, "rest", quiet(b))
-	if after := b.requests.count.Load(); after != before {
+	if after := len(b.requests()); after != before {
 		t.Errorf("the other shard sent %d requests", after-before)
+	}
+	if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "unclaimed"); len(now.Finalizers) > 0 || now.Status.Phase != "" {
+		t.Errorf("a new Darkroom of another shard was touched: %v, %s", now.Finalizers, now.Status.Phase)
 	}
 	if now := uids(t, other); !maps.Equal(now, left) {
 		t.Errorf("there were %v, and now %v", left, now)
@@ -88,10 +89,7 @@ func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 
 	startShard(t, namespace, "a")
 	eventually(t, "it is gone", gone(other))
-	eventually(t, "the host of the rival", func(ctx context.Context) error {
-		_, err := get(ctx, &networkingv1.Ingress{}, namespace, "rival")
-		return err
-	})
+	eventuallyThere(t, &networkingv1.Ingress{}, namespace, "rival")
 }
 
 func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
@@ -102,18 +100,13 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	create(t, newSecret(namespace, "keys"))
 	darkroom := with(inShard(withSecret(webFolder(namespace, "photos"), "keys"), "a"), shared)
 	darkroom.Spec.Replicas = ptr.To(int32(2))
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, darkroom)
 	rival := with(inShard(webFolder(namespace, "rival"), "a"), shared)
 	create(t, rival)
 	eventuallyRefused(t, rival)
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "the upgrade", installed(namespace, "photos"))
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	becomeReady(t, namespace, "photos")
-	ready := func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
-	}
-	eventuallyStatus(t, darkroom, "readiness", ready)
+	eventuallyStatus(t, darkroom, "readiness", isReady())
 	eventually(t, "rest", quiet(a))
 	before, pods := uids(t, darkroom), podTemplateOf(t, namespace, "photos")
 	flapped := watchReady(t, darkroom)
@@ -138,19 +131,12 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	eventuallyRefused(t, rival)
 
 	t.Run("also if it changes at the same time", func(t *testing.T) {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) {
 			d.Labels["shard"] = "a"
 			d.Spec.Replicas = nil // and so it needs no PodDisruptionBudget
 		})
-		eventually(t, "the upgrade", installed(namespace, "photos"))
 		becomeReady(t, namespace, "photos")
-		eventually(t, "the end of the PodDisruptionBudget", func(ctx context.Context) error {
-			_, err := get(ctx, &policyv1.PodDisruptionBudget{}, namespace, "photos")
-			if err == nil {
-				return errors.New("it is there")
-			}
-			return client.IgnoreNotFound(err)
-		})
+		eventually(t, "the end of the PodDisruptionBudget", absent(&policyv1.PodDisruptionBudget{}, namespace, "photos"))
 	})
 	t.Run("also if it is being deleted", func(t *testing.T) {
 		a.kill()
@@ -198,8 +184,7 @@ func TestADarkroomThatMovesBackAndForthComesToRest(t *testing.T) {
 		operators[shard] = startShard(t, namespace, shard)
 	}
 	darkroom := inShard(with(webFolder(namespace, "photos"), "photos-"+namespace), "a")
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
+	install(t, darkroom)
 	before := uids(t, darkroom)
 	for move := range 24 {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) {

@@ -3,21 +3,17 @@ package controller_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/zap/zapcore"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -29,7 +25,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
@@ -58,7 +53,11 @@ func TestMain(m *testing.M) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
 	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
 		cluster = administrator
-		kube, err = client.NewWithWatch(cluster, client.Options{Scheme: controller.NewScheme()})
+		scheme := controller.NewScheme()
+		if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+			return err
+		}
+		kube, err = client.NewWithWatch(cluster, client.Options{Scheme: scheme})
 		return err
 	}))
 }
@@ -86,43 +85,83 @@ func (b *logBuffer) String() string {
 
 // operator is a manager with both controllers, limited to the namespaces of a test.
 type operator struct {
-	t        testing.TB
-	stop     context.CancelFunc
-	ended    chan error
-	requests *requestCounter
-	manager  manager.Manager
+	t       testing.TB
+	stop    context.CancelFunc
+	ended   chan error
+	manager manager.Manager
+
+	mu sync.Mutex
+	// sent are the methods and paths of all requests but watches; forbidden are those that the
+	// API server forbade, watches included.
+	sent, forbidden []string
 }
 
-type operatorOption func(*controller.Options, *rest.Config)
+// settings are those of one operator.
+type settings struct {
+	controller.Options
+
+	kubeconfig *rest.Config
+	darkrooms  labels.Selector
+}
+
+type operatorOption func(*settings)
 
 func withPeriod(period time.Duration) operatorOption {
-	return func(o *controller.Options, _ *rest.Config) { o.ReconcilePeriod = period }
+	return func(s *settings) { s.ReconcilePeriod = period }
 }
 
-func withTransport(wrap func(http.RoundTripper) http.RoundTripper) operatorOption {
-	return func(_ *controller.Options, c *rest.Config) { c.Wrap(wrap) }
+// beforeEach calls a function before each request of an operator. A request for which it
+// returns an error is not sent.
+func beforeEach(call func(*http.Request) error) operatorOption {
+	return func(s *settings) {
+		s.kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				if err := call(request); err != nil {
+					return nil, err
+				}
+				return next.RoundTrip(request)
+			})
+		})
+	}
 }
 
-// startOperator runs an operator until the test ends or stops it.
+// startOperator runs an operator for a namespace until the test ends or stops it.
 func startOperator(t testing.TB, namespace string, options ...operatorOption) *operator {
 	t.Helper()
-	return startOperatorFor(t, []string{namespace}, labels.Everything(), options...)
+	return startOperatorFor(t, []string{namespace}, options...)
 }
 
-// startOperatorFor runs an operator for some namespaces and some Darkrooms of them.
-func startOperatorFor(t testing.TB, namespaces []string, darkrooms labels.Selector, options ...operatorOption) *operator {
+// startOperatorFor is startOperator for several namespaces.
+func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOption) *operator {
 	t.Helper()
-	return startManager(t, namespaces, darkrooms, func(*manager.Options) {}, options...)
+	o := &operator{t: t, ended: make(chan error, 1)}
+	s := &settings{Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(cluster), darkrooms: labels.Everything()}
+	s.kubeconfig.Wrap(o.record)
+	for _, option := range options {
+		option(s)
+	}
+	o.manager = newManager(t, s)
+	ctx, cancel := context.WithCancel(context.Background())
+	o.stop = cancel
+	if err := controller.Add(ctx, o.manager, s.Options); err != nil {
+		t.Fatal(err)
+	}
+	go func() { o.ended <- o.manager.Start(ctx) }()
+	t.Cleanup(o.kill)
+	if !o.manager.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the caches were not filled")
+	}
+	return o
 }
 
-// startManager is startOperatorFor with a manager of other options.
-func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, adjust func(*manager.Options), options ...operatorOption) *operator {
+// translating returns the options of an operator of some namespaces.
+func translating(t testing.TB, namespaces []string) controller.Options {
 	t.Helper()
 	chrt, err := charts.Darkroom()
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := controller.Options{
+	return controller.Options{
 		Chart:                   chrt,
 		Values:                  values.Options{BaseDomain: baseDomain},
 		Namespaces:              namespaces,
@@ -131,60 +170,30 @@ func startManager(t testing.TB, namespaces []string, darkrooms labels.Selector, 
 		// Tests count requests; those of optional resources ask more often.
 		DiscoveryPeriod: time.Hour,
 	}
-	o := &operator{t: t, ended: make(chan error, 1), requests: &requestCounter{}}
-	kubeconfig := rest.CopyConfig(cluster)
-	kubeconfig.Wrap(o.requests.wrap)
-	for _, option := range options {
-		option(&settings, kubeconfig)
-	}
-	settings.Cluster = discovered(t, kubeconfig)
-	mgr := newManager(t, settings.Cluster, kubeconfig, namespaces, darkrooms, adjust)
-	o.manager = mgr
-	ctx, cancel := context.WithCancel(context.Background())
-	o.stop = cancel
-	if err := controller.Add(ctx, mgr, settings); err != nil {
-		t.Fatal(err)
-	}
-	go func() { o.ended <- mgr.Start(ctx) }()
-	t.Cleanup(o.kill)
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("the caches were not filled")
-	}
-	return o
 }
 
-// discovered is what the API server serves.
-func discovered(t testing.TB, kubeconfig *rest.Config) *controller.Cluster {
+// newManager discovers what the API server serves, and makes a manager whose caches are limited
+// as an operator's are.
+func newManager(t testing.TB, s *settings) manager.Manager {
 	t.Helper()
-	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	api, err := discovery.NewDiscoveryClientForConfig(s.kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := controller.Discover(t.Context(), api)
+	if s.Cluster, err = controller.Discover(t.Context(), api); err != nil {
+		t.Fatal(err)
+	}
+	caches, err := controller.CacheOptions(s.Cluster, s.Namespaces, s.darkrooms)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
-}
-
-// newManager makes a manager whose caches are limited as an operator's are.
-func newManager(t testing.TB, served *controller.Cluster, kubeconfig *rest.Config, namespaces []string, darkrooms labels.Selector, adjust ...func(*manager.Options)) manager.Manager {
-	t.Helper()
-	caches, err := controller.CacheOptions(served, namespaces, darkrooms)
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := manager.Options{
+	mgr, err := ctrl.NewManager(s.kubeconfig, manager.Options{
 		Scheme:                  controller.NewScheme(),
 		Cache:                   caches,
 		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		GracefulShutdownTimeout: ptr.To(5 * time.Second),
-	}
-	for _, change := range adjust {
-		change(&options)
-	}
-	mgr, err := ctrl.NewManager(kubeconfig, options)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,207 +210,39 @@ func (o *operator) kill() {
 	}
 }
 
-// requestCounter counts requests, watches left out.
-type requestCounter struct {
-	count  atomic.Int64
-	writes atomic.Int64
+// record takes note of the requests of an operator.
+func (o *operator) record(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		line := request.Method + " " + request.URL.Path
+		if request.URL.Query().Get("watch") == "" {
+			o.note(&o.sent, line)
+		}
+		response, err := next.RoundTrip(request)
+		if err == nil && response.StatusCode == http.StatusForbidden {
+			o.note(&o.forbidden, line)
+		}
+		return response, err
+	})
 }
 
-func (c *requestCounter) wrap(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(request *http.Request) (*http.Response, error) {
-		if request.URL.Query().Get("watch") == "" {
-			c.count.Add(1)
-			if request.Method != http.MethodGet {
-				c.writes.Add(1)
-			}
-		}
-		return next.RoundTrip(request)
-	})
+func (o *operator) note(list *[]string, line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	*list = append(*list, line)
+}
+
+// requests returns the requests so far, watches left out.
+func (o *operator) requests() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.sent)
+}
+
+// writes counts the requests so far that are no reads.
+func (o *operator) writes() int {
+	return len(slices.DeleteFunc(o.requests(), func(line string) bool { return strings.HasPrefix(line, http.MethodGet) }))
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
-// newNamespace makes a namespace for a test. (Without controllers it is never
-// gone, so its name is new each time.)
-func newNamespace(t testing.TB) string {
-	t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	create(t, namespace)
-	return namespace.Name
-}
-
-func create(t testing.TB, object client.Object) {
-	t.Helper()
-	if err := kube.Create(t.Context(), object); err != nil {
-		t.Fatalf("create %T: %v", object, err)
-	}
-}
-
-func remove(t testing.TB, object client.Object, options ...client.DeleteOption) {
-	t.Helper()
-	if err := kube.Delete(t.Context(), object, options...); err != nil {
-		t.Fatalf("delete %T: %v", object, err)
-	}
-}
-
-func webFolder(namespace, name string) *v1alpha1.Darkroom {
-	return &v1alpha1.Darkroom{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: v1alpha1.DarkroomSpec{
-			Source:     v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"},
-			SubDomains: []string{name},
-		},
-	}
-}
-
-// startWithPhotos starts an operator for a namespace of its own, where it has installed
-// the Darkroom photos, of a web folder unless it is changed before it is created.
-func startWithPhotos(t testing.TB, changes ...func(*v1alpha1.Darkroom)) (*operator, *v1alpha1.Darkroom) {
-	t.Helper()
-	namespace := newNamespace(t)
-	started := startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	for _, change := range changes {
-		change(darkroom)
-	}
-	create(t, darkroom)
-	eventually(t, "the release", installed(namespace, "photos"))
-	return started, darkroom
-}
-
-// eventually waits until a check finds nothing wrong.
-func eventually(t testing.TB, what string, check func(context.Context) error) {
-	t.Helper()
-	deadline := time.Now().Add(waitTimeout)
-	for {
-		err := check(t.Context())
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: still not after %s: %v", what, waitTimeout, err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// get reads an object again.
-func get[T client.Object](ctx context.Context, object T, namespace, name string) (T, error) {
-	err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
-	return object, err
-}
-
-func mustGet[T client.Object](t testing.TB, object T, namespace, name string) T {
-	t.Helper()
-	object, err := get(t.Context(), object, namespace, name)
-	if err != nil {
-		t.Fatalf("get %T %s/%s: %v", object, namespace, name, err)
-	}
-	return object
-}
-
-// configuration reads the ConfigMap that the pods of a Darkroom read.
-func configuration(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
-	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	return get(ctx, &corev1.ConfigMap{}, namespace, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
-}
-
-func mustConfig(t *testing.T, namespace, name string) *corev1.ConfigMap {
-	t.Helper()
-	found, err := configuration(t.Context(), namespace, name)
-	if err != nil {
-		t.Fatalf("configuration of %s/%s: %v", namespace, name, err)
-	}
-	return found
-}
-
-// change applies a change to an object as it is now.
-func change[T client.Object](t *testing.T, object T, mutate func(T)) {
-	t.Helper()
-	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		t.Fatal(err)
-	}
-	before := object.DeepCopyObject().(client.Object)
-	mutate(object)
-	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
-		t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
-	}
-}
-
-// eventuallyStatus waits for what the status of a Darkroom says of its current generation.
-func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, check func(v1alpha1.DarkroomStatus) error) {
-	t.Helper()
-	eventually(t, what, func(ctx context.Context) error {
-		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)
-		if err != nil {
-			return err
-		}
-		if now.Status.ObservedGeneration != now.Generation {
-			return fmt.Errorf("the status speaks of generation %d, not %d", now.Status.ObservedGeneration, now.Generation)
-		}
-		return check(now.Status)
-	})
-}
-
-// eventuallyCondition waits until a condition of the current generation has a status and a reason.
-func eventuallyCondition(t testing.TB, darkroom *v1alpha1.Darkroom, what, conditionType string, want metav1.ConditionStatus, reason string) {
-	t.Helper()
-	eventuallyStatus(t, darkroom, what, func(status v1alpha1.DarkroomStatus) error {
-		return condition(status, conditionType, want, reason)
-	})
-}
-
-// says returns an error unless the message of a status has a text, and Ready is False for a reason;
-// empty for any.
-func says(text, reason string) func(v1alpha1.DarkroomStatus) error {
-	return func(status v1alpha1.DarkroomStatus) error {
-		if !strings.Contains(status.Message, text) {
-			return fmt.Errorf("message is %q", status.Message)
-		}
-		if reason == "" {
-			return nil
-		}
-		return condition(status, v1alpha1.ConditionReady, metav1.ConditionFalse, reason)
-	}
-}
-
-// absent returns an error while an object is there.
-func absent(object client.Object, namespace, name string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if _, err := get(ctx, object, namespace, name); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%T %s is still there (%w)", object, name, err)
-		}
-		return nil
-	}
-}
-
-// installed returns an error unless the release of the current generation is there.
-func installed(namespace, name string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)
-		if err != nil {
-			return err
-		}
-		deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-		failed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReleaseFailed)
-		if deployed == nil || deployed.Status != metav1.ConditionTrue || deployed.ObservedGeneration != darkroom.Generation ||
-			failed == nil || failed.Status != metav1.ConditionFalse {
-			return fmt.Errorf("conditions are %+v", darkroom.Status.Conditions)
-		}
-		return nil
-	}
-}
-
-// condition returns an error unless a condition has a status and a reason.
-func condition(status v1alpha1.DarkroomStatus, conditionType string, want metav1.ConditionStatus, reason string) error {
-	found := v1alpha1.FindCondition(status.Conditions, conditionType)
-	if found == nil || found.Status != want || found.Reason != reason {
-		return fmt.Errorf("condition %s is %+v, want %s with reason %s", conditionType, found, want, reason)
-	}
-	return nil
-}

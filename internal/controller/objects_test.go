@@ -1,0 +1,297 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+// newNamespace makes a namespace for a test. (Without controllers it is never
+// gone, so its name is new each time.)
+func newNamespace(t testing.TB) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
+	create(t, namespace)
+	return namespace.Name
+}
+
+func create(t testing.TB, object client.Object) {
+	t.Helper()
+	if err := kube.Create(t.Context(), object); err != nil {
+		t.Fatalf("create %T: %v", object, err)
+	}
+}
+
+func remove(t testing.TB, object client.Object, options ...client.DeleteOption) {
+	t.Helper()
+	if err := kube.Delete(t.Context(), object, options...); err != nil {
+		t.Fatalf("delete %T: %v", object, err)
+	}
+}
+
+func webFolder(namespace, name string) *v1alpha1.Darkroom {
+	return &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.DarkroomSpec{
+			Source:     v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"},
+			SubDomains: []string{name},
+		},
+	}
+}
+
+// startWithPhotos starts an operator for a namespace of its own, where it has installed
+// the Darkroom photos, of a web folder unless it is changed before it is created.
+func startWithPhotos(t testing.TB, changes ...func(*v1alpha1.Darkroom)) (*operator, *v1alpha1.Darkroom) {
+	t.Helper()
+	darkroom := webFolder(newNamespace(t), "photos")
+	for _, change := range changes {
+		change(darkroom)
+	}
+	started := startOperator(t, darkroom.Namespace)
+	install(t, darkroom)
+	return started, darkroom
+}
+
+// install creates a Darkroom and waits for its release.
+func install(t testing.TB, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	create(t, darkroom)
+	eventually(t, "the release", installed(darkroom.Namespace, darkroom.Name))
+}
+
+// upgrade changes a Darkroom and waits for the release of its new generation.
+func upgrade(t testing.TB, darkroom *v1alpha1.Darkroom, mutate func(*v1alpha1.Darkroom)) {
+	t.Helper()
+	change(t, darkroom, mutate)
+	eventually(t, "the upgrade", installed(darkroom.Namespace, darkroom.Name))
+}
+
+// eventually waits until a check finds nothing wrong.
+func eventually(t testing.TB, what string, check func(context.Context) error) {
+	t.Helper()
+	deadline := time.Now().Add(waitTimeout)
+	for {
+		err := check(t.Context())
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: still not after %s: %v", what, waitTimeout, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// eventuallyIs waits until an object is there and satisfies a condition, and returns it.
+func eventuallyIs[T client.Object](t testing.TB, what string, object T, namespace, name string, satisfied func(T) bool) (found T) {
+	t.Helper()
+	eventually(t, what, func(ctx context.Context) (err error) {
+		if found, err = get(ctx, object.DeepCopyObject().(T), namespace, name); err == nil && !satisfied(found) {
+			err = fmt.Errorf("it is %s", encoded(found))
+		}
+		return err
+	})
+	return found
+}
+
+// eventuallyThere waits until an object is there, and returns it.
+func eventuallyThere[T client.Object](t testing.TB, object T, namespace, name string) T {
+	t.Helper()
+	return eventuallyIs(t, fmt.Sprintf("%T %s", object, name), object, namespace, name, func(T) bool { return true })
+}
+
+// get reads an object again.
+func get[T client.Object](ctx context.Context, object T, namespace, name string) (T, error) {
+	err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	return object, err
+}
+
+func mustGet[T client.Object](t testing.TB, object T, namespace, name string) T {
+	t.Helper()
+	object, err := get(t.Context(), object, namespace, name)
+	if err != nil {
+		t.Fatalf("get %T %s/%s: %v", object, namespace, name, err)
+	}
+	return object
+}
+
+// configuration reads the ConfigMap that the pods of a Darkroom read.
+func configuration(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
+	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return get(ctx, &corev1.ConfigMap{}, namespace, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
+}
+
+func mustConfig(t *testing.T, namespace, name string) *corev1.ConfigMap {
+	t.Helper()
+	found, err := configuration(t.Context(), namespace, name)
+	if err != nil {
+		t.Fatalf("configuration of %s/%s: %v", namespace, name, err)
+	}
+	return found
+}
+
+// change applies a change to an object as it is now.
+func change[T client.Object](t testing.TB, object T, mutate func(T)) {
+	t.Helper()
+	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	before := object.DeepCopyObject().(client.Object)
+	mutate(object)
+	if err := kube.Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
+		t.Fatalf("change %T %s: %v", object, client.ObjectKeyFromObject(object), err)
+	}
+}
+
+// absent returns an error while an object is there.
+func absent(object client.Object, namespace, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if _, err := get(ctx, object, namespace, name); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("%T %s is still there (%w)", object, name, err)
+		}
+		return nil
+	}
+}
+
+// gone returns an error while there is a Darkroom or one of its objects.
+func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
+	return func(ctx context.Context) error {
+		left, err := belongings(ctx, darkroom)
+		if len(left) > 0 {
+			return fmt.Errorf("left behind: %v", names(left))
+		}
+		return errors.Join(err, absent(&v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)(ctx))
+	}
+}
+
+// releaseKinds are the kinds that a release may be made of, Helm's Secrets included.
+var releaseKinds = append(darkrooms.Belongings(),
+	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
+
+// belongings returns what is there of a Darkroom.
+func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {
+	var found []unstructured.Unstructured
+	for _, kind := range releaseKinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		err := kube.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
+			client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, list.Items...)
+	}
+	return found, nil
+}
+
+func names(objects []unstructured.Unstructured) []string {
+	var names []string
+	for _, object := range objects {
+		names = append(names, object.GetKind()+" "+object.GetName())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// becomeReady plays the part of the Deployment controller: all pods are there.
+func becomeReady(t testing.TB, namespace, name string) {
+	t.Helper()
+	eventually(t, "a Deployment", func(ctx context.Context) error {
+		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
+		if err != nil {
+			return err
+		}
+		wanted := ptr.Deref(deployment.Spec.Replicas, 1)
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation,
+			Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
+		}
+		return kube.Status().Update(ctx, deployment)
+	})
+}
+
+// failToStart plays the part of the Deployment controller: the only pod does not start.
+func failToStart(t testing.TB, namespace, name string) {
+	t.Helper()
+	deployment := mustGet(t, &appsv1.Deployment{}, namespace, name)
+	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
+	if err := kube.Status().Update(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func events(t *testing.T, namespace, reason string) []eventsv1.Event {
+	t.Helper()
+	list := &eventsv1.EventList{}
+	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason != reason })
+}
+
+func eventuallyEvent(t *testing.T, namespace, reason string) {
+	t.Helper()
+	eventually(t, "an event "+reason, func(context.Context) error {
+		if len(events(t, namespace, reason)) == 0 {
+			return fmt.Errorf("no event %s in %s", reason, namespace)
+		}
+		return nil
+	})
+}
+
+// quiet returns an error unless an operator makes no request for a while.
+func quiet(o *operator) func(context.Context) error {
+	return func(context.Context) error {
+		before := len(o.requests())
+		time.Sleep(time.Second)
+		if after := len(o.requests()); after != before {
+			return fmt.Errorf("%d requests within a second", after-before)
+		}
+		return nil
+	}
+}
+
+func encoded(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
+}
+
+// resourceVersions returns that of every object in a namespace, Darkrooms included.
+func resourceVersions(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	versions := map[string]string{}
+	for _, kind := range append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range list.Items {
+			versions[kind.Kind+"/"+item.GetName()] = item.GetResourceVersion()
+		}
+	}
+	return versions
+}

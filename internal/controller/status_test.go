@@ -1,0 +1,130 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// statusCheck returns an error unless a status is as expected.
+type statusCheck func(v1alpha1.DarkroomStatus) error
+
+// eventuallyStatus waits until the status of a Darkroom is of its present generation and passes checks.
+func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, checks ...statusCheck) {
+	t.Helper()
+	eventually(t, what, func(ctx context.Context) error {
+		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)
+		if err == nil && now.Status.ObservedGeneration != now.Generation {
+			err = fmt.Errorf("the status speaks of generation %d, not %d", now.Status.ObservedGeneration, now.Generation)
+		}
+		for _, check := range checks {
+			err = errors.Join(err, check(now.Status))
+		}
+		return err
+	})
+}
+
+// has expects a condition.
+func has(conditionType string, want metav1.ConditionStatus, reason string) statusCheck {
+	return func(status v1alpha1.DarkroomStatus) error {
+		found := v1alpha1.FindCondition(status.Conditions, conditionType)
+		if found == nil || found.Status != want || found.Reason != reason {
+			return fmt.Errorf("condition %s is %+v, want %s with reason %s", conditionType, found, want, reason)
+		}
+		return nil
+	}
+}
+
+// isReady expects that all replicas are ready.
+func isReady() statusCheck {
+	return has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
+}
+
+// isNotReady expects that the condition Ready is False for a reason.
+func isNotReady(reason string) statusCheck {
+	return has(v1alpha1.ConditionReady, metav1.ConditionFalse, reason)
+}
+
+// isPaused expects what the status of a paused Darkroom says.
+func isPaused() statusCheck {
+	return has(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
+}
+
+// explains expects a text in the message of a condition.
+func explains(conditionType, text string) statusCheck {
+	return func(status v1alpha1.DarkroomStatus) error {
+		found := v1alpha1.FindCondition(status.Conditions, conditionType)
+		if found == nil || !strings.Contains(found.Message, text) {
+			return fmt.Errorf("condition %s is %+v, and does not say %q", conditionType, found, text)
+		}
+		return nil
+	}
+}
+
+// lacks expects that there are no conditions of some types.
+func lacks(conditionTypes ...string) statusCheck {
+	return func(status v1alpha1.DarkroomStatus) error {
+		for _, conditionType := range conditionTypes {
+			if found := v1alpha1.FindCondition(status.Conditions, conditionType); found != nil {
+				return fmt.Errorf("there is the condition %+v", found)
+			}
+		}
+		return nil
+	}
+}
+
+// isIn expects a phase.
+func isIn(phase v1alpha1.Phase) statusCheck {
+	return func(status v1alpha1.DarkroomStatus) error {
+		if status.Phase != phase {
+			return fmt.Errorf("phase is %s, want %s: %s", status.Phase, phase, status.Message)
+		}
+		return nil
+	}
+}
+
+// says expects texts in the message of the status.
+func says(texts ...string) statusCheck {
+	return func(status v1alpha1.DarkroomStatus) error {
+		for _, text := range texts {
+			if !strings.Contains(status.Message, text) {
+				return fmt.Errorf("message is %q, and does not say %q", status.Message, text)
+			}
+		}
+		return nil
+	}
+}
+
+// hasDomains expects the hosts that are routed.
+func hasDomains(want ...string) statusCheck {
+	return func(status v1alpha1.DarkroomStatus) error {
+		if !slices.Equal(status.Domains, want) {
+			return fmt.Errorf("domains are %q, want %q", status.Domains, want)
+		}
+		return nil
+	}
+}
+
+// installed returns an error unless the release of the present generation is there.
+func installed(namespace, name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)
+		if err != nil {
+			return err
+		}
+		deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+		failed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReleaseFailed)
+		if deployed == nil || deployed.Status != metav1.ConditionTrue || deployed.ObservedGeneration != darkroom.Generation ||
+			failed == nil || failed.Status != metav1.ConditionFalse {
+			return fmt.Errorf("conditions are %+v", darkroom.Status.Conditions)
+		}
+		return nil
+	}
+}
