@@ -1,11 +1,82 @@
 package controller_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
+
+const (
+	// unchangedAllocations is what a reconcile of an unchanged Darkroom may allocate.
+	unchangedAllocations = 1000
+	// raceAllocations is what the race detector may add; it was seen to add 60.
+	raceAllocations = 150
+)
+
+func TestAnUnchangedDarkroomAllocatesLittle(t *testing.T) {
+	look := unchanged(t)
+	limit := unchangedAllocations
+	if raceDetector {
+		limit += raceAllocations
+	}
+	if got := testing.AllocsPerRun(200, look); got > float64(limit) {
+		t.Errorf("%.0f allocations, at most %d were meant", got, limit)
+	}
+}
+
+func BenchmarkUnchangedDarkroom(b *testing.B) {
+	look := unchanged(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		look()
+	}
+}
+
+// unchanged installs a Darkroom and returns a reconcile of it that finds nothing to do.
+func unchanged(tb testing.TB) func() {
+	tb.Helper()
+	installer, darkroom := startWithPhotos(tb)
+	namespace := darkroom.Namespace
+	// At rest: while its pods start it has a condition more.
+	becomeReady(tb, namespace, darkroom.Name)
+	eventuallyStatus(tb, darkroom, "ready", isReady())
+	installer.kill()
+
+	s := &settings{Options: translating(tb, []string{namespace}), kubeconfig: cluster, darkrooms: labels.Everything()}
+	mgr := newManager(tb, s)
+	ctx, stop := context.WithCancel(context.Background())
+	reconciler, err := controller.NewHelmReconciler(ctx, mgr, s.Options)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	tb.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			tb.Error(err)
+		}
+	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		tb.Fatal("the caches were not filled")
+	}
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "photos"}}
+	look := func() {
+		if _, err := reconciler.Reconcile(ctx, request); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	look() // verifies all, as the first one of a process does
+	return look
+}
 
 func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 	t.Parallel()

@@ -135,19 +135,19 @@ func TestTheRunbookMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	if at < 0 {
 		t.Fatal("docs/runbooks.md has no command that moves the Darkrooms of an installation")
 	}
-	namespaces := []string{newNamespace(t), newNamespace(t)}
-	lost, moved, other := namespaces[0]+"-lost", namespaces[0]+"-new", namespaces[0]+"-other"
-	claim := func(namespace, name, installation string) {
-		darkroom := webFolder(namespace, name)
-		if installation != "" {
-			darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation}
+	one, another := newNamespace(t), newNamespace(t)
+	lost, moved, other := one+"-lost", one+"-new", one+"-other"
+	darkrooms := map[client.ObjectKey]struct{ before, after string }{
+		{Namespace: one, Name: "photos"}: {lost, moved}, {Namespace: one, Name: "unclaimed"}: {},
+		{Namespace: another, Name: "cats"}: {lost, moved}, {Namespace: another, Name: "dogs"}: {other, other},
+	}
+	for key, installation := range darkrooms {
+		darkroom := webFolder(key.Namespace, key.Name)
+		if installation.before != "" {
+			darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation.before}
 		}
 		create(t, darkroom)
 	}
-	claim(namespaces[0], "photos", lost)
-	claim(namespaces[0], "unclaimed", "")
-	claim(namespaces[1], "cats", lost)
-	claim(namespaces[1], "dogs", other)
 
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := access.WriteKubeconfig(cluster, "", kubeconfig); err != nil {
@@ -159,12 +159,9 @@ func TestTheRunbookMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	if out, err := shell.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for name, want := range map[client.ObjectKey]string{
-		{Namespace: namespaces[0], Name: "photos"}: moved, {Namespace: namespaces[0], Name: "unclaimed"}: "",
-		{Namespace: namespaces[1], Name: "cats"}: moved, {Namespace: namespaces[1], Name: "dogs"}: other,
-	} {
-		if got := mustGet(t, &v1alpha1.Darkroom{}, name.Namespace, name.Name).Annotations[v1alpha1.AnnotationInstallation]; got != want {
-			t.Errorf("%s belongs to %q, want %q", name, got, want)
+	for key, want := range darkrooms {
+		if got := mustGet(t, &v1alpha1.Darkroom{}, key.Namespace, key.Name).Annotations[v1alpha1.AnnotationInstallation]; got != want.after {
+			t.Errorf("%s belongs to %q, want %q", key, got, want.after)
 		}
 	}
 }

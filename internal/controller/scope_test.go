@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -87,29 +89,22 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 		Spec(func(spec *v1alpha1.DarkroomSpec) { spec.NetworkPolicy = &v1alpha1.NetworkPolicy{Enabled: true} }).Obj()
 	create(t, darkroom)
 	always := []string{"ConfigMap", "Deployment", "Secret", "Service", "ServiceAccount"}
-	optional := []string{"HTTPRoute", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget"}
-	hasKinds := func(kinds ...string) func(context.Context) error {
+	hasKinds := func(optional ...string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			objects, err := belongings(ctx, darkroom)
-			if err != nil {
-				return err
-			}
-			has := map[string]bool{}
+			kinds := sets.New[string]()
 			for i := range objects {
-				has[objects[i].GetKind()] = true
+				kinds.Insert(objects[i].GetKind())
 			}
-			for _, kind := range slices.Concat(optional, always, []string{"Ingress"}) {
-				if has[kind] != slices.Contains(kinds, kind) {
-					return fmt.Errorf("has %v, want %v", names(objects), kinds)
-				}
+			if want := sets.New(always...).Insert(optional...); !kinds.Equal(want) {
+				err = errors.Join(err, fmt.Errorf("has %v, want %v", kinds, want))
 			}
-			return nil
+			return err
 		}
 	}
-	eventually(t, "every kind", hasKinds(slices.Concat(optional, always)...))
+	eventually(t, "every kind", hasKinds("HTTPRoute", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget"))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy = nil, nil, nil })
-	eventually(t, "what is left", hasKinds(slices.Concat(always, []string{"Ingress"})...))
+	eventually(t, "what is left", hasKinds("Ingress"))
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
-	eventually(t, "nothing is left", hasKinds())
 }
