@@ -104,14 +104,15 @@ func read(store *storage.Store, darkroom *v1alpha1.Darkroom) *storage.Revisions 
 	return store.Of(darkroom, &storage.Memory{}, func([]byte) {})
 }
 
-// darkroom returns one in a namespace of its own.
-func darkroom(t *testing.T) *v1alpha1.Darkroom {
+// newDarkroom returns a Darkroom in a namespace of its own, and its revisions.
+func newDarkroom(t *testing.T) (*v1alpha1.Darkroom, *storage.Revisions) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
 	if err := kube.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
-	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "photos", UID: "uid-1"}}
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "photos", UID: "uid-1"}}
+	return darkroom, revisions(darkroom)
 }
 
 func revisionOf(darkroom client.Object, version int, status helmrelease.Status) *helmrelease.Release {
@@ -161,37 +162,35 @@ func unchanged(t *testing.T, darkroom client.Object) (check func()) {
 }
 
 func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
-	for name, status := range map[string]helmrelease.Status{
-		"deployed": helmrelease.StatusDeployed, "failed": helmrelease.StatusFailed,
-		"pending": helmrelease.StatusPendingInstall, "uninstalled": helmrelease.StatusUninstalled,
+	d, store := newDarkroom(t)
+	for i, status := range []helmrelease.Status{
+		helmrelease.StatusDeployed, helmrelease.StatusFailed, helmrelease.StatusPendingInstall, helmrelease.StatusUninstalled,
 	} {
-		t.Run(name, func(t *testing.T) {
-			d := darkroom(t)
-			store := revisions(d)
-			byHand(t, revisionOf(d, 7, status)) // its first revisions were pruned
-			check := unchanged(t, d)
-			_, last := store.Last(t.Context())
-			_, current := store.Current(t.Context())
-			for what, err := range map[string]error{"Last": last, "Current": current} {
-				if !errors.Is(err, storage.ErrForeignRelease) {
-					t.Errorf("%s: %v", what, err)
-				}
-			}
-			found, err := store.Delete(t.Context(), 0)
-			if err != nil || found {
-				t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
-			}
-			if err := store.Prune(t.Context(), 1); err != nil {
-				t.Error(err)
-			}
-			check()
-		})
+		byHand(t, revisionOf(d, 6+i, status)) // its first revisions were pruned
+	}
+	check := unchanged(t, d)
+	if _, err := store.Last(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
+		t.Errorf("Last: %v", err)
+	}
+	for _, own := range []bool{false, true} {
+		if own {
+			mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
+		}
+		if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
+			t.Errorf("beside revisions of its own: %t: Current: %v", own, err)
+		}
+		if err := store.Prune(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+		if found, err := store.Delete(t.Context(), 0); err != nil || found != own {
+			t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
+		}
+		check()
 	}
 }
 
 func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
+	d, store := newDarkroom(t)
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingInstall))
 	ours := secretsOf(t, d)[0]
 	if err := kube.Delete(t.Context(), &ours); err != nil {
@@ -207,7 +206,7 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 
 // Caches lag: the user may have installed the release a moment ago.
 func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
-	d := darkroom(t)
+	d, _ := newDarkroom(t)
 	store := read(storage.New(typed.CoreV1(), lagging{}, lagging{}, clock), d)
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	check := unchanged(t, d)
@@ -222,8 +221,7 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 
 // A namespace may have the Secrets of thousands of releases.
 func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
+	d, store := newDarkroom(t)
 	before := lists.Load()
 	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) || lists.Load() > before {
 		t.Errorf("before the first revision: %v with %d lists", err, lists.Load()-before)
@@ -241,59 +239,18 @@ func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
 	}
 }
 
-func TestAForeignRevisionBesideOurOwnIsNotDeletedWithThem(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
-	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
-	byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-	if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
-		t.Errorf("Current: %v", err)
-	}
-	if found, err := store.Delete(t.Context(), 0); err != nil || !found {
-		t.Errorf("Delete: %t, %v", found, err)
-	}
-	if left := secretsOf(t, d); len(left) != 1 || left[0].Labels["version"] != "2" {
-		t.Errorf("left: %v", left)
-	}
-}
-
 func TestRevisionsOfADeletedDarkroomOfTheNameAreWaitedFor(t *testing.T) {
-	d := darkroom(t)
+	d, store := newDarkroom(t)
 	predecessor := d.DeepCopy()
 	predecessor.UID = "uid-0"
 	mustCreate(t, revisions(predecessor), revisionOf(d, 1, helmrelease.StatusDeployed))
-	if _, err := revisions(d).Last(t.Context()); !errors.Is(err, storage.ErrPredecessor) {
+	if _, err := store.Last(t.Context()); !errors.Is(err, storage.ErrPredecessor) {
 		t.Errorf("Last: %v", err)
 	}
 }
 
-// Helm clients write a Secret without its owner references, and keep its labels.
-func TestARevisionThatAHelmClientRewroteIsStillOurs(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
-	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
-	secrets := driver.NewSecrets(typed.CoreV1().Secrets(d.Namespace))
-	const name = "sh.helm.release.v1.photos.v1"
-	rewritten, err := secrets.Get(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rewritten.SetStatus(helmrelease.StatusSuperseded, "")
-	if err := secrets.Update(name, rewritten); err != nil {
-		t.Fatal(err)
-	}
-	if stored := secretsOf(t, d)[0]; len(stored.OwnerReferences) > 0 {
-		t.Fatal("the driver kept the owner reference, so this test shows nothing")
-	}
-	last, err := revisions(d).Last(t.Context())
-	if err != nil || last.Info.Status != helmrelease.StatusSuperseded {
-		t.Errorf("%+v, %v", last, err)
-	}
-}
-
 func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
+	d, store := newDarkroom(t)
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	secret := secretsOf(t, d)[0]
 	secret.Data["release"] = []byte("junk")
@@ -309,8 +266,7 @@ func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
 }
 
 func TestPruningKeepsTheDeployedRevision(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
+	d, store := newDarkroom(t)
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	for version := 2; version <= 5; version++ {
 		mustCreate(t, store, revisionOf(d, version, helmrelease.StatusFailed))
@@ -329,8 +285,7 @@ func TestPruningKeepsTheDeployedRevision(t *testing.T) {
 
 func TestAdoption(t *testing.T) {
 	t.Run("takes the revisions over", func(t *testing.T) {
-		d := darkroom(t)
-		store := revisions(d)
+		d, store := newDarkroom(t)
 		byHand(t, revisionOf(d, 1, helmrelease.StatusSuperseded))
 		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
 		foreign, err := store.Foreign(t.Context(), "darkroom")
@@ -353,7 +308,7 @@ func TestAdoption(t *testing.T) {
 		"refuses a release that was never installed": {"darkroom", []helmrelease.Status{helmrelease.StatusFailed}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := darkroom(t)
+			d, store := newDarkroom(t)
 			for i, status := range test.statuses {
 				foreign := revisionOf(d, i+1, status)
 				if i == 0 {
@@ -361,7 +316,7 @@ func TestAdoption(t *testing.T) {
 				}
 				byHand(t, foreign)
 			}
-			if _, err := revisions(d).Foreign(t.Context(), "darkroom"); err == nil {
+			if _, err := store.Foreign(t.Context(), "darkroom"); err == nil {
 				t.Error("it was accepted")
 			}
 		})
@@ -369,8 +324,7 @@ func TestAdoption(t *testing.T) {
 }
 
 func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
+	d, store := newDarkroom(t)
 	began := clock.Now()
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingUpgrade))
 	clock.SetTime(began.Add(time.Hour))
@@ -421,8 +375,7 @@ func writtenBy(manager string) []metav1.ManagedFieldsEntry {
 // TestARevisionKeepsTheSpecItWasMadeFrom follows a revision through all that is written to
 // it after the Darkroom has changed.
 func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
-	d := darkroom(t)
-	store := revisions(d)
+	d, store := newDarkroom(t)
 	d.Spec.SubDomains, d.ManagedFields = []string{"before"}, writtenBy("before")
 	release := revisionOf(d, 1, helmrelease.StatusPendingInstall)
 	mustCreate(t, store, release)
@@ -457,10 +410,11 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 }
 
 func TestRevisionsAreStoredAsByHelm(t *testing.T) {
-	ours, helms := darkroom(t), darkroom(t)
+	ours, store := newDarkroom(t)
+	helms, _ := newDarkroom(t)
 	release := revisionOf(ours, 1, helmrelease.StatusDeployed)
 	release.Labels = map[string]string{"team": "photos"}
-	mustCreate(t, revisions(ours), release)
+	mustCreate(t, store, release)
 	byHelm := *release
 	byHelm.Namespace = helms.Namespace
 	byHand(t, &byHelm)
