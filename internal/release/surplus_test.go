@@ -73,6 +73,17 @@ func clientWith(objects cached) *actionClient {
 	}
 }
 
+// hasApplied lets a client remember that it applied an object, which the caches need not show.
+func (c *actionClient) hasApplied(kind schema.GroupVersionKind, name, resourceVersion string) {
+	applied := &unstructured.Unstructured{}
+	applied.SetGroupVersionKind(kind)
+	applied.SetName(name)
+	live := applied.DeepCopy()
+	live.SetUID(types.UID("uid-of-" + name))
+	live.SetResourceVersion(resourceVersion)
+	c.memory.objects.Applied(applied, live)
+}
+
 func keyOf(kind schema.GroupVersionKind, name string) manifest.Key {
 	return manifest.Key{GroupKind: kind.GroupKind(), Name: name}
 }
@@ -117,35 +128,24 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 			metadata("of-the-predecessor", func(o *metav1.ObjectMeta) { o.OwnerReferences[0].UID = "uid-0" }),
 			metadata("unlabelled", func(o *metav1.ObjectMeta) { o.Labels = nil }),
 		},
+		autoscalers: {metadata("photos", nil)},
 		secretsKind: {metadata("sh.helm.release.v1.photos.v1", func(o *metav1.ObjectMeta) { o.Labels["owner"] = "helm" })},
 	})
-	if got := surplusOf(t, c, keyOf(services, "photos")); !slices.Equal(got, []string{"Service old"}) {
-		t.Errorf("surplus is %q, want Service old alone", got)
-	}
-}
-
-// The key of an object had its version, and the object was deleted right after it was
-// applied in a new one.
-func TestAnObjectThatMovesToAnotherAPIVersionIsNotSurplus(t *testing.T) {
-	c := clientWith(cached{autoscalers: {metadata("photos", nil)}})
+	// The key of an object had its version, and the object was deleted right after it was
+	// applied in a new one.
 	next := autoscalers
 	next.Version = "v3"
-	if got := surplusOf(t, c, keyOf(next, "photos")); len(got) > 0 {
-		t.Errorf("surplus is %q", got)
+	if got := surplusOf(t, c, keyOf(services, "photos"), keyOf(next, "photos")); !slices.Equal(got, []string{"Service old"}) {
+		t.Errorf("surplus is %q, want Service old alone", got)
 	}
 }
 
 // An upgrade right after an install must find what the caches do not show yet.
 func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
 	c := clientWith(cached{})
-	applied := &unstructured.Unstructured{}
-	applied.SetGroupVersionKind(autoscalers)
-	applied.SetName("photos")
-	live := applied.DeepCopy()
-	live.SetUID("uid-of-it")
-	c.memory.objects.Applied(applied, live)
+	c.hasApplied(autoscalers, "photos", "9")
 	found, err := c.inventory([]manifest.Key{keyOf(services, "photos")})
-	if err != nil || len(found) != 1 || found[0].UID != "uid-of-it" || found[0].Kind != autoscalers {
+	if err != nil || len(found) != 1 || found[0].UID != "uid-of-photos" || found[0].Kind != autoscalers {
 		t.Fatalf("the inventory is %+v (%v)", found, err)
 	}
 	c.memory.objects.Removed(found[0].key())
@@ -190,59 +190,33 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 }
 
 func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
-	deployment := keyOf(deployments, "photos")
+	// The Deployment is rolled out unless the cache has another one.
 	for name, test := range map[string]struct {
-		cached  cached
-		desired []manifest.Key
-		object  schema.GroupVersionKind
-		needed  bool
+		cached          cached
+		desired, object schema.GroupVersionKind
+		needed          bool
 	}{
-		"a ConfigMap during the roll-out":       {cached{deployments: {deploymentOf(false, "")}, configMaps: {metadata("photos", nil)}}, nil, configMaps, true},
-		"a ConfigMap after it":                  {cached{deployments: {deploymentOf(true, "")}, configMaps: {metadata("photos", nil)}}, nil, configMaps, false},
-		"an autoscaler during the roll-out":     {cached{deployments: {deploymentOf(false, "")}, autoscalers: {metadata("photos", nil)}}, nil, autoscalers, false},
-		"a ServiceAccount during the roll-out":  {cached{deployments: {deploymentOf(false, "team")}, accounts: {metadata("photos", nil)}}, nil, accounts, true},
-		"a ServiceAccount after it":             {cached{deployments: {deploymentOf(true, "team")}, accounts: {metadata("photos", nil)}}, nil, accounts, false},
-		"the ServiceAccount that the pods have": {cached{deployments: {deploymentOf(true, "photos")}, accounts: {metadata("photos", nil)}}, nil, accounts, true},
-		"an Ingress without a successor":        {cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}}, nil, ingressKind, false},
-		"an Ingress before its route is known": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")},
-			ingressKind, true,
-		},
-		"an Ingress before its route is accepted": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(false, "a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")},
-			ingressKind, true,
-		},
-		"an Ingress after that": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a", "b")}},
-			[]manifest.Key{keyOf(routeKind, "photos")},
-			ingressKind, false,
-		},
-		"an Ingress with a host that the route lacks": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")},
-			ingressKind, true,
-		},
-		"an Ingress without a host of the route": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("lost")}, routeKind: {routeOf(false, "a")}},
-			[]manifest.Key{keyOf(routeKind, "photos")},
-			ingressKind, false,
-		},
-		"a route that an Ingress replaces": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a")}},
-			[]manifest.Key{keyOf(ingressKind, "photos")},
-			routeKind, false,
-		},
-		"the Service of an Ingress that stays": {
-			cached{deployments: {deploymentOf(true, "")}, ingressKind: {ingressOf("a")}, services: {metadata("photos", nil)}},
-			[]manifest.Key{keyOf(routeKind, "photos")},
-			services, true,
-		},
+		"a ConfigMap during the rollout":              {cached{deployments: {deploymentOf(false, "")}, configMaps: {metadata("photos", nil)}}, services, configMaps, true},
+		"a ConfigMap after it":                        {cached{configMaps: {metadata("photos", nil)}}, services, configMaps, false},
+		"an autoscaler during the rollout":            {cached{deployments: {deploymentOf(false, "")}, autoscalers: {metadata("photos", nil)}}, services, autoscalers, false},
+		"a ServiceAccount during the rollout":         {cached{deployments: {deploymentOf(false, "team")}, accounts: {metadata("photos", nil)}}, services, accounts, true},
+		"a ServiceAccount after it":                   {cached{deployments: {deploymentOf(true, "team")}, accounts: {metadata("photos", nil)}}, services, accounts, false},
+		"the ServiceAccount that the pods have":       {cached{deployments: {deploymentOf(true, "photos")}, accounts: {metadata("photos", nil)}}, services, accounts, true},
+		"an Ingress without a successor":              {cached{ingressKind: {ingressOf("a")}}, services, ingressKind, false},
+		"an Ingress before its route is known":        {cached{ingressKind: {ingressOf("a")}}, routeKind, ingressKind, true},
+		"an Ingress before its route is accepted":     {cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, true},
+		"an Ingress after that":                       {cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a", "b")}}, routeKind, ingressKind, false},
+		"an Ingress with a host that the route lacks": {cached{ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, true},
+		"an Ingress without a host of the route":      {cached{ingressKind: {ingressOf("lost")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, false},
+		"a route that an Ingress replaces":            {cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a")}}, ingressKind, routeKind, false},
+		"the Service of an Ingress that stays":        {cached{ingressKind: {ingressOf("a")}, services: {metadata("photos", nil)}}, routeKind, services, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.cached[deployments] == nil {
+				test.cached[deployments] = []metav1.Object{deploymentOf(true, "")}
+			}
 			c := clientWith(test.cached)
-			desired := slices.Concat(test.desired, []manifest.Key{deployment})
+			desired := []manifest.Key{keyOf(test.desired, "photos"), keyOf(deployments, "photos")}
 			surplus, err := c.inventory(desired)
 			if err != nil {
 				t.Fatal(err)
@@ -263,16 +237,10 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 }
 
 // A Deployment that the cache shows as it was before the last apply says nothing about the
-// roll-out of that apply.
+// rollout of that apply.
 func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	c := clientWith(cached{deployments: {deploymentOf(true, "")}})
-	applied := &unstructured.Unstructured{}
-	applied.SetGroupVersionKind(deployments)
-	applied.SetName("photos")
-	live := applied.DeepCopy()
-	live.SetUID("uid-of-photos")
-	live.SetResourceVersion("9")
-	c.memory.objects.Applied(applied, live)
+	c.hasApplied(deployments, "photos", "9")
 	done, err := c.rolledOut([]manifest.Key{keyOf(deployments, "photos")})
 	if err != nil || done {
 		t.Errorf("rolled out: %t (%v)", done, err)

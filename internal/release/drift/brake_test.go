@@ -12,6 +12,11 @@ import (
 
 var brakeObject = manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "photos"}
 
+// newMemory returns a memory, and the clock that it is asked with.
+func newMemory() (*Memory, *clocktesting.FakePassiveClock) {
+	return &Memory{}, clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
+}
+
 // fight repairs an object whenever that is allowed, which another writer changes every
 // second, and returns how often.
 func fight(memory *Memory, clock *clocktesting.FakePassiveClock, length time.Duration) int {
@@ -28,8 +33,7 @@ func fight(memory *Memory, clock *clocktesting.FakePassiveClock, length time.Dur
 }
 
 func TestAFightSlowsDown(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := &Memory{}
+	memory, clock := newMemory()
 	if repairs := fight(memory, clock, time.Minute); repairs < ContestedAfter || repairs > 6 {
 		t.Errorf("%d repairs in the first minute, want 4 to 6", repairs)
 	}
@@ -43,8 +47,7 @@ func TestAFightSlowsDown(t *testing.T) {
 }
 
 func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := &Memory{}
+	memory, clock := newMemory()
 	fight(memory, clock, 10*time.Minute)
 	clock.SetTime(clock.Now().Add(brakeMost))
 	if holds := memory.Holds(clock.Now()); len(holds) != 0 {
@@ -58,8 +61,7 @@ func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
 
 // Others may annotate an object as often as they like.
 func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := &Memory{}
+	memory, clock := newMemory()
 	applies := 0
 	for range 1000 {
 		clock.SetTime(clock.Now().Add(10 * time.Millisecond))
@@ -83,8 +85,7 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 
 // A contest is over for those who read the status once applies change nothing.
 func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := &Memory{}
+	memory, clock := newMemory()
 	fight(memory, clock, time.Minute)
 	for range 1000 {
 		clock.SetTime(clock.Now().Add(time.Second / 2))
@@ -99,8 +100,7 @@ func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 }
 
 func TestOccasionalRepairsAreNotHeld(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	memory := &Memory{}
+	memory, clock := newMemory()
 	for range ContestedAfter - 1 {
 		if _, contested := memory.Repaired(brakeObject, "kubectl-edit", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
 			t.Fatal("an early repair is held")
