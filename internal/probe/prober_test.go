@@ -177,7 +177,7 @@ func TestFailuresCountOnlyWhenTheyLast(t *testing.T) {
 	})
 }
 
-func TestTheFirstResultIsFoundWithinSeconds(t *testing.T) {
+func TestTheFirstResultIsFoundWithinSecondsAndItsReasonChangesOnlyWhenThatLasts(t *testing.T) {
 	inWorld(t, 2, func(w *world) {
 		w.answer(photos, denied)
 		w.set(photos)
@@ -188,15 +188,7 @@ func TestTheFirstResultIsFoundWithinSeconds(t *testing.T) {
 		w.result("three failures", photos, metav1.ConditionFalse, denied)
 		w.pass(60)
 		w.expect("then in the usual period", 0, "photos/cat@70")
-	})
-}
 
-func TestTheReasonOfAFailureChangesOnlyWhenThatLasts(t *testing.T) {
-	inWorld(t, 2, func(w *world) {
-		w.answer(photos, denied)
-		w.set(photos)
-		w.pass(10)
-		w.expect("failed", 1, "photos/cat@0", "photos/cat@5", "photos/cat@10")
 		for range 4 {
 			w.answer(photos, absent)
 			w.pass(60)
