@@ -2,13 +2,13 @@ package cmd
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -17,22 +17,18 @@ import (
 // groupsOf serves the discovery API of a cluster with some groups in the version v1.
 func groupsOf(t *testing.T, names ...string) *rest.Config {
 	t.Helper()
-	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-	for _, name := range names {
-		version := metav1.GroupVersionForDiscovery{GroupVersion: name + "/v1", Version: "v1"}
-		list.Groups = append(list.Groups, metav1.APIGroup{Name: name, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version})
+	groups := make([]string, len(names))
+	for i, name := range names {
+		groups[i] = fmt.Sprintf(`{"name":%q,"versions":[{"groupVersion":"%s/v1","version":"v1"}]}`, name, name)
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := fmt.Sprintf(`{"kind":"APIGroupList","apiVersion":"v1","groups":[%s]}`, strings.Join(groups, ","))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/apis" {
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(body)
+		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
 	return &rest.Config{Host: server.URL}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 )
@@ -18,24 +19,19 @@ func TestTheOperatorsChartHasAValueForEachFlag(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := map[string]map[string]any{}
-	sections := map[string]any{}
+	sections := struct{ Manager, APIServer map[string]any }{}
 	if err := yaml.Unmarshal(text, &sections); err != nil {
 		t.Fatal(err)
 	}
-	for name, section := range sections {
-		if of, ok := section.(map[string]any); ok {
-			values[name] = of
-		}
-	}
-	for program, command := range map[string]interface{ Flags() *pflag.FlagSet }{"manager": newManager(), "apiserver": newAPIServer()} {
+	for command, values := range map[*cobra.Command]map[string]any{newManager(): sections.Manager, newAPIServer(): sections.APIServer} {
+		program := command.Name()
 		template, err := os.ReadFile(filepath.Join(chart, "templates", program+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		command.Flags().VisitAll(func(flag *pflag.Flag) {
 			name := regexp.MustCompile("-[a-z]").ReplaceAllStringFunc(flag.Name, func(s string) string { return strings.ToUpper(s[1:]) })
-			if _, found := values[program][name]; !found {
+			if _, found := values[name]; !found {
 				t.Errorf("values.yaml has no %s.%s for --%s", program, name, flag.Name)
 			}
 			// Namespaces are passed by the environment, which OLM sets too.

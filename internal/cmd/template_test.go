@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,19 +59,10 @@ func refused(t *testing.T, stdin string, args ...string) error {
 	return err
 }
 
-// document is a Darkroom as people write it.
+// document is a Darkroom as YAML.
 func document(t *testing.T, darkroom *darkrooms.Builder) string {
 	t.Helper()
-	fields := map[string]any{}
-	raw, err := json.Marshal(darkroom.Generation(0).Obj())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		t.Fatal(err)
-	}
-	delete(fields, "status")
-	raw, err = yaml.Marshal(fields)
+	raw, err := yaml.Marshal(darkroom.Generation(0).Obj())
 	if err != nil {
 		t.Fatal(err)
 	}
