@@ -100,9 +100,7 @@ func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {
 	})
 	mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 	mustGet(t, &corev1.Service{}, namespace, "photos")
-	if last, err := action.NewGet(helmByHand(t, namespace)).Run("photos"); err != nil || last.Info.Status != helmrelease.StatusDeployed {
-		t.Errorf("the release is %+v (%v)", last, err)
-	}
+	eventually(t, "the release is deployed", deployedByHelm(t, namespace))
 }
 
 // TestAForgedRevisionAdoptsNothing adds a revision of Darkroom's chart to a foreign release, as

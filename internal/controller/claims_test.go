@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -37,15 +36,7 @@ type hostWatch struct {
 
 func watchHosts(t *testing.T, namespaces ...string) *hostWatch {
 	t.Helper()
-	clientset, err := kubernetes.NewForConfig(cluster)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := clientset.NetworkingV1().Ingresses("").List(t.Context(), metav1.ListOptions{Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, err := clientset.NetworkingV1().Ingresses("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	events, err := kube.Watch(t.Context(), &networkingv1.IngressList{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,16 +226,9 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 	hosts := watchHosts(t, namespaces...)
 	operator := startOperatorFor(t, namespaces)
 	some := func() []string {
-		var picked []string
-		for _, subDomain := range subDomains {
-			if random.IntN(2) == 0 {
-				picked = append(picked, subDomain)
-			}
-		}
-		if len(picked) == 0 {
-			picked = subDomains[:1]
-		}
-		return picked
+		picked := slices.Clone(subDomains)
+		random.Shuffle(len(picked), func(i, j int) { picked[i], picked[j] = picked[j], picked[i] })
+		return picked[:1+random.IntN(len(picked))]
 	}
 	kills := 0
 	for range rounds {
@@ -275,37 +259,34 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 	t.Logf("the operator was killed %d times", kills)
 
 	eventually(t, "each host is where it belongs", func(ctx context.Context) error {
-		oldest := map[string]*v1alpha1.Darkroom{}
+		var all []v1alpha1.Darkroom
 		for _, namespace := range namespaces {
 			list := &v1alpha1.DarkroomList{}
 			if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
 				return err
 			}
-			for i := range list.Items {
-				darkroom := &list.Items[i]
-				if darkroom.DeletionTimestamp != nil {
-					return fmt.Errorf("%s is still being deleted", darkroom.Name)
-				}
-				for _, subDomain := range darkroom.Spec.SubDomains {
-					if best := oldest[subDomain]; best == nil || older(darkroom, best) {
-						oldest[subDomain] = darkroom
-					}
-				}
+			all = append(all, list.Items...)
+		}
+		slices.SortFunc(all, func(a, b v1alpha1.Darkroom) int {
+			if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+				return order
+			}
+			return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+		})
+		carriers := map[string]string{}
+		for _, darkroom := range slices.Backward(all) {
+			if darkroom.DeletionTimestamp != nil {
+				return fmt.Errorf("%s is still being deleted", darkroom.Name)
+			}
+			for _, subDomain := range darkroom.Spec.SubDomains {
+				carriers[subDomain] = client.ObjectKeyFromObject(&darkroom).String()
 			}
 		}
-		for subDomain, darkroom := range oldest {
-			want := client.ObjectKeyFromObject(darkroom).String()
+		for subDomain, want := range carriers {
 			if got := hosts.carrierOf(hostIn(subDomain)); got != want {
 				return fmt.Errorf("%s is routed to %q, not %q", hostIn(subDomain), got, want)
 			}
 		}
 		return nil
 	})
-}
-
-func older(a, b *v1alpha1.Darkroom) bool {
-	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.CreationTimestamp.Before(&b.CreationTimestamp)
-	}
-	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
 }

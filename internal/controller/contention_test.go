@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -25,7 +25,9 @@ func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 		reclaims := strings.Contains(request.URL.Path, "/deployments/") && request.Header.Get("Content-Type") == "application/merge-patch+json"
 		// More than are tried at a time, so that the next reconcile is part of it.
 		if reclaims && conflicts.Load() < 7 {
-			writeStatus(request.Context(), t, namespace, conflicts.Add(1))
+			status := fmt.Sprintf(`{"status":{"replicas":%d}}`, conflicts.Add(1))
+			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}
+			return kube.Status().Patch(request.Context(), deployment, client.RawPatch(types.MergePatchType, []byte(status)))
 		}
 		return nil
 	}))
@@ -39,36 +41,15 @@ func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 }
 
 // addVariable adds a variable to the Deployment by hand.
-func addVariable(t *testing.T, namespace string) {
-	t.Helper()
-	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), func(d *appsv1.Deployment) {
-		container := &d.Spec.Template.Spec.Containers[0]
-		container.Env = append(container.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
-	})
-}
+var addVariable = edit(&appsv1.Deployment{}, func(d *appsv1.Deployment) {
+	container := &d.Spec.Template.Spec.Containers[0]
+	container.Env = append(container.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
+})
 
 // variableIsGone returns an error while the variable of addVariable is there.
-func variableIsGone(ctx context.Context, namespace string) error {
-	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
-	if err == nil && strings.Contains(encoded(deployment.Spec.Template), "ADDED") {
-		err = errors.New("it is still there")
-	}
-	return err
-}
-
-func writeStatus(ctx context.Context, t *testing.T, namespace string, replicas int32) {
-	t.Helper()
-	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, "photos")
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	before := deployment.DeepCopy()
-	deployment.Status.Replicas = replicas
-	if err := kube.Status().Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
-		t.Error(err)
-	}
-}
+var variableIsGone = is(&appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
+	return !strings.Contains(encoded(d.Spec.Template), "ADDED")
+})
 
 // A conflict with a concurrent write of the Darkroom is retried and not reported.
 func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {

@@ -16,11 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // newNamespace makes a namespace for a test. (Without controllers it is never
@@ -86,16 +88,9 @@ func upgrade(t testing.TB, darkroom *v1alpha1.Darkroom, mutate func(*v1alpha1.Da
 // eventually waits until a check finds nothing wrong.
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
-	deadline := time.Now().Add(waitTimeout)
-	for {
-		err := check(t.Context())
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: still not after %s: %v", what, waitTimeout, err)
-		}
-		time.Sleep(20 * time.Millisecond)
+	limits := wait.Limits{Timeout: waitTimeout, Period: 20 * time.Millisecond}
+	if err := limits.Until(t.Context(), what, check); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -188,29 +183,60 @@ func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 var releaseKinds = append(darkrooms.Belongings(),
 	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 
-// belongings returns what is there of a Darkroom.
-func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {
-	var found []unstructured.Unstructured
-	for _, kind := range releaseKinds {
+// listed returns the objects of some kinds.
+func listed(ctx context.Context, kinds []schema.GroupVersionKind, options ...client.ListOption) (found []unstructured.Unstructured, err error) {
+	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		err := kube.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
-			client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
-		if err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, kube.List(ctx, list, options...))
 		found = append(found, list.Items...)
 	}
-	return found, nil
+	return found, err
 }
 
-func names(objects []unstructured.Unstructured) []string {
-	var names []string
+// belongings returns what is there of a Darkroom.
+func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {
+	return listed(ctx, releaseKinds, client.InNamespace(darkroom.GetNamespace()), client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
+}
+
+func nameOf(object unstructured.Unstructured) string {
+	return object.GetKind() + " " + object.GetName()
+}
+
+func names(objects []unstructured.Unstructured) (names []string) {
 	for _, object := range objects {
-		names = append(names, object.GetKind()+" "+object.GetName())
+		names = append(names, nameOf(object))
 	}
 	slices.Sort(names)
 	return names
+}
+
+// uids are those of the objects of a Darkroom.
+func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
+	t.Helper()
+	objects, err := belongings(t.Context(), darkroom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]types.UID{}
+	for _, object := range objects {
+		found[nameOf(object)] = object.GetUID()
+	}
+	return found
+}
+
+// resourceVersions returns that of every object in a namespace, Darkrooms included.
+func resourceVersions(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	objects, err := listed(t.Context(), append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...), client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, object := range objects {
+		versions[nameOf(object)] = object.GetResourceVersion()
+	}
+	return versions
 }
 
 // becomeReady plays the part of the Deployment controller: all pods are there.
@@ -259,6 +285,28 @@ func eventuallyEvent(t *testing.T, namespace, reason string) {
 	})
 }
 
+// watched returns a function that returns what a watch has shown since of objects in a namespace.
+func watched[T client.Object](t *testing.T, list client.ObjectList, namespace string) func() []T {
+	t.Helper()
+	watcher, err := kube.Watch(t.Context(), list, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(watcher.Stop)
+	return func() (seen []T) {
+		for {
+			select {
+			case event := <-watcher.ResultChan():
+				if object, ok := event.Object.(T); ok {
+					seen = append(seen, object)
+				}
+			default:
+				return seen
+			}
+		}
+	}
+}
+
 // quiet returns an error unless an operator makes no request for a while.
 func quiet(o *operator) func(context.Context) error {
 	return func(context.Context) error {
@@ -277,21 +325,4 @@ func encoded(value any) string {
 		return err.Error()
 	}
 	return string(raw)
-}
-
-// resourceVersions returns that of every object in a namespace, Darkrooms included.
-func resourceVersions(t *testing.T, namespace string) map[string]string {
-	t.Helper()
-	versions := map[string]string{}
-	for _, kind := range append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...) {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range list.Items {
-			versions[kind.Kind+"/"+item.GetName()] = item.GetResourceVersion()
-		}
-	}
-	return versions
 }

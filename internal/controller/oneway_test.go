@@ -23,16 +23,20 @@ func withValues(options values.Options) operatorOption {
 	return func(s *settings) { s.Values = options }
 }
 
-// objectsOf returns the versions of the objects of a Darkroom, without those of Helm.
-func objectsOf(ctx context.Context, darkroom client.Object) (map[string]string, error) {
-	found, err := belongings(ctx, darkroom)
+// versionsOf returns the versions of the objects of a Darkroom, without those of Helm.
+func versionsOf(t *testing.T, darkroom client.Object) map[string]string {
+	t.Helper()
+	found, err := belongings(t.Context(), darkroom)
+	if err != nil {
+		t.Fatal(err)
+	}
 	versions := map[string]string{}
 	for _, object := range found {
 		if object.GetLabels()["owner"] != "helm" {
-			versions[object.GetKind()+" "+object.GetName()] = object.GetResourceVersion()
+			versions[nameOf(object)] = object.GetResourceVersion()
 		}
 	}
-	return versions, err
+	return versions
 }
 
 // TestEveryRestartAppliesTheNewTranslationOrNothing restarts the operator of random Darkrooms at
@@ -58,30 +62,30 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	for range 4 {
 		all = append(all, randomSettings(random))
 	}
+	eventually(t, "rest", quiet(running))
 	for _, settings := range all {
-		eventually(t, "rest", quiet(running))
 		running.kill()
-		before := make([]map[string]string, len(fleet))
-		for i, darkroom := range fleet {
-			var err error
-			if before[i], err = objectsOf(t.Context(), darkroom); err != nil {
-				t.Fatal(err)
-			}
+		before := map[string]map[string]string{}
+		for _, darkroom := range fleet {
+			before[darkroom.Name] = versionsOf(t, darkroom)
 		}
 		translator, err := values.New(settings)
 		if err != nil {
 			t.Fatal(err)
 		}
 		running = startOperator(t, namespace, withValues(settings))
-		for i, darkroom := range fleet {
-			want, err := translator.Values(darkroom)
-			if err == nil {
+		for _, darkroom := range fleet {
+			if want, err := translator.Values(darkroom); err == nil {
 				eventually(t, "the new translation of "+darkroom.Name, translated(t, darkroom, want))
-				continue
+				delete(before, darkroom.Name)
+			} else {
+				eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonInvalid))
 			}
-			eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonInvalid))
-			if after, err := objectsOf(t.Context(), darkroom); err != nil || !maps.Equal(before[i], after) {
-				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v (%v)", settings, darkroom.Spec, before[i], after, err)
+		}
+		eventually(t, "rest", quiet(running))
+		for _, darkroom := range fleet {
+			if was, refused := before[darkroom.Name]; refused && !maps.Equal(was, versionsOf(t, darkroom)) {
+				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v", settings, darkroom.Spec, was, versionsOf(t, darkroom))
 			}
 		}
 	}

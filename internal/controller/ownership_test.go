@@ -207,11 +207,7 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(int32(5)) })
 	namespace := darkroom.Namespace
-	events, err := kube.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Stop()
+	seen := watched[*appsv1.Deployment](t, &appsv1.DeploymentList{}, namespace)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Replicas = nil
 		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: ptr.To(int32(5)), MaxReplicas: 9}
@@ -230,14 +226,9 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 	})
 	eventually(t, "the end of the autoscaler", absent(&autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"))
 	eventuallyIs(t, "6 replicas", &appsv1.Deployment{}, namespace, "photos", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 6 })
-	for {
-		select {
-		case event := <-events.ResultChan():
-			if seen, ok := event.Object.(*appsv1.Deployment); ok && *seen.Spec.Replicas < 5 {
-				t.Fatalf("at some time it had %d replicas", *seen.Spec.Replicas)
-			}
-		default:
-			return
+	for _, deployment := range seen() {
+		if *deployment.Spec.Replicas < 5 {
+			t.Fatalf("at some time it had %d replicas", *deployment.Spec.Replicas)
 		}
 	}
 }

@@ -113,13 +113,9 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	}
 	labels := `{namespace="` + namespace + `",name="photos"`
 	for _, want := range []string{
-		`darkroom_info` + labels,
 		`darkroom_status_condition` + labels + `,type="Ready",status="True"} 1`,
-		`darkroom_rollout_desired_replicas` + labels + `} 1`,
-		`darkroom_rollout_updated_replicas` + labels + `} 1`,
 		`darkroom_rollout_ready_replicas` + labels + `} 1`,
 		`darkroom_probe_success` + labels + `} 1`,
-		`darkroom_probe_duration_seconds` + labels + `} `,
 	} {
 		if !strings.Contains(scraped.String(), want) {
 			t.Errorf("the metrics lack %s:\n%s", want, scraped.String())

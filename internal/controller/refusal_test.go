@@ -134,6 +134,10 @@ func TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults(t *testing.T) {
 		darkroom := webFolder(namespace, name)
 		darkroom.Spec.Probe = &v1alpha1.Probe{Path: path}
 		create(t, darkroom)
+		// Tools that wait must not take it for done before the first report.
+		if darkroom.Status.ObservedGeneration != -1 {
+			t.Errorf("the generation of a new status is %d", darkroom.Status.ObservedGeneration)
+		}
 		probe := darkroom.Spec.Probe
 		if *probe.PeriodSeconds != 60 || *probe.TimeoutSeconds != 10 || *probe.FailureThreshold != 3 {
 			t.Errorf("%s: the defaults are %d, %d, %d", path, *probe.PeriodSeconds, *probe.TimeoutSeconds, *probe.FailureThreshold)

@@ -50,6 +50,25 @@ func TestARestartedOperatorWritesNothing(t *testing.T) {
 	}
 }
 
+// edit returns a change by hand of the object photos.
+func edit[T client.Object](object T, mutate func(T)) func(*testing.T, string) {
+	return func(t *testing.T, namespace string) {
+		t.Helper()
+		change(t, mustGet(t, object.DeepCopyObject().(T), namespace, "photos"), mutate)
+	}
+}
+
+// is returns a check of the object photos.
+func is[T client.Object](object T, satisfied func(T) bool) func(context.Context, string) error {
+	return func(ctx context.Context, namespace string) error {
+		found, err := get(ctx, object.DeepCopyObject().(T), namespace, "photos")
+		if err == nil && !satisfied(found) {
+			err = fmt.Errorf("it is %s", encoded(found))
+		}
+		return err
+	}
+}
+
 // The operator sees the changes, or finds them in the caches when it starts, where it compares
 // them with its record object by object.
 func TestManualChangesAreReverted(t *testing.T) {
@@ -59,40 +78,23 @@ func TestManualChangesAreReverted(t *testing.T) {
 		reverted func(ctx context.Context, namespace string) error
 	}{
 		"an object was deleted": {
-			act: func(t *testing.T, namespace string) {
-				remove(t, mustGet(t, &corev1.Service{}, namespace, "photos"))
-			},
-			reverted: func(ctx context.Context, namespace string) error {
-				_, err := get(ctx, &corev1.Service{}, namespace, "photos")
-				return err
-			},
+			act:      func(t *testing.T, namespace string) { remove(t, mustGet(t, &corev1.Service{}, namespace, "photos")) },
+			reverted: is(&corev1.Service{}, func(*corev1.Service) bool { return true }),
 		},
 		"an object was edited, and annotated by another controller": {
-			act: func(t *testing.T, namespace string) {
-				change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "photos"), func(i *networkingv1.Ingress) {
-					i.Spec.Rules[0].Host = "elsewhere.example.com"
-					i.Annotations["example.com/note"] = "stays"
-				})
-			},
-			reverted: func(ctx context.Context, namespace string) error {
-				ingress, err := get(ctx, &networkingv1.Ingress{}, namespace, "photos")
-				if err == nil && (ingress.Spec.Rules[0].Host != hostIn("photos") || ingress.Annotations["example.com/note"] != "stays") {
-					err = fmt.Errorf("its host is %s, its annotations are %v", ingress.Spec.Rules[0].Host, ingress.Annotations)
-				}
-				return err
-			},
+			act: edit(&networkingv1.Ingress{}, func(i *networkingv1.Ingress) {
+				i.Spec.Rules[0].Host = "elsewhere.example.com"
+				i.Annotations["example.com/note"] = "stays"
+			}),
+			reverted: is(&networkingv1.Ingress{}, func(i *networkingv1.Ingress) bool {
+				return i.Spec.Rules[0].Host == hostIn("photos") && i.Annotations["example.com/note"] == "stays"
+			}),
 		},
 		"the key of a list item was edited": {
-			act: func(t *testing.T, namespace string) {
-				change(t, mustGet(t, &corev1.Service{}, namespace, "photos"), func(s *corev1.Service) { s.Spec.Ports[0].Port = 8080 })
-			},
-			reverted: func(ctx context.Context, namespace string) error {
-				service, err := get(ctx, &corev1.Service{}, namespace, "photos")
-				if err == nil && (len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != 80) {
-					err = fmt.Errorf("ports are %v", service.Spec.Ports)
-				}
-				return err
-			},
+			act: edit(&corev1.Service{}, func(s *corev1.Service) { s.Spec.Ports[0].Port = 8080 }),
+			reverted: is(&corev1.Service{}, func(s *corev1.Service) bool {
+				return len(s.Spec.Ports) == 1 && s.Spec.Ports[0].Port == 80
+			}),
 		},
 		"a key was added to the ConfigMap": {
 			act: func(t *testing.T, namespace string) {
@@ -108,9 +110,7 @@ func TestManualChangesAreReverted(t *testing.T) {
 		},
 		"a variable was added to the Deployment": {addVariable, variableIsGone},
 		"the Darkroom was changed": {
-			act: func(t *testing.T, namespace string) {
-				change(t, mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-			},
+			act:      edit(&v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" }),
 			reverted: logLevelIs("warn"),
 		},
 		"another client wrote the revision": {

@@ -11,10 +11,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
-	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -64,29 +61,6 @@ func awaiting(status v1alpha1.DarkroomStatus) error {
 		has(v1alpha1.ConditionDomainsReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)(status),
 		has(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingGateway)(status),
 		has(v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonAwaitingGateway)(status))
-}
-
-func TestARouteCountsOnlyOnceItsGatewayAcceptsIt(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) {
-		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public", SectionName: "https"}}}
-	})
-	namespace, host := darkroom.Namespace, "photos."+baseDomain
-	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "waiting for the Gateway", awaiting, isIn(v1alpha1.PhaseDeploying), hasDomains(),
-		says("Listener https of Gateway "+namespace+"/public "))
-	if url := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status.URL; url != "" {
-		t.Errorf("the URL is %q", url)
-	}
-	accept(t, namespace, "photos", 1)
-	eventuallyStatus(t, darkroom, "ready", served("https", host))
-
-	t.Run("and again once it is changed", func(t *testing.T) {
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Gateway.ParentRefs = []v1alpha1.ParentRef{{Name: "other"}} })
-		eventuallyStatus(t, darkroom, "waiting for the other Gateway", awaiting)
-		accept(t, namespace, "photos", 2)
-		eventuallyStatus(t, darkroom, "ready", served("http", host))
-	})
 }
 
 func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
@@ -167,27 +141,5 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready by the HTTPRoute", served("http", hostIn("kept")))
 	if now := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); theirs.UID == "" || now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("the Ingress of another client (%q) was changed: %+v", theirs.UID, now)
-	}
-}
-
-func TestScaledToZeroIsIdle(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(int32(0)) })
-	becomeReady(t, darkroom.Namespace, "photos")
-	eventuallyStatus(t, darkroom, "idle", isIn(v1alpha1.PhaseIdle), lacks(v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled),
-		has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero))
-}
-
-// TestToolsThatWaitDoNotTakeANewDarkroomForDone has no operator: what the API server
-// answers to a create is all that they see at first.
-func TestToolsThatWaitDoNotTakeANewDarkroomForDone(t *testing.T) {
-	t.Parallel()
-	darkroom := webFolder(newNamespace(t), "photos")
-	create(t, darkroom)
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(v1alpha1.GroupVersionKind)
-	result, err := kstatus.Compute(mustGet(t, live, darkroom.Namespace, "photos"))
-	if err != nil || result.Status != kstatus.InProgressStatus {
-		t.Errorf("kstatus takes it for %+v (%v)", result, err)
 	}
 }

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,9 +12,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
@@ -30,20 +28,6 @@ func startShard(t *testing.T, namespace, shard string) *operator {
 func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
 	darkroom.Labels = map[string]string{"shard": shard}
 	return darkroom
-}
-
-// uids are those of the objects of a Darkroom, by kind and name.
-func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
-	t.Helper()
-	objects, err := belongings(t.Context(), darkroom)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]types.UID{}
-	for i := range objects {
-		found[objects[i].GetKind()+" "+objects[i].GetName()] = objects[i].GetUID()
-	}
-	return found
 }
 
 // eventuallyRefused waits until a Darkroom says that its host belongs to another.
@@ -150,28 +134,16 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 // that a Darkroom had since.
 func watchReady(t *testing.T, darkroom *v1alpha1.Darkroom) func() []string {
 	t.Helper()
-	watcher, err := kube.Watch(t.Context(), &v1alpha1.DarkroomList{}, client.InNamespace(darkroom.Namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(watcher.Stop)
+	seen := watched[*v1alpha1.Darkroom](t, &v1alpha1.DarkroomList{}, darkroom.Namespace)
 	return func() []string {
-		found := map[string]bool{}
-		for {
-			select {
-			case event := <-watcher.ResultChan():
-				now, ok := event.Object.(*v1alpha1.Darkroom)
-				if !ok || now.Name != darkroom.Name {
-					continue
-				}
-				ready := v1alpha1.FindCondition(now.Status.Conditions, v1alpha1.ConditionReady)
-				if ready == nil || ready.Status != metav1.ConditionTrue {
-					found[encoded(ready)] = true
-				}
-			default:
-				return slices.Sorted(maps.Keys(found))
+		found := sets.New[string]()
+		for _, now := range seen() {
+			ready := v1alpha1.FindCondition(now.Status.Conditions, v1alpha1.ConditionReady)
+			if now.Name == darkroom.Name && (ready == nil || ready.Status != metav1.ConditionTrue) {
+				found.Insert(encoded(ready))
 			}
 		}
+		return sets.List(found)
 	}
 }
 

@@ -176,11 +176,8 @@ func translating(t testing.TB, namespaces []string) controller.Options {
 // as an operator's are.
 func newManager(t testing.TB, s *settings) manager.Manager {
 	t.Helper()
-	api, err := discovery.NewDiscoveryClientForConfig(s.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Cluster, err = controller.Discover(t.Context(), api); err != nil {
+	var err error
+	if s.Cluster, err = controller.Discover(t.Context(), discoveryClient(t, s.kubeconfig)); err != nil {
 		t.Fatal(err)
 	}
 	caches, err := controller.CacheOptions(s.Cluster, s.Namespaces, s.darkrooms)
@@ -198,6 +195,15 @@ func newManager(t testing.TB, s *settings) manager.Manager {
 		t.Fatal(err)
 	}
 	return mgr
+}
+
+func discoveryClient(t testing.TB, kubeconfig *rest.Config) *discovery.DiscoveryClient {
+	t.Helper()
+	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api
 }
 
 // kill ends the operator and waits until it is gone.
