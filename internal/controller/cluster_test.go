@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -25,41 +24,29 @@ import (
 // The tests of this file take kinds away from the API server that all tests share. They
 // are not parallel, so those that are have not begun or wait.
 
-// routeDefinition is the CustomResourceDefinition of HTTPRoutes.
-func routeDefinition(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
-	t.Helper()
-	found := mustGet(t, &apiextensionsv1.CustomResourceDefinition{}, "", "httproutes.gateway.networking.k8s.io")
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: found.Name, Annotations: found.Annotations}, Spec: found.Spec,
-	}
-}
+// httpRoutes and openshiftRoutes name CustomResourceDefinitions.
+const (
+	httpRoutes      = "httproutes.gateway.networking.k8s.io"
+	openshiftRoutes = "routes.route.openshift.io"
+)
 
-// serve makes the API server serve a kind.
-func serve(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
+// serve makes the API server serve a kind or not, and waits until it does.
+func serve(t *testing.T, name string, served bool) {
 	t.Helper()
-	fresh := []*apiextensionsv1.CustomResourceDefinition{definition.DeepCopy()}
-	if _, err := envtest.InstallCRDs(cluster, envtest.CRDInstallOptions{CRDs: fresh}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// uninstall makes the API server no longer serve a kind, and waits until it does not.
-func uninstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
-	t.Helper()
-	if err := kube.Delete(context.Background(), definition.DeepCopy()); client.IgnoreNotFound(err) != nil {
-		t.Fatal(err)
-	}
-	asked := discoveryClient(t, cluster)
-	version := definition.Spec.Group + "/" + definition.Spec.Versions[0].Name
-	eventually(t, "the kind is gone", func(context.Context) error {
-		list, err := asked.ServerResourcesForGroupVersion(version)
-		if err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural }) {
-			return fmt.Errorf("%s has %s", version, definition.Spec.Names.Plural)
+	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	change(t, definition, func(d *apiextensionsv1.CustomResourceDefinition) {
+		for i := range d.Spec.Versions {
+			d.Spec.Versions[i].Served = served
 		}
-		if apierrors.IsNotFound(err) {
-			return nil
+	})
+	api := discoveryClient(t, cluster)
+	eventually(t, fmt.Sprintf("%s served: %t", name, served), func(context.Context) error {
+		list, err := api.ServerResourcesForGroupVersion(definition.Spec.Group + "/v1")
+		found := err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural })
+		if found != served || !served && err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("served: %t (%w)", found, err)
 		}
-		return err
+		return nil
 	})
 }
 
@@ -89,23 +76,22 @@ func lacksKind(kind string) statusCheck {
 //
 //nolint:paralleltest // takes the kind away
 func TestAnOperatorEndsWhenAKindComesOrGoes(t *testing.T) {
-	definition := routeDefinition(t)
-	uninstall(t, definition)
-	t.Cleanup(func() { serve(t, definition) })
+	serve(t, httpRoutes, false)
+	defer serve(t, httpRoutes, true)
 	namespace := newNamespace(t)
 	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 	darkroom := routed(namespace, "photos")
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "the kind is named", lacksKind("HTTPRoute"))
 
-	serve(t, definition)
+	serve(t, httpRoutes, true)
 	o.endsByItself()
 	o = startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 	eventually(t, "the release", installed(namespace, "photos"))
 	accept(t, namespace, "photos", 1)
 	eventuallyStatus(t, darkroom, "the host of the route", hasDomains(hostIn("photos")))
 
-	uninstall(t, definition)
+	serve(t, httpRoutes, false)
 	o.endsByItself()
 	startOperator(t, namespace)
 	eventuallyStatus(t, darkroom, "the kind is named again, and nothing is routed", lacksKind("HTTPRoute"), hasDomains())
@@ -132,9 +118,7 @@ func (o *operator) endsByItself() {
 //nolint:paralleltest // the API server is shared
 func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 	namespace := newNamespace(t)
-	routes := openshiftRoutes()
-	serve(t, routes)
-	t.Cleanup(func() { uninstall(t, routes) })
+	lookLikeOpenShift(t)
 	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 	install(t, webFolder(namespace, "photos"))
 	before := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
@@ -142,10 +126,10 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 		t.Fatalf("/metrics is not kept from the public in OpenShift's way: %+v", before.Spec)
 	}
 
-	service := breakAPI(t, routes.Spec.Group)
+	service := breakAPI(t, "route.openshift.io")
 	api := discoveryClient(t, cluster)
 	eventually(t, "the API is down", func(context.Context) error {
-		if _, err := api.ServerResourcesForGroupVersion(routes.Spec.Group + "/v1"); !apierrors.IsServiceUnavailable(err) {
+		if _, err := api.ServerResourcesForGroupVersion("route.openshift.io/v1"); !apierrors.IsServiceUnavailable(err) {
 			return fmt.Errorf("the answer is %w", err)
 		}
 		return nil
@@ -174,14 +158,15 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 
 	// The API server registers the definition again.
 	remove(t, service)
-	uninstall(t, routes)
+	serve(t, openshiftRoutes, false)
 	o.endsByItself()
 }
 
-// openshiftRoutes is a CustomResourceDefinition that makes the API server look like OpenShift.
-func openshiftRoutes() *apiextensionsv1.CustomResourceDefinition {
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "routes.route.openshift.io"},
+// lookLikeOpenShift makes the API server serve the routes of OpenShift until the test ends.
+func lookLikeOpenShift(t *testing.T) {
+	t.Helper()
+	definition := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: openshiftRoutes},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: "route.openshift.io",
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "Route", ListKind: "RouteList", Plural: "routes", Singular: "route"},
@@ -194,6 +179,9 @@ func openshiftRoutes() *apiextensionsv1.CustomResourceDefinition {
 			}},
 		},
 	}
+	create(t, definition)
+	t.Cleanup(func() { _ = kube.Delete(context.Background(), definition) })
+	serve(t, openshiftRoutes, true)
 }
 
 // breakAPI makes an API of the API server one of another server, which does not exist.

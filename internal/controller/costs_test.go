@@ -2,12 +2,11 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -50,27 +49,16 @@ func unchanged(tb testing.TB) func() {
 	eventuallyStatus(tb, darkroom, "ready", isReady())
 	installer.kill()
 
-	s := &settings{Options: translating(tb, []string{namespace}), kubeconfig: cluster, darkrooms: labels.Everything()}
-	mgr := newManager(tb, s)
-	ctx, stop := context.WithCancel(context.Background())
-	reconciler, err := controller.NewHelmReconciler(ctx, mgr, s.Options)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	tb.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
-			tb.Error(err)
+	var reconciler reconcile.Reconciler
+	startOperator(tb, namespace, func(s *settings) {
+		s.add = func(ctx context.Context, mgr manager.Manager, options controller.Options) (err error) {
+			reconciler, err = controller.NewHelmReconciler(ctx, mgr, options)
+			return err
 		}
 	})
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		tb.Fatal("the caches were not filled")
-	}
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "photos"}}
 	look := func() {
-		if _, err := reconciler.Reconcile(ctx, request); err != nil {
+		if _, err := reconciler.Reconcile(tb.Context(), request); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -89,7 +89,7 @@ func upgrade(t testing.TB, darkroom *v1alpha1.Darkroom, mutate func(*v1alpha1.Da
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
 	limits := wait.Limits{Timeout: waitTimeout, Period: 20 * time.Millisecond}
-	if err := limits.Until(t.Context(), what, check); err != nil {
+	if err := limits.Until(context.WithoutCancel(t.Context()), what, check); err != nil { // also in a Cleanup
 		t.Fatal(err)
 	}
 }
@@ -242,28 +242,32 @@ func resourceVersions(t *testing.T, namespace string) map[string]string {
 // becomeReady plays the part of the Deployment controller: all pods are there.
 func becomeReady(t testing.TB, namespace, name string) {
 	t.Helper()
-	eventually(t, "a Deployment", func(ctx context.Context) error {
-		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
-		if err != nil {
-			return err
-		}
-		wanted := ptr.Deref(deployment.Spec.Replicas, 1)
-		deployment.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: deployment.Generation,
-			Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
-		}
-		return kube.Status().Update(ctx, deployment)
+	rollsOut(t, namespace, name, func(d *appsv1.Deployment) appsv1.DeploymentStatus {
+		wanted := ptr.Deref(d.Spec.Replicas, 1)
+		return appsv1.DeploymentStatus{Replicas: wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted}
 	})
 }
 
 // failToStart plays the part of the Deployment controller: the only pod does not start.
 func failToStart(t testing.TB, namespace, name string) {
 	t.Helper()
-	deployment := mustGet(t, &appsv1.Deployment{}, namespace, name)
-	deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
-	if err := kube.Status().Update(t.Context(), deployment); err != nil {
-		t.Fatal(err)
-	}
+	rollsOut(t, namespace, name, func(*appsv1.Deployment) appsv1.DeploymentStatus {
+		return appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, UnavailableReplicas: 1}
+	})
+}
+
+// rollsOut plays the part of the Deployment controller.
+func rollsOut(t testing.TB, namespace, name string, statusOf func(*appsv1.Deployment) appsv1.DeploymentStatus) {
+	t.Helper()
+	eventually(t, "a Deployment", func(ctx context.Context) error {
+		deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
+		if err != nil {
+			return err
+		}
+		deployment.Status = statusOf(deployment)
+		deployment.Status.ObservedGeneration = deployment.Generation
+		return kube.Status().Update(ctx, deployment)
+	})
 }
 
 func events(t *testing.T, namespace, reason string) []eventsv1.Event {

@@ -182,7 +182,6 @@ func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Dark
 // and a pod that only has its labels.
 func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 	t.Helper()
-	ctx := t.Context()
 	labels := deployment.Spec.Template.Labels
 	replicaSet := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
@@ -207,26 +206,21 @@ func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 			Name:  "darkroom",
 			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Now().Add(-time.Minute))}},
 		}}
-		if err := kube.Status().Update(ctx, pod); err != nil {
+		if err := kube.Status().Update(t.Context(), pod); err != nil {
 			t.Fatal(err)
 		}
 	}
 	change(t, deployment.DeepCopy(), func(d *appsv1.Deployment) {
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, "deployment.kubernetes.io/revision", "2")
 	})
-	eventually(t, "the status of a rollout", func(ctx context.Context) error {
-		current, err := get(ctx, &appsv1.Deployment{}, deployment.Namespace, deployment.Name)
-		if err != nil {
-			return err
-		}
-		current.Status = appsv1.DeploymentStatus{
-			ObservedGeneration: current.Generation, Replicas: 2, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+	rollsOut(t, deployment.Namespace, deployment.Name, func(*appsv1.Deployment) appsv1.DeploymentStatus {
+		return appsv1.DeploymentStatus{
+			Replicas: 2, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
 			Conditions: []appsv1.DeploymentCondition{{
 				Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated",
 				LastUpdateTime: metav1.NewTime(time.Now().Add(-time.Minute)),
 			}},
 		}
-		return kube.Status().Update(ctx, current)
 	})
 	return probe.Pod{Name: "photos-2-new", IP: "10.0.0.7", Port: "3000"}
 }

@@ -102,6 +102,8 @@ type settings struct {
 
 	kubeconfig *rest.Config
 	darkrooms  labels.Selector
+	// add adds controllers to the manager.
+	add func(context.Context, manager.Manager, controller.Options) error
 }
 
 type operatorOption func(*settings)
@@ -135,7 +137,7 @@ func startOperator(t testing.TB, namespace string, options ...operatorOption) *o
 func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOption) *operator {
 	t.Helper()
 	o := &operator{t: t, ended: make(chan error, 1)}
-	s := &settings{Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(cluster), darkrooms: labels.Everything()}
+	s := &settings{Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(cluster), darkrooms: labels.Everything(), add: controller.Add}
 	s.kubeconfig.Wrap(o.record)
 	for _, option := range options {
 		option(s)
@@ -143,7 +145,7 @@ func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOpti
 	o.manager = newManager(t, s)
 	ctx, cancel := context.WithCancel(context.Background())
 	o.stop = cancel
-	if err := controller.Add(ctx, o.manager, s.Options); err != nil {
+	if err := s.add(ctx, o.manager, s.Options); err != nil {
 		t.Fatal(err)
 	}
 	go func() { o.ended <- o.manager.Start(ctx) }()
