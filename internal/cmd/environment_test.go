@@ -10,26 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// valuesOf returns two values of the type of a flag that differ from its default.
-func valuesOf(t *testing.T, flag *pflag.Flag) (one, other string) {
-	t.Helper()
-	switch kind := flag.Value.Type(); kind {
-	case "string":
-		return "one", "other"
-	case "stringSlice":
-		return "a,b", "c"
-	case "int":
-		return "1001", "1002"
-	case "float64":
-		return "1001.5", "1002.5"
-	case "duration":
-		return "17m1s", "17m2s"
-	case "bool":
-		return fmt.Sprint(flag.DefValue != "true"), flag.DefValue
-	default:
-		t.Fatalf("--%s has the type %s, for which the test has no values", flag.Name, kind)
-		return "", ""
-	}
+// valuesOf are two values of each type of flag that differ from all defaults.
+var valuesOf = map[string][2]string{
+	"string": {"one", "other"}, "stringSlice": {"a,b", "c"}, "int": {"1001", "1002"}, "float64": {"1001.5", "1002.5"}, "duration": {"17m1s", "17m2s"},
 }
 
 // parsed returns the flags of a command after the arguments and the environment.
@@ -53,7 +36,14 @@ func TestEveryFlagCanBeSetByTheEnvironment(t *testing.T) {
 		command.Flags().VisitAll(func(flag *pflag.Flag) {
 			t.Run(name+" "+flag.Name, func(t *testing.T) {
 				variable := "DARKROOM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-				one, other := valuesOf(t, flag)
+				values, found := valuesOf[flag.Value.Type()]
+				if flag.Value.Type() == "bool" {
+					values, found = [2]string{fmt.Sprint(flag.DefValue != "true"), flag.DefValue}, true
+				}
+				if !found {
+					t.Fatalf("--%s has the type %s, for which the test has no values", flag.Name, flag.Value.Type())
+				}
+				one, other := values[0], values[1]
 				for _, set := range []struct {
 					environment string
 					args        []string

@@ -13,11 +13,11 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/releaseutil"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
 // template runs the command with nothing in the environment.
@@ -70,22 +70,16 @@ func document(t *testing.T, darkroom *darkrooms.Builder) string {
 }
 
 // installed lists the Deployments among manifests as namespace/name.
-func installed(t *testing.T, manifests string) []string {
+func installed(t *testing.T, printed string) []string {
 	t.Helper()
+	objects, err := manifests.Decode([]byte(printed))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
 	var found []string
-	for _, manifest := range releaseutil.SplitManifests(manifests) {
-		var object struct {
-			Kind     string `json:"kind"`
-			Metadata struct {
-				Name      string `json:"name"`
-				Namespace string `json:"namespace"`
-			} `json:"metadata"`
-		}
-		if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
-			t.Fatalf("%v\n%s", err, manifest)
-		}
-		if object.Kind == "Deployment" {
-			found = append(found, object.Metadata.Namespace+"/"+object.Metadata.Name)
+	for _, object := range objects {
+		if object.GetKind() == "Deployment" {
+			found = append(found, object.GetNamespace()+"/"+object.GetName())
 		}
 	}
 	slices.Sort(found)

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -47,27 +46,6 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 		remove(t, foreign)
 		eventually(t, "the release", installed(namespace, "photos"))
 	})
-}
-
-func TestAnImmutableFieldShowsAndHeals(t *testing.T) {
-	t.Parallel()
-	operator, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	operator.kill()
-
-	// While no operator runs, a user recreates the Deployment with another selector.
-	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
-	remove(t, deployment.DeepCopy())
-	deployment.ResourceVersion, deployment.UID = "", ""
-	deployment.Spec.Selector.MatchLabels["app"] = "other"
-	deployment.Spec.Template.Labels["app"] = "other"
-	create(t, deployment)
-
-	startOperator(t, namespace)
-	eventuallyStatus(t, darkroom, "the cause", says("field is immutable"), isNotReady(v1alpha1.ReasonReleaseFailed))
-	remove(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"))
-	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "Ready", isReady())
 }
 
 // errKilled is what every request meets once the operator is taken to be dead.

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -168,22 +167,5 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"auto": "compress"} })
 	if got := mustConfig(t, namespace, "photos").Data["DEFAULTPARAMS"]; got != "auto=compress" {
 		t.Errorf("DEFAULTPARAMS is %q", got)
-	}
-}
-
-// Refusals are decided faster than the cache shows the operator's own claim.
-func TestEveryRefusalOfABurstIsReported(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	startOperator(t, namespace)
-	var refused []*v1alpha1.Darkroom
-	for i := range 40 {
-		darkroom := webFolder(namespace, fmt.Sprintf("photos-%d", i))
-		darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{"a b": "c"}
-		create(t, darkroom)
-		refused = append(refused, darkroom)
-	}
-	for _, darkroom := range refused {
-		eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonInvalid))
 	}
 }

@@ -208,13 +208,14 @@ func TestTheFirstResultIsFoundWithinSecondsAndItsReasonChangesOnlyWhenThatLasts(
 func TestAChangedTargetIsProbedAtOnce(t *testing.T) {
 	dog := func(t *Target) { t.Path = "/dog" }
 	for name, test := range map[string]struct {
-		change func(*Target)
-		probe  string
-		keeps  bool
+		change  func(*Target)
+		probe   string
+		status  metav1.ConditionStatus
+		history Outcome
 	}{
-		"another period of the same pods": {func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30", true},
-		"another path":                    {dog, "photos/dog@30", false},
-		"other pods":                      {func(t *Target) { t.Revision = "2" }, "photos/cat@30", false},
+		"another period of the same pods": {func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30", metav1.ConditionTrue, served},
+		"another path":                    {dog, "photos/dog@30", metav1.ConditionUnknown, Outcome{}},
+		"other pods":                      {func(t *Target) { t.Revision = "2" }, "photos/cat@30", metav1.ConditionUnknown, Outcome{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, 2, func(w *world) {
@@ -225,11 +226,7 @@ func TestAChangedTargetIsProbedAtOnce(t *testing.T) {
 				w.answer(photos, denied)
 				w.set(photos, test.change)
 				w.expect("at once", 0, test.probe)
-				if test.keeps {
-					w.result("history is kept", photos, metav1.ConditionTrue, served)
-				} else {
-					w.result("history is dropped", photos, metav1.ConditionUnknown, Outcome{})
-				}
+				w.result("only the same pods keep their history", photos, test.status, test.history)
 			})
 		})
 	}
