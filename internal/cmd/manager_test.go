@@ -2,12 +2,21 @@ package cmd
 
 import (
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // TestBadCommandLinesAreRefused before a program connects to a cluster: there is none. A command
@@ -91,5 +100,31 @@ func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
 	}
 	if plain := "darkroom-operator.deployments.example.com"; leaderElectionID(defaultInstallation(), labels.Everything()) != plain {
 		t.Errorf("the lease of the default installation is not %s, which docs/install.md deletes", plain)
+	}
+}
+
+func TestMetricsOfDarkroomsNeedTheAuthorizationOfTheServer(t *testing.T) {
+	darkrooms := &metrics.Darkrooms{
+		Cache: fake.NewClientBuilder().WithScheme(controller.NewScheme()).WithObjects(darkrooms.New("photos", "team-a").Obj()).Build(),
+		Leads: func() bool { return true },
+	}
+	for secure, code := range map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized} {
+		options := managerOptions{metricsSecure: secure}
+		filter, err := options.metrics(darkrooms).FilterProvider(&rest.Config{Host: "https://127.0.0.1:1"}, http.DefaultClient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handler, err := filter(logr.Discard(), http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(response, "process 1\n")
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		body := recorder.Body.String()
+		if recorder.Code != code || strings.Contains(body, "process 1") == secure || strings.Contains(body, "darkroom_info") == secure {
+			t.Errorf("secure: %t: HTTP %d:\n%s", secure, recorder.Code, body)
+		}
 	}
 }

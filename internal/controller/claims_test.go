@@ -227,7 +227,6 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 		random.Shuffle(len(picked), func(i, j int) { picked[i], picked[j] = picked[j], picked[i] })
 		return picked[:1+random.IntN(len(picked))]
 	}
-	kills := 0
 	for range rounds {
 		darkroom := webFolder(namespaces[random.IntN(2)], fmt.Sprintf("racer-%d", random.IntN(perTenant)))
 		now, err := get(t.Context(), &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)
@@ -245,7 +244,6 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 			change(t, now, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = some() })
 		}
 		if random.IntN(10) == 0 {
-			kills++
 			operator.kill()
 			operator = startOperatorFor(t, namespaces)
 		} else {
@@ -253,7 +251,6 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 			time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond))))
 		}
 	}
-	t.Logf("the operator was killed %d times", kills)
 
 	eventually(t, "each host is where it belongs", func(ctx context.Context) error {
 		var all []v1alpha1.Darkroom

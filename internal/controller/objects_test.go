@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -168,14 +166,21 @@ func absent(object client.Object, namespace, name string) func(context.Context) 
 	}
 }
 
-// gone returns an error while there is a Darkroom or one of its objects.
-func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
+// nothingLeft returns an error while there are objects of a Darkroom.
+func nothingLeft(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	return func(ctx context.Context) error {
 		left, err := belongings(ctx, darkroom)
 		if len(left) > 0 {
 			return fmt.Errorf("left behind: %v", names(left))
 		}
-		return errors.Join(err, absent(&v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)(ctx))
+		return err
+	}
+}
+
+// gone returns an error while there is a Darkroom or one of its objects.
+func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return errors.Join(nothingLeft(darkroom)(ctx), absent(&v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)(ctx))
 	}
 }
 
@@ -270,25 +275,6 @@ func rollsOut(t testing.TB, namespace, name string, statusOf func(*appsv1.Deploy
 	})
 }
 
-func events(t *testing.T, namespace, reason string) []eventsv1.Event {
-	t.Helper()
-	list := &eventsv1.EventList{}
-	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
-	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason != reason })
-}
-
-func eventuallyEvent(t *testing.T, namespace, reason string) {
-	t.Helper()
-	eventually(t, "an event "+reason, func(context.Context) error {
-		if len(events(t, namespace, reason)) == 0 {
-			return fmt.Errorf("no event %s in %s", reason, namespace)
-		}
-		return nil
-	})
-}
-
 // watched returns a function that returns what a watch has shown since of objects in a namespace.
 func watched[T client.Object](t *testing.T, list client.ObjectList, namespace string) func() []T {
 	t.Helper()
@@ -309,24 +295,4 @@ func watched[T client.Object](t *testing.T, list client.ObjectList, namespace st
 			}
 		}
 	}
-}
-
-// quiet returns an error unless an operator makes no request for a while.
-func quiet(o *operator) func(context.Context) error {
-	return func(context.Context) error {
-		before := len(o.requests())
-		time.Sleep(time.Second)
-		if after := len(o.requests()); after != before {
-			return fmt.Errorf("%d requests within a second", after-before)
-		}
-		return nil
-	}
-}
-
-func encoded(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return err.Error()
-	}
-	return string(raw)
 }

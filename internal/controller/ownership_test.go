@@ -187,13 +187,7 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 		remove(t, webFolder(namespace, fmt.Sprintf("stuck-%d", i)))
 	}
 	for i := range stuck {
-		eventually(t, "nothing left of it", func(ctx context.Context) error {
-			left, err := belongings(ctx, webFolder(namespace, fmt.Sprintf("stuck-%d", i)))
-			if err == nil && len(left) > 0 {
-				return fmt.Errorf("left: %v", names(left))
-			}
-			return err
-		})
+		eventually(t, "nothing left of it", nothingLeft(webFolder(namespace, fmt.Sprintf("stuck-%d", i))))
 	}
 	install(t, webFolder(namespace, "photos"))
 	if took := time.Since(began); took > 30*time.Second {

@@ -12,6 +12,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -116,16 +117,16 @@ func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
 func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	theirs := &networkingv1.Ingress{}
 	var replace sync.Once
 	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
 		if strings.HasSuffix(request.URL.Path, "/ingresses/photos") && request.Header.Get("Content-Type") == string(types.MergePatchType) {
 			replace.Do(func() {
 				ours := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
 				remove(t, ours)
-				theirs.ObjectMeta = metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: ours.Labels, Annotations: ours.Annotations}
-				theirs.Spec = ours.Spec
-				create(t, theirs)
+				create(t, &networkingv1.Ingress{
+					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: ours.Labels, Annotations: ours.Annotations},
+					Spec:       ours.Spec,
+				})
 			})
 		}
 		return nil
@@ -136,10 +137,71 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 		d.Spec.SubDomains = []string{"kept"}
 		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
 	})
+	theirs := eventuallyIs(t, "the Ingress of another client", &networkingv1.Ingress{}, namespace, "photos", func(i *networkingv1.Ingress) bool {
+		return len(i.OwnerReferences) == 0
+	})
 	accept(t, namespace, "photos", 1)
 	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "ready by the HTTPRoute", served("http", hostIn("kept")))
-	if now := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); theirs.UID == "" || now.ResourceVersion != theirs.ResourceVersion {
-		t.Errorf("the Ingress of another client (%q) was changed: %+v", theirs.UID, now)
+	if now := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
+		t.Errorf("the Ingress of another client was changed: %+v", now)
+	}
+}
+
+// The same sub-domain is another host below another base domain.
+func TestInstallationsWithOtherBaseDomainsDoNotShareHosts(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	for _, name := range []string{"first", "second"} {
+		startOperator(t, namespace, as(name, name+"."+namespace+".example.com"))
+		darkroom := with(webFolder(namespace, name), "photos")
+		darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: name}
+		create(t, darkroom)
+		later(t, darkroom)
+		eventually(t, "the host", isRouted(namespace, name, "photos."+name+"."+namespace+".example.com"))
+	}
+}
+
+func isRouted(namespace, name, host string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ingress, err := get(ctx, &networkingv1.Ingress{}, namespace, name)
+		if err == nil && ingress.Spec.Rules[0].Host != host {
+			err = fmt.Errorf("the Ingress routes %s", ingress.Spec.Rules[0].Host)
+		}
+		return err
+	}
+}
+
+// Anyone who may create an Ingress can give it a label and an owner reference.
+func TestAnIngressThatBelongsToNoDarkroomKeepsNoHost(t *testing.T) {
+	t.Parallel()
+	for name, owner := range map[string]*metav1.OwnerReference{
+		"label alone":                     nil,
+		"Darkroom that does not exist":    {APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind, Name: "other", UID: "0d5e", Controller: ptr.To(true)},
+		"Darkroom of the same name, gone": {APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind, Name: "neighbor", UID: "0d5e", Controller: ptr.To(true)},
+		"something else":                  {APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "0d5e", Controller: ptr.To(true)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := newNamespace(t)
+			create(t, with(webFolder(namespace, "neighbor"), "neighbor-"+namespace))
+			host := hostIn("shared-" + namespace)
+			forged := &networkingv1.Ingress{
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "forged", Labels: map[string]string{v1alpha1.LabelDarkroom: "other"}},
+				Spec: networkingv1.IngressSpec{
+					IngressClassName: ptr.To("served-by-nobody"),
+					Rules:            []networkingv1.IngressRule{{Host: host}},
+				},
+			}
+			if owner != nil {
+				forged.OwnerReferences = []metav1.OwnerReference{*owner}
+				forged.Labels[v1alpha1.LabelDarkroom] = owner.Name
+			}
+			create(t, forged)
+			startOperator(t, namespace)
+			create(t, with(webFolder(namespace, "photos"), "shared-"+namespace))
+			eventually(t, "the host", isRouted(namespace, "photos", host))
+			mustGet(t, &networkingv1.Ingress{}, namespace, "forged")
+		})
 	}
 }

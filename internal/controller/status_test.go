@@ -2,13 +2,16 @@ package controller_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -127,4 +130,31 @@ func installed(namespace, name string) func(context.Context) error {
 		}
 		return nil
 	}
+}
+
+func events(t *testing.T, namespace, reason string) []eventsv1.Event {
+	t.Helper()
+	list := &eventsv1.EventList{}
+	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason != reason })
+}
+
+func eventuallyEvent(t *testing.T, namespace, reason string) {
+	t.Helper()
+	eventually(t, "an event "+reason, func(context.Context) error {
+		if len(events(t, namespace, reason)) == 0 {
+			return fmt.Errorf("no event %s in %s", reason, namespace)
+		}
+		return nil
+	})
+}
+
+func encoded(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
 }

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -249,6 +250,18 @@ func (o *operator) requests() []string {
 // writes counts the requests so far that are no reads.
 func (o *operator) writes() int {
 	return len(slices.DeleteFunc(o.requests(), func(line string) bool { return strings.HasPrefix(line, http.MethodGet) }))
+}
+
+// quiet returns an error unless an operator makes no request for a while.
+func quiet(o *operator) func(context.Context) error {
+	return func(context.Context) error {
+		before := len(o.requests())
+		time.Sleep(time.Second)
+		if after := len(o.requests()); after != before {
+			return fmt.Errorf("%d requests within a second", after-before)
+		}
+		return nil
+	}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

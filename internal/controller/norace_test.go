@@ -1,5 +1,0 @@
-//go:build !race
-
-package controller_test
-
-const raceDetector = false
