@@ -68,13 +68,19 @@ func (s *stack) launch(path string, environ []string, args ...string) (*exec.Cmd
 	return cmd, nil
 }
 
-func freePort() int {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
+func freePort() int { return freePorts(1)[0] }
+
+// freePorts returns different ports: one that is released could be found again.
+func freePorts(n int) (ports []int) {
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		defer listener.Close()
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	return ports
 }
 
 func local(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
@@ -166,7 +172,8 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	dark, public, inner, metrics := freePort(), freePort(), freePort(), freePort()
+	ports := freePorts(4)
+	dark, public, inner, metrics := ports[0], ports[1], ports[2], ports[3]
 	cache := s.cacheFolder()
 	if err := os.Mkdir(cache, 0o700); err != nil {
 		return nil, err
