@@ -57,6 +57,7 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known *cache.
 		measure(err)
 	}()
 	timer := time.AfterFunc(source.Timeout, func() { cancel(context.DeadlineExceeded) })
+	defer timer.Stop()
 	if p.stale(known) {
 		timer.Reset(staleWait)
 	}
