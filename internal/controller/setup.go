@@ -277,6 +277,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range parts.cluster.kinds() {
+		// The metadata of a Service shows that it has changed; the reconciler reads the rest.
 		if kind.Typed != nil || kind.Kind == "Service" {
 			controller.Owns(kind.Object(), builder.WithPredicates(shown))
 		}

@@ -61,7 +61,7 @@ type Reconciler struct {
 	// Handles reports whether this installation of the operator handles a Darkroom. Those of
 	// others are left alone.
 	Handles func(*v1alpha1.Darkroom) bool
-	// Live reads past the caches: the Service of a Darkroom with a probe, and the pods of one
+	// Live reads past the caches: the Service of a Darkroom that is probed, and the pods of one
 	// that is not ready. In the caches, Services would take 20 MiB for 10,000 Darkrooms.
 	Live client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
@@ -233,7 +233,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	var errs [4]error
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})
 	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
-	if darkroom.Spec.Probe != nil && r.Source != nil {
+	if r.Source != nil && isRolledOut(darkroom, o.Deployment) {
 		o.Service, errs[1] = get(ctx, r.Live, darkroom, &corev1.Service{})
 	}
 	o.Ingress, errs[2] = get(ctx, r.Client, darkroom, &networkingv1.Ingress{})
