@@ -131,7 +131,7 @@ func TestTheDefaultListLeavesNothingToAnAttacker(t *testing.T) {
 
 // docs/security.md lists the default with reasons: `key` in the first column of the table
 // of allowed annotations.
-// It names whole keys: a pattern would allow what nobody has judged.
+// It names whole keys: a pattern would allow annotations that were not reviewed.
 func TestTheDocumentedDefaultIsTheDefault(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/security.md")
 	expect.NoError(t, err)
@@ -166,7 +166,7 @@ func TestTheDocumentedDefaultIsTheDefault(t *testing.T) {
 // unlisted are the annotations of a Darkroom that need no list of the administrator, with the
 // reason.
 var unlisted = map[string]string{
-	"spec.podTemplate.annotations": "whoever may create a Darkroom may run any pod in its namespace (docs/security.md)",
+	"spec.podTemplate.annotations": "users who may create a Darkroom may run any pod in its namespace (docs/security.md)",
 }
 
 // A field that is added to the API is in this test without a change of it: each map named

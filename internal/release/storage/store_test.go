@@ -21,7 +21,9 @@ import (
 	helmtime "helm.sh/helm/v3/pkg/time"
 	helm4driver "helm.sh/helm/v4/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -202,6 +204,38 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 		t.Error("the update succeeded")
 	}
 	check()
+}
+
+// ownership.Patch is how revisions and objects are adopted and given back.
+func TestAnObjectThatIsNotAsItWasReadGetsNoOwner(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *corev1.Secret) error{
+		"it was changed": func(t *testing.T, secret *corev1.Secret) error {
+			secret.Labels = map[string]string{"team": "b"}
+			return kube.Update(t.Context(), secret)
+		},
+		"another one took its name": func(t *testing.T, secret *corev1.Secret) error {
+			fresh := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
+			return errors.Join(kube.Delete(t.Context(), secret), kube.Create(t.Context(), fresh))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := newDarkroom(t)
+			byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
+			read := secretsOf(t, d)[0]
+			if err := change(t, read.DeepCopy()); err != nil {
+				t.Fatal(err)
+			}
+			check := unchanged(t, d)
+			patch, err := ownership.Patch(&read, map[string]any{v1alpha1.LabelDarkroom: d.Name}, []metav1.OwnerReference{ownership.Reference(d)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := kube.Patch(t.Context(), &read, client.RawPatch(types.MergePatchType, patch)); !apierrors.IsConflict(err) {
+				t.Errorf("the patch gave %v, not a conflict", err)
+			}
+			check()
+		})
+	}
 }
 
 // Caches lag: the user may have installed the release a moment ago.

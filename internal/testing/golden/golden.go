@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Check fails the test if a golden file has another content.
+// Check fails the test if the content of a golden file differs.
 func Check(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
