@@ -9,7 +9,6 @@ import (
 	_ "image/jpeg" // format
 	_ "image/png"  // format
 	"net/http"
-	"strings"
 
 	_ "golang.org/x/image/webp" // format
 
@@ -24,52 +23,72 @@ type Validators struct {
 
 // Info describes an image by its header.
 type Info struct {
-	// Format is jpeg, png, gif or webp; empty for other images, which can be served but
+	// Format is jpeg, png or webp; empty for other images, which can be served but
 	// not transformed.
 	Format string
 	// ContentType is the media type, derived from the content.
 	ContentType string
-	// Size is in pixels; zero if Format is empty.
+	// Size is that of the upright image, in pixels; zero if it is not known.
 	Size request.Size
+	// Orientation is 1 for an image that is stored upright, or another one of EXIF.
+	Orientation int
 	// BytesPerPixel is what a decoder needs for each pixel.
 	BytesPerPixel float64
-	// JPEG is set for the format jpeg.
+	// JPEG is set for JPEG files.
 	JPEG JPEG
 }
 
 // Inspect reads the header of an image. Content that is not an image is a problem: error
 // pages and scripts of the source are never passed on.
 func Inspect(body []byte) (Info, error) {
+	info := Info{ContentType: Type(body), Orientation: upright}
+	if info.ContentType == "" {
+		return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
+	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(body))
 	if err == nil && config.Width > 0 && config.Height > 0 {
-		info := Info{
-			Format: format, ContentType: "image/" + format,
-			Size:          request.Size{Width: config.Width, Height: config.Height},
-			BytesPerPixel: bytesPerPixel(format, config.ColorModel),
-		}
-		switch format {
-		case "jpeg":
-			info.JPEG = scanJPEG(body)
-			info.JPEG.CMYK = config.ColorModel == color.CMYKModel
-			if info.JPEG.Scans > maxScans {
-				return Info{}, problem.New(http.StatusUnsupportedMediaType, "the original has %d scans; the maximum is %d", info.JPEG.Scans, maxScans)
-			}
-			if info.JPEG.Progressive {
-				// The decoder keeps all coefficients, of four bytes each.
-				info.BytesPerPixel *= 5
-			}
-		case "png":
-			if body[28] != 0 { // interlaced: each pass is an image of its own, before it is merged
-				info.BytesPerPixel *= 2
-			}
-		}
-		return info, nil
+		info.Size = request.Size{Width: config.Width, Height: config.Height}
+		info.BytesPerPixel = bytesPerPixel(format, config.ColorModel)
+		info.Format = format
 	}
-	switch contentType := Type(body); contentType {
-	case "image/avif", "image/bmp", "image/x-icon": // there is no decoder of them here
-		return Info{ContentType: contentType}, nil
+	if !info.scan(body) {
+		info.Format = ""
 	}
-	return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
+	if info.Orientation > 4 { // a side becomes the top
+		info.Size.Width, info.Size.Height = info.Size.Height, info.Size.Width
+	}
+	return info, nil
+}
+
+// scan adds what the header that Go decodes does not have, and reports whether Darkroom can
+// transform such an image.
+func (i *Info) scan(body []byte) bool {
+	var animated bool
+	switch i.ContentType {
+	case "image/jpeg":
+		var stored request.Size
+		if i.JPEG, stored, i.Orientation = scanJPEG(body); i.Format == "" {
+			i.Size = stored
+		}
+		if i.JPEG.Progressive {
+			// The decoder keeps all coefficients, of four bytes each.
+			i.BytesPerPixel *= 5
+		}
+		return i.JPEG.Scans <= maxScans
+	case "image/png":
+		i.Orientation, animated = scanPNG(body)
+		if i.Format != "" && body[28] != 0 { // interlaced: each pass is an image of its own, before it is merged
+			i.BytesPerPixel *= 2
+		}
+		return !animated
+	case "image/webp":
+		i.Orientation, animated = scanWebP(body)
+		return !animated
+	}
+	if i.Format == "" {
+		i.Size = sizeOf(i.ContentType, body)
+	}
+	return false
 }
 
 // bytesPerPixel is what the decoder of a format needs for a color model.
@@ -89,17 +108,7 @@ func bytesPerPixel(format string, model color.Model) float64 {
 	return 4 // a gray PNG file with a transparent color too
 }
 
-// Type returns the media type of an image, derived from its first bytes; empty if it is not an
-// image. SVG is none, because it may contain scripts.
-func Type(body []byte) string {
-	if len(body) >= 12 && (string(body[4:12]) == "ftypavif" || string(body[4:12]) == "ftypavis") {
-		return "image/avif"
-	}
-	if contentType := http.DetectContentType(body); strings.HasPrefix(contentType, "image/") {
-		return contentType
-	}
-	return ""
-}
+func gray(model color.Model) bool { return model == color.GrayModel || model == color.Gray16Model }
 
 // Weight returns the memory that Darkroom needs for a transformation, in bytes: the file, the
 // decoded image, its copy with four bytes per pixel from which Darkroom scales, and two

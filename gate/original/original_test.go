@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 		body []byte
 		want Info
 	}{
-		"JPEG": {photo, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 3, JPEG: JPEG{Scans: 1}}},
+		"JPEG": {photo, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 3, JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo)}}},
 		"PNG":  {encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }), Info{Format: "png", ContentType: "image/png", BytesPerPixel: 4}},
 		"PNG with 16 bits": {
 			encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA64(bounds)) }),
@@ -44,15 +45,17 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 			encode(t, func(b *bytes.Buffer) error {
 				return gif.Encode(b, image.NewPaletted(bounds, color.Palette{color.Black}), nil)
 			}),
-			Info{Format: "gif", ContentType: "image/gif", BytesPerPixel: 1},
+			Info{ContentType: "image/gif", BytesPerPixel: 1},
 		},
-		"AVIF": {[]byte("\x00\x00\x00\x1cftypavif\x00\x00\x00\x00"), Info{ContentType: "image/avif"}},
-		"BMP":  {[]byte("BM\x00\x00"), Info{ContentType: "image/bmp"}},
+		"AVIF": {
+			[]byte("\x00\x00\x00\x1cftypavif\x00\x00\x00\x00 ispe\x00\x00\x00\x00\x00\x00\x00\x1e\x00\x00\x00\x14 ispe\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x14"),
+			Info{ContentType: "image/avif"},
+		},
+		"BMP":              {[]byte("BM" + strings.Repeat("\x00", 16) + "\x1e\x00\x00\x00\xec\xff\xff\xff"), Info{ContentType: "image/bmp"}},
+		"JPEG, unreadable": {slices.Concat(photo[:2], photo), Info{ContentType: "image/jpeg", JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo) + 2}}},
 	} {
 		got, err := Inspect(test.body)
-		if test.want.Format != "" {
-			test.want.Size = request.Size{Width: 30, Height: 20}
-		}
+		test.want.Size, test.want.Orientation = request.Size{Width: 30, Height: 20}, 1
 		if err != nil || got != test.want {
 			t.Errorf("%s: %+v %v, want %+v", name, got, err, test.want)
 		}
@@ -61,7 +64,8 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 
 func TestWhatIsNotAnImageIsRefused(t *testing.T) {
 	for _, body := range []string{
-		"", "<html><script>alert(1)</script>", `<svg xmlns="http://www.w3.org/2000/svg"/>`, "{}", "\x00\x00\x00\x1cftypmp42", "\xff\xd8\xff", "\x89PNG\r\n\x1a\n",
+		"", "<html><script>alert(1)</script>", "<!-- <svg> --><html>", "<?xml?><html><svg/>", "<svgx/>", "<svg", "<!-- <svg/>", "<!DOCTYPE html><svg/>", "{}",
+		"\x00\x00\x00\x1cftypmp42", "\x00\x00\x00\x1cftyp",
 	} {
 		if info, err := Inspect([]byte(body)); problem.Of(err).Status != 415 {
 			t.Errorf("%q: %+v %v", body, info, err)
@@ -69,24 +73,52 @@ func TestWhatIsNotAnImageIsRefused(t *testing.T) {
 	}
 }
 
+func TestDrawingsAreRecognizedByTheirRootElement(t *testing.T) {
+	for _, body := range []string{
+		"<svg>", "<svg/>", " \n<svg\txmlns='a'>", "\xef\xbb\xbf<?xml version='1.0'?><!-- > --><svg >", "<!DOCTYPE svg PUBLIC 'a'>\n<svg>",
+		"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg>",
+	} {
+		if got := Type([]byte(body)); got != SVG {
+			t.Errorf("%q: %q", body, got)
+		}
+	}
+}
+
 func TestSegmentsOfJPEGFiles(t *testing.T) {
 	exif := "\xff\xe1\x00\x22Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00\x00"
+	frame := "\xff\xff\xc2\x00\x11\x08\x00\x14\x00\x1e\x03\x01\x22\x00\x02\x11\x00\x03\x11\x00"
 	scan := "\xff\xda\x00\x04ab"
 	pixels := "\x01\xff\x00\xda\xff\xd0\xff\xff"
-	file := "\xff\xd8" + "\xff\xe1\x00\x04ab" + exif + "\xff\xff\xc2\x00\x04ab" + scan + pixels + scan + pixels + "\xff\xd9"
-	if got, want := scanJPEG([]byte(file)), (JPEG{Progressive: true, Exif: exif, Scans: 2}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	file := "\xff\xd8" + "\xff\xe1\x00\x04ab" + exif + frame + scan + pixels + scan + pixels + "\xff\xd9"
+	behind := "\xff\xda\x00\x04ab" + strings.Replace(exif, "\x06", "\x08", 1)
+	got, size, orientation := scanJPEG([]byte(file + behind))
+	want := JPEG{Progressive: true, Scans: 2, Samples: 1.5, Length: len(file)}
+	if got != want || size != (request.Size{Width: 30, Height: 20}) || orientation != 6 {
+		t.Errorf("%+v %v %d, want %+v", got, size, orientation, want)
 	}
-	if got := scanJPEG([]byte("\xff\xd8\xff\xff\xff\xc0\x00\x04ab")); got != (JPEG{}) {
-		t.Errorf("%+v", got)
+	if got, _, orientation := scanJPEG([]byte("\xff\xd8\xff\xff\xff\xc0\x00\x04ab")); got != (JPEG{Length: 10}) || orientation != 1 {
+		t.Errorf("%+v %d", got, orientation)
 	}
 }
 
 // Two hundred scans of eight bytes each are two hundred passes over 12 megapixels.
-func TestAFileThatIsDecodedInManyPassesIsRefused(t *testing.T) {
+func TestAFileThatIsDecodedInManyPassesIsNotTransformed(t *testing.T) {
 	file := "\xff\xd8" + "\xff\xc2\x00\x0b\x08\x0b\xb8\x0f\xa0\x01\x01\x11\x00" + strings.Repeat("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00", 200)
-	if info, err := Inspect([]byte(file)); err == nil || problem.Of(err).Status != 415 {
+	if info, err := Inspect([]byte(file)); err != nil || info.Format != "" || info.Size.Width != 4000 {
 		t.Errorf("%+v %v", info, err)
+	}
+}
+
+func TestMalformedOrientationsAreIgnored(t *testing.T) {
+	for _, tiff := range []string{
+		"", "II\x2a\x00\x08\x00\x00\x00\x01", "II\x2a\x00\xff\xff\xff\xff\x01\x00", "II\x2a\x00\x08\x00\x00\x00\xff\xff\x12\x01",
+		"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x09\x00\x00\x00", // 9
+		"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x00\x00\x00\x00", // 0
+		"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x04\x00\x01\x00\x00\x00\x06\x00\x00\x00", // another type
+	} {
+		if got := orientationOf([]byte(tiff)); got != 1 {
+			t.Errorf("%q: %d", tiff, got)
+		}
 	}
 }
 
@@ -158,8 +190,13 @@ func TestTheWeightIsAnUpperBoundOfTheMeasuredMemory(t *testing.T) {
 
 func FuzzInspect(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x22Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01"))
+	f.Add([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x04eXIfII\x2a\x00\x00\x00\x00\x00"))
+	f.Add([]byte("RIFF\x00\x00\x00\x00WEBPEXIF\x01\x00\x00\x00I\x00ICCP\xff\xff\xff\x7f"))
+	f.Add([]byte("\x00\x00\x00\x1cftypheic ispe\x00\x00\x00\x00\x00\x00\x00\x1e"))
+	f.Add([]byte("<!DOCTYPE svg [ ]><svg>"))
 	f.Fuzz(func(_ *testing.T, body []byte) {
 		_, _ = Inspect(body)
-		_ = scanJPEG(append([]byte("\xff\xd8"), body...))
+		_, _, _ = scanJPEG(append([]byte("\xff\xd8"), body...))
+		_ = WithProfile(body, Profile(body))
 	})
 }

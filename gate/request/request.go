@@ -49,22 +49,48 @@ func (r Request) Key() string {
 	return (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query()
 }
 
-// Parse returns the canonical form of a URL. All errors are problems.
+// Parse returns the canonical form of a URL. All errors are problems. Default parameters never lead
+// to one: those that do not go with the parameters of the request are left out.
 func (r Rules) Parse(u *url.URL) (Request, error) {
 	clean, err := r.cleanPath(u)
 	if err != nil {
 		return Request{}, err
 	}
-	values, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return Request{}, problem.New(http.StatusBadRequest, "the query string is malformed").Because(err)
+	if err := malformed(u.RawQuery); err != nil {
+		return Request{}, err
 	}
-	params, err := r.combine(values)
+	values := u.Query() // without the pairs that are malformed, as Darkroom reads it
+	params, err := r.combine(r.Defaults, values)
 	if err != nil {
 		return Request{}, err
 	}
 	transform, err := r.parseTransform(params)
+	if err != nil && len(r.Defaults) > 0 {
+		params, _ = r.combine(nil, values)
+		transform, err = r.parseTransform(params)
+	}
 	return Request{Path: clean, Transform: transform}, err
+}
+
+// Default returns the transformation of requests without parameters.
+func (r Rules) Default() Transform {
+	t, err := r.parseTransform(r.Defaults)
+	if err != nil {
+		return Transform{}
+	}
+	return t
+}
+
+// malformed returns a problem if a parameter of Darkroom is escaped in a way that nothing can read.
+// A semicolon is no longer a separator, and makes a pair that everything ignores.
+func malformed(query string) error {
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if _, err := url.QueryUnescape(value); err != nil && slices.Contains(Parameters, name) && !strings.Contains(pair, ";") {
+			return problem.New(http.StatusBadRequest, "parameter %s is malformed", name).Because(err)
+		}
+	}
+	return nil
 }
 
 func (r Rules) cleanPath(u *url.URL) (string, error) {
@@ -83,7 +109,7 @@ func (r Rules) cleanPath(u *url.URL) (string, error) {
 
 // combine merges defaults, preset and the parameters of the request. Parameters that
 // Darkroom does not know, such as ?v=2, are ignored.
-func (r Rules) combine(values url.Values) (map[string]string, error) {
+func (r Rules) combine(defaults map[string]string, values url.Values) (map[string]string, error) {
 	params := map[string]string{}
 	merge := func(name, value string) {
 		if name == "auto" && params[name] != "" {
@@ -91,7 +117,7 @@ func (r Rules) combine(values url.Values) (map[string]string, error) {
 		}
 		params[name] = value
 	}
-	for name, value := range r.Defaults {
+	for name, value := range defaults {
 		merge(name, value)
 	}
 	chosen := values.Get("preset")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/felixge/httpsnoop"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
@@ -81,6 +82,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (State, error) {
 	header.Set("ETag", entry.ETag)
 	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(h.CacheTTL/time.Second)))
 	header.Set("X-Content-Type-Options", "nosniff")
+	if entry.ContentType == original.SVG {
+		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
+	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body)) // ranges, conditional requests and HEAD
 	return state, nil
 }

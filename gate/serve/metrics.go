@@ -27,6 +27,8 @@ type Metrics struct {
 	waits      *prometheus.HistogramVec
 	evictions  *prometheus.CounterVec
 	diskErrors prometheus.Counter
+	// untransformed counts by media types, of which there are a dozen.
+	untransformed *prometheus.CounterVec
 }
 
 const namespace = "darkroom_gate"
@@ -54,6 +56,8 @@ func NewMetrics(version string) *Metrics {
 		transforms: histogram("transform_duration_seconds", "Time of transformations by Darkroom, by result (ok, error).", "result"),
 		waits:      histogram("queue_duration_seconds", "Time that requests wait for admission, by queue.", "queue"),
 		evictions:  counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
+		untransformed: counter("untransformed_total",
+			"Number of originals that were passed on because they cannot be transformed, by media type.", "type"),
 		diskErrors: counter("cache_disk_errors_total", "Number of failed operations of the disk cache.").WithLabelValues(),
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
-	"github.com/darkroom-operator/darkroom-operator/gate/shrink"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
@@ -95,20 +95,40 @@ func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r 
 	if t == (request.Transform{}) {
 		return body, nil
 	}
-	if info.Format == "" || info.Format == "gif" {
+	made, err := p.transformed(ctx, client, body, info, t)
+	failure := problem.Of(err)
+	switch asked := t != p.Rules.Default(); {
+	case err == nil:
+		return original.WithProfile(made, original.Profile(body)), nil
+	case failure.Status >= http.StatusInternalServerError,
+		asked && failure.Status != http.StatusUnsupportedMediaType,
+		asked && (info.Size.Width > p.Rules.MaxWidth || info.Size.Height > p.Rules.MaxHeight || int64(len(body)) > p.Memory/16):
+		return nil, err
+	}
+	p.metrics.untransformed.WithLabelValues(info.ContentType).Inc()
+	return body, nil
+}
+
+// transformed returns the result of a transformation. A problem with status 415 means that the
+// image cannot be transformed.
+func (p *Pipeline) transformed(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, error) {
+	if info.Format == "" {
 		return nil, problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
 	}
 	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
 		return nil, err
 	}
-	if factor := shrink.Factor(info, t); p.ShrinkFirst && factor > 1 && shrink.Weight(info) <= p.Memory/5 {
-		smaller, err := p.shrink(ctx, client, body, factor, info, t.Scaled(info.Size))
+	if info.JPEG.Length > 0 {
+		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
+	}
+	if plan := prepare.New(info, t, p.ShrinkFirst, p.Memory/5); plan != (prepare.Plan{}) {
+		prepared, err := p.prepare(ctx, client, body, plan, info, t.Scaled(info.Size))
 		if err != nil {
 			return nil, err
 		}
-		if smaller != nil {
-			t = shrink.Exact(t, info.Size)
-			body = smaller
+		if prepared != nil {
+			t = prepare.Exact(t, info.Size)
+			body = prepared
 			if info, err = original.Inspect(body); err != nil {
 				return nil, err
 			}
@@ -117,14 +137,22 @@ func (p *Pipeline) transform(ctx context.Context, client string, body []byte, r 
 	return p.ask(ctx, client, body, info, t)
 }
 
-// shrink returns nil if the image must be left alone.
-func (p *Pipeline) shrink(ctx context.Context, client string, body []byte, factor int, info original.Info, result request.Size) ([]byte, error) {
-	release, err := p.queues.shrink.acquire(ctx, client, shrink.Weight(info))
+// prepare returns nil if the image must be left alone.
+func (p *Pipeline) prepare(ctx context.Context, client string, body []byte, plan prepare.Plan, info original.Info, result request.Size) ([]byte, error) {
+	if plan.Weight > p.Memory/5 {
+		return nil, problem.New(http.StatusRequestEntityTooLarge,
+			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
+	}
+	release, err := p.queues.shrink.acquire(ctx, client, plan.Weight)
 	if err != nil {
 		return nil, err
 	}
 	defer release(0)
-	return shrink.JPEG(body, factor, info, result), nil
+	decoded, err := prepare.Decode(body, info)
+	if err != nil {
+		return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+	}
+	return plan.Do(decoded, info, result)
 }
 
 // ask lets Darkroom transform an image when it has the memory for it.

@@ -7,15 +7,22 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
+	"slices"
+	"strings"
 
+	"github.com/deepteams/webp"
 	"golang.org/x/image/draw"
+	xwebp "golang.org/x/image/webp"
 )
 
-// process makes of an original the image that params ask for. Others than w, h, fit and blur
-// are accepted and do nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
+// process makes of an original the image that params ask for. Others than w, h, fit, crop, blur
+// and auto are accepted and do nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
 // its pixels, decoded and once more with four bytes each.
 func process(original []byte, params map[string]string) ([]byte, error) {
 	img, format, err := image.Decode(bytes.NewReader(original))
+	if format == "webp" && err != nil {
+		img, err = xwebp.Decode(bytes.NewReader(original)) // with alpha
+	}
 	if err != nil {
 		return nil, fmt.Errorf("decode original: %w", err)
 	}
@@ -24,6 +31,9 @@ func process(original []byte, params map[string]string) ([]byte, error) {
 	}
 	if radius := cleanFloat(params["blur"], 1000); radius > 0 {
 		img = blur(img, radius)
+	}
+	if slices.Contains(strings.Split(params["auto"], ","), "compress") {
+		img = turn(img, original)
 	}
 	return encode(img, format)
 }
@@ -38,7 +48,7 @@ func resize(img image.Image, params map[string]string) (image.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		return crop(img, width, height)
+		return crop(img, width, height, params["crop"])
 	case fit == "scale":
 		return scale(img, image.Pt(width, height))
 	case fit == "" && (width != 0 || height != 0):
@@ -90,26 +100,44 @@ func asRGBA(img image.Image) *image.RGBA {
 	return made
 }
 
-// crop cuts width x height out of the middle of the image.
-func crop(img image.Image, width, height int) (image.Image, error) {
+// crop cuts width x height out of the image, at a point such as "top,left" or else in the middle.
+func crop(img image.Image, width, height int, point string) (image.Image, error) {
 	if width == 0 || height == 0 {
 		// Darkroom cuts nothing out, and encodes that.
 		return image.NewRGBA(image.Rectangle{}), nil
 	}
-	from := img.Bounds().Size().Sub(image.Pt(width, height)).Div(2)
+	rest := img.Bounds().Size().Sub(image.Pt(width, height))
+	from := rest.Div(2)
+	for side := range strings.SplitSeq(point, ",") {
+		switch side {
+		case "left":
+			from.X = 0
+		case "right":
+			from.X = rest.X
+		case "top":
+			from.Y = 0
+		case "bottom":
+			from.Y = rest.Y
+		}
+	}
 	cut := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Copy(cut, image.Point{}, img, image.Rectangle{Min: from, Max: from.Add(image.Pt(width, height))}, draw.Src, nil)
 	return cut, nil
 }
 
 // encode keeps the format, except that an opaque PNG becomes a JPEG, as
-// Darkroom makes it: a test must not expect image/png of a processed photo.
+// Darkroom makes it: a test must not expect image/png of a processed photo. Profiles and EXIF data are lost.
 func encode(img image.Image, format string) ([]byte, error) {
 	var out bytes.Buffer
 	var err error
-	if format == "png" && !opaque(img) {
+	switch {
+	case format == "webp":
+		options := webp.DefaultOptions()
+		options.Lossless = !opaque(img) // lossy files with alpha of this encoder are not valid
+		err = webp.Encode(&out, img, options)
+	case format == "png" && !opaque(img):
 		err = png.Encode(&out, img)
-	} else {
+	default:
 		err = jpeg.Encode(&out, img, nil)
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package shrink
+package prepare
 
 import (
 	"bytes"
@@ -110,8 +110,8 @@ func TestTheResultDiffersInvisiblyFromThatOfTheOriginal(t *testing.T) {
 				if exact := Exact(wanted, info.Size); exact.Width != size.Width || exact.Height != size.Height || exact.Fit != request.FitScale {
 					t.Errorf("asked for %+v, want %v", exact, size)
 				}
-				factor := Factor(info, wanted)
-				smaller := JPEG(file, factor, info, size)
+				plan := New(info, wanted, true, 1<<30)
+				smaller := do(t, plan, file, info, size)
 				if (smaller == nil) != (name == "line art") {
 					t.Fatalf("to %d: %d bytes", width, len(smaller))
 				}
@@ -119,9 +119,9 @@ func TestTheResultDiffersInvisiblyFromThatOfTheOriginal(t *testing.T) {
 					continue
 				}
 				got := psnr(resize(t, file, size), resize(t, smaller, size))
-				t.Logf("to %d, factor %d: %.1f dB", width, factor, got)
+				t.Logf("to %d, factor %d: %.1f dB", width, plan.Factor, got)
 				if got < 38 {
-					t.Errorf("to %d, factor %d: %.1f dB", width, factor, got)
+					t.Errorf("to %d, factor %d: %.1f dB", width, plan.Factor, got)
 				}
 			}
 		})
@@ -148,18 +148,55 @@ func TestImagesThatMustBeLeftAlone(t *testing.T) {
 		"PNG":           {png, request.Transform{Width: 300}, 1},
 		"small":         {small, request.Transform{Width: 10}, 1},
 	} {
-		if got := Factor(test.info, test.transform); got != test.want {
+		if got := factor(test.info, test.transform); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}
 }
 
-func TestTheOrientationIsKept(t *testing.T) {
-	file, info := inspect(t, photograph(64, 48))
-	info.JPEG.Exif = "\xff\xe1\x00\x10Exif\x00\x00anything"
-	smaller, err := original.Inspect(JPEG(file, 2, info, request.Size{Width: 16, Height: 12}))
-	if err != nil || smaller.JPEG.Exif != info.JPEG.Exif {
-		t.Errorf("%+v %v", smaller, err)
+func do(t *testing.T, plan Plan, file []byte, info original.Info, size request.Size) []byte {
+	t.Helper()
+	decoded, err := Decode(file, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := plan.Do(decoded, info, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func TestPlansStayWithinTheMemory(t *testing.T) {
+	const mib = 1 << 20
+	photo := original.Info{
+		Format: "jpeg", Size: request.Size{Width: 4000, Height: 3000}, Orientation: 1, BytesPerPixel: 3, JPEG: original.JPEG{Samples: 1.5},
+	}
+	turned, progressive := photo, photo
+	turned.Orientation = 6
+	progressive.JPEG.Progressive, progressive.BytesPerPixel = true, 15
+	small, large := request.Transform{Width: 300}, request.Transform{Width: 2000}
+	for name, test := range map[string]struct {
+		info      original.Info
+		transform request.Transform
+		memory    int64
+		want      Plan
+	}{
+		"shrunk":                      {photo, small, 100 * mib, Plan{Factor: 6, Weight: 17}},
+		"large result":                {photo, large, 100 * mib, Plan{}},
+		"shrunk, no memory":           {photo, small, 10 * mib, Plan{}},
+		"turned":                      {turned, large, 100 * mib, Plan{Factor: 1, Orientation: 6, Weight: 34}},
+		"turned, no memory":           {turned, large, 10 * mib, Plan{Factor: 1, Orientation: 6, Weight: 34}},
+		"turned and shrunk":           {turned, small, 100 * mib, Plan{Factor: 6, Orientation: 6, Weight: 34}},
+		"turned, memory for one":      {turned, small, 20 * mib, Plan{Factor: 6, Orientation: 6, Weight: 17, Always: true}},
+		"progressive":                 {progressive, small, 100 * mib, Plan{Factor: 6, Weight: 87}},
+		"progressive, too much of it": {progressive, small, 80 * mib, Plan{}},
+	} {
+		got := New(test.info, test.transform, true, test.memory)
+		got.Weight /= mib
+		if got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
 	}
 }
 
@@ -172,7 +209,7 @@ func TestAveragesOfAUniformImageAreUniform(t *testing.T) {
 				p[i] = 99
 			}
 		}
-		out := average(img, 3).(*image.YCbCr)
+		out := Plan{Factor: 3}.average(img, original.Info{Format: "jpeg"}).(*image.YCbCr)
 		if out.Rect != image.Rect(0, 0, 12, 7) {
 			t.Errorf("%v: %v", ratio, out.Rect)
 		}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"compress/zlib"
+	"flag"
+	"fmt"
+	"image"
+	"maps"
+	"math"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/deepteams/webp"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+)
+
+var makeFiles = flag.Bool("make-corpus", false, "write testdata/corpus, with programs of the distribution")
+
+func deflate(data []byte) []byte {
+	return written(func(b *bytes.Buffer) error {
+		w := zlib.NewWriter(b)
+		_, _ = w.Write(data)
+		return w.Close()
+	})
+}
+
+// transformations of the corpus, with the part of the upright scene that each one shows at a size.
+var transformations = []struct {
+	query string
+	size  func(original image.Point) image.Point
+}{
+	{"", func(o image.Point) image.Point { return o }},
+	{"w=90", func(o image.Point) image.Point { return image.Pt(90, 90*o.Y/o.X) }},
+	{"w=90&h=40", func(o image.Point) image.Point { return image.Pt(40*o.X/o.Y, 40) }},
+	{"w=60&h=60&fit=crop&crop=left", func(image.Point) image.Point { return image.Pt(60, 60) }},
+	{"auto=compress", func(o image.Point) image.Point { return o }},
+}
+
+func TestCorpus(t *testing.T) {
+	if *makeFiles {
+		makeCorpus(t)
+	}
+	o := newOrigin(t)
+	o.respond(func(w http.ResponseWriter, r *http.Request) {
+		body, ok := corpus()[strings.TrimPrefix(r.URL.Path, "/")]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream") // as some buckets say of everything
+		_, _ = w.Write(body)
+	})
+	var table strings.Builder
+	for _, shrink := range []string{"true", "false"} {
+		g := start(t, o.url, map[string]string{"GATE_SHRINK_FIRST": shrink})
+		for _, kind := range slices.Sorted(maps.Keys(corpus())) {
+			for _, transformation := range transformations {
+				if shrink == "false" && !strings.HasSuffix(kind, ".jpg") {
+					continue // only JPEG files are shrunk
+				}
+				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, nil)
+				fmt.Fprintf(&table, "%-24s %-30s shrink=%-6s %d %-16s %s\n", kind, transformation.query, shrink,
+					got.status, strings.TrimPrefix(got.header.Get("Content-Type"), "image/"), compare(kind, got, transformation.query, transformation.size))
+			}
+		}
+	}
+	const file = "testdata/corpus.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if recorded, err := os.ReadFile(file); err != nil || string(recorded) != table.String() {
+		t.Errorf("%v; go test . -run Corpus -update writes %s:\n%s", err, file, table.String())
+	}
+}
+
+// compare returns the size of an image, and how much it differs from the scene.
+func compare(kind string, got answer, query string, size func(image.Point) image.Point) string {
+	if got.status != http.StatusOK {
+		return ""
+	}
+	if profile := original.Profile(corpus()[kind]); !bytes.Equal(original.Profile(got.body), profile) {
+		return "WITHOUT ITS PROFILE"
+	}
+	if bytes.Equal(got.body, corpus()[kind]) {
+		return "as it is"
+	}
+	img, _, err := image.Decode(bytes.NewReader(got.body))
+	if got.header.Get("Content-Type") == "image/webp" {
+		img, err = webp.Decode(bytes.NewReader(got.body)) // x/image takes the range of its colors for another
+	}
+	if err != nil {
+		return err.Error()
+	}
+	original := photoSize
+	if config, _, err := image.DecodeConfig(bytes.NewReader(corpus()[kind])); err == nil && max(config.Width, config.Height) == webSize.X {
+		original = webSize
+	}
+	want := size(original)
+	bounds := img.Bounds().Size()
+	if bounds != want {
+		return fmt.Sprintf("%dx%d, NOT %dx%d", bounds.X, bounds.Y, want.X, want.Y)
+	}
+	drawn := scene(want)
+	if strings.Contains(query, "crop=left") {
+		drawn = scene(image.Pt(want.Y*original.X/original.Y, want.Y)).SubImage(image.Rectangle{Max: want}).(*image.NRGBA)
+	}
+	alike := likeness(kind, img, drawn)
+	least := 30.
+	switch kind {
+	case "palette.png":
+		least = 20 // its colors are few
+	case "alpha.webp":
+		least = 25 // the test double reads its colors in another range
+	}
+	if alike < least {
+		return fmt.Sprintf("%dx%d, OTHER PIXELS (%.0f dB)", bounds.X, bounds.Y, alike)
+	}
+	return fmt.Sprintf("%dx%d upright", bounds.X, bounds.Y)
+}
+
+// likeness is the peak signal-to-noise ratio in decibels. Gray files show how bright the scene is.
+func likeness(kind string, a, b image.Image) float64 {
+	var sum, n float64
+	for y := range a.Bounds().Dy() {
+		for x := range a.Bounds().Dx() {
+			ar, ag, ab, aa := a.At(a.Bounds().Min.X+x, a.Bounds().Min.Y+y).RGBA()
+			br, bg, bb, _ := b.At(x, y).RGBA()
+			if strings.HasPrefix(kind, "gray") {
+				br = (299*br + 587*bg + 114*bb) / 1000
+				bg, bb = br, br
+			}
+			if aa < 0xf000 { // the color of what cannot be seen does not matter
+				continue
+			}
+			for _, d := range []float64{float64(ar) - float64(br), float64(ag) - float64(bg), float64(ab) - float64(bb)} {
+				sum += d * d / 65536
+				n++
+			}
+		}
+	}
+	return 10 * math.Log10(255*255/(sum/max(n, 1)))
+}

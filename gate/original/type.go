@@ -1,0 +1,84 @@
+package original
+
+import (
+	"bytes"
+	"encoding/binary"
+	"net/http"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+)
+
+// SVG is the media type of images that may contain scripts.
+const SVG = "image/svg+xml"
+
+// brands are those of the ISO base media file format whose files browsers show.
+var brands = map[string]string{
+	"avif": "image/avif", "avis": "image/avif", "heic": "image/heic", "heix": "image/heic", "hevc": "image/heic", "mif1": "image/heif",
+}
+
+// Type returns the media type of an image, derived from its content; empty if it is not an image
+// that browsers show.
+func Type(body []byte) string {
+	if len(body) >= 12 && string(body[4:8]) == "ftyp" {
+		return brands[string(body[8:12])]
+	}
+	if contentType := http.DetectContentType(body); strings.HasPrefix(contentType, "image/") {
+		return contentType
+	}
+	if isSVG(body) {
+		return SVG
+	}
+	return ""
+}
+
+// isSVG reports whether the root element of a document is svg.
+func isSVG(body []byte) bool {
+	rest := bytes.TrimPrefix(body[:min(len(body), 4096)], []byte("\xef\xbb\xbf"))
+	for {
+		rest = bytes.TrimLeft(rest, " \t\r\n")
+		end := []byte(">")
+		switch {
+		case bytes.HasPrefix(rest, []byte("<svg")):
+			return len(rest) > 4 && bytes.IndexByte([]byte(" \t\r\n>/"), rest[4]) >= 0
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			end = []byte("-->")
+		case bytes.HasPrefix(rest, []byte("<!DOCTYPE svg")) && bytes.Contains(rest, []byte("[")):
+			if at := bytes.IndexByte(rest, '['); at < bytes.IndexByte(rest, '>') {
+				end = []byte("]>")
+			}
+		case !bytes.HasPrefix(rest, []byte("<?xml")) && !bytes.HasPrefix(rest, []byte("<!DOCTYPE svg")):
+			return false
+		}
+		at := bytes.Index(rest, end)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(end):]
+	}
+}
+
+// sizeOf returns the size of an image that Go does not decode, as far as its header has it.
+func sizeOf(contentType string, body []byte) (size request.Size) {
+	switch contentType {
+	case "image/bmp":
+		if len(body) >= 26 {
+			height := int32(binary.LittleEndian.Uint32(body[22:])) //nolint:gosec // it is signed
+			size = request.Size{Width: int(binary.LittleEndian.Uint32(body[18:])), Height: int(max(height, -height))}
+		}
+	case "image/avif", "image/heic", "image/heif":
+		// Parts of an image have sizes too, which are smaller.
+		for rest := body[:min(len(body), 64<<10)]; ; {
+			at := bytes.Index(rest, []byte("ispe"))
+			if at < 0 || len(rest) < at+16 {
+				return size
+			}
+			rest = rest[at+8:]
+			part := request.Size{Width: int(binary.BigEndian.Uint32(rest)), Height: int(binary.BigEndian.Uint32(rest[4:]))}
+			if part.Pixels() > size.Pixels() {
+				size = part
+			}
+		}
+	}
+	return size
+}
