@@ -81,7 +81,7 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-.PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz chaos e2e screenshots e2e-olm \
+.PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz histories chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
 	release-snapshot clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools release-tools $(CLUSTER_TOOL)
@@ -172,6 +172,14 @@ fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and ga
 	@for target in request.Parse cache.Decode original.Inspect; do \
 		go -C gate test ./$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
+
+# For how long `make histories` runs random histories; SEED runs the history of one seed again.
+FOR ?= 5m
+SEED ?=
+
+histories: assets $(GOTESTSUM) ## Run random histories against an API server, for FOR=5m, or that of one SEED.
+	KUBEBUILDER_ASSETS=$(K8S) FOR=$(FOR) SEED=$(SEED) $(call gotestsum,testname) \
+		env $(go-test) -json -count=1 -timeout 0 -run '^TestHistories$$' ./test/histories
 
 # ARCH=arm64 emulates the operator with qemu-user: five to ten times slower than this machine.
 ARCH ?=

@@ -1,0 +1,143 @@
+package histories
+
+import (
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// control plays the controllers of Kubernetes once: garbage collection, Deployments, and a
+// Gateway that accepts all routes. It reports whether it wrote anything.
+func (w *world) control() (changed bool, err error) {
+	darkrooms, err := w.allDarkrooms()
+	if err != nil {
+		return false, err
+	}
+	objects, err := w.objects()
+	if err != nil {
+		return false, err
+	}
+	living := map[types.UID]*v1alpha1.Darkroom{}
+	for i := range darkrooms {
+		living[darkrooms[i].UID] = &darkrooms[i]
+	}
+	for i := range objects {
+		wrote, err := w.collect(&objects[i], living)
+		if err == nil && !wrote {
+			wrote, err = w.serve(&objects[i])
+		}
+		if err = benign(err); err != nil {
+			return changed, err
+		}
+		changed = changed || wrote
+	}
+	for i := range darkrooms {
+		wrote, err := w.finish(&darkrooms[i], objects)
+		if err = benign(err); err != nil {
+			return changed, err
+		}
+		changed = changed || wrote
+	}
+	return changed, nil
+}
+
+// collect deletes an object whose owner is gone, or takes away the reference to an owner that is
+// deleted without its dependents.
+func (w *world) collect(object *unstructured.Unstructured, living map[types.UID]*v1alpha1.Darkroom) (bool, error) {
+	owners := object.GetOwnerReferences()
+	at := slices.IndexFunc(owners, func(owner metav1.OwnerReference) bool { return owner.Kind == v1alpha1.Kind })
+	if at < 0 || object.GetDeletionTimestamp() != nil {
+		return false, nil
+	}
+	owner := living[owners[at].UID]
+	switch {
+	case owner == nil:
+		return true, w.remove(object)
+	case owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, metav1.FinalizerOrphanDependents):
+		return true, edit(w, client.ObjectKeyFromObject(object), object, func(o *unstructured.Unstructured) error {
+			o.SetOwnerReferences(slices.Delete(owners, at, at+1))
+			return nil
+		})
+	case owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, metav1.FinalizerDeleteDependents):
+		return true, w.remove(object)
+	}
+	return false, nil
+}
+
+// finish removes the finalizers of the garbage collector from a Darkroom that is being deleted.
+func (w *world) finish(darkroom *v1alpha1.Darkroom, objects []unstructured.Unstructured) (bool, error) {
+	isOurs := func(finalizer string) bool {
+		return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
+	}
+	if darkroom.DeletionTimestamp == nil || !slices.ContainsFunc(darkroom.Finalizers, isOurs) ||
+		slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool { return metav1.IsControlledBy(&object, darkroom) }) {
+		return false, nil
+	}
+	return true, edit(w, client.ObjectKeyFromObject(darkroom), darkroom, func(d *v1alpha1.Darkroom) error {
+		d.Finalizers = slices.DeleteFunc(d.Finalizers, isOurs)
+		return nil
+	})
+}
+
+// serve plays the controllers of Deployments and Gateways: all pods are there, all routes accepted.
+func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
+	switch object.GetKind() {
+	case "Deployment":
+		deployment := &appsv1.Deployment{}
+		if err := kube.Get(w.ctx, client.ObjectKeyFromObject(object), deployment); err != nil {
+			return false, err
+		}
+		replicas := ptr.Deref(deployment.Spec.Replicas, 1)
+		if deployment.Status.ObservedGeneration == deployment.Generation && deployment.Status.AvailableReplicas == replicas {
+			return false, nil
+		}
+		deployment.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: deployment.Generation,
+			Replicas:           replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+		}
+		return true, w.updateStatus(deployment)
+	case "HTTPRoute":
+		route := &gatewayv1.HTTPRoute{}
+		if err := kube.Get(w.ctx, client.ObjectKeyFromObject(object), route); err != nil {
+			return false, err
+		}
+		if parents := route.Status.Parents; len(parents) > 0 && parents[0].Conditions[0].ObservedGeneration == route.Generation {
+			return false, nil
+		}
+		route.Status.Parents = nil
+		for _, parent := range route.Spec.ParentRefs {
+			accepted := gatewayv1.RouteParentStatus{ParentRef: parent, ControllerName: "example.com/gateway"}
+			for _, condition := range []string{"Accepted", "ResolvedRefs"} {
+				accepted.Conditions = append(accepted.Conditions, metav1.Condition{
+					Type: condition, Status: metav1.ConditionTrue, Reason: condition,
+					ObservedGeneration: route.Generation, LastTransitionTime: metav1.NewTime(time.Now()),
+				})
+			}
+			route.Status.Parents = append(route.Status.Parents, accepted)
+		}
+		if len(route.Status.Parents) == 0 {
+			return false, nil
+		}
+		return true, w.updateStatus(route)
+	}
+	return false, nil
+}
+
+func (w *world) updateStatus(object client.Object) error {
+	if err := kube.Status().Update(w.ctx, object); err != nil {
+		return err
+	}
+	if _, isForeign := w.foreign[referTo(object)]; isForeign {
+		w.foreign[referTo(object)] = object.GetResourceVersion()
+	}
+	return nil
+}

@@ -1,0 +1,248 @@
+package histories
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// capabilities are those of the oldest cluster that the chart supports.
+var capabilities = &chartutil.Capabilities{KubeVersion: chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}}
+
+// shrinkTime bounds the search for a shorter history.
+var shrinkTime = cmp.Or(os.Getenv("SHRINK"), "2m")
+
+// fixedSeeds is the number of histories of `make test`, and workers that of histories at a time:
+// they mostly wait.
+const (
+	fixedSeeds = 24
+	workers    = 8
+)
+
+// TestHistories runs fixed seeds; those of a time if FOR is set, and one if SEED is set.
+func TestHistories(t *testing.T) {
+	if seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
+		check(t, seed)
+		return
+	}
+	next, end := uint64(1), time.Time{}
+	if duration, err := time.ParseDuration(os.Getenv("FOR")); err == nil {
+		next, end = uint64(time.Now().UnixNano()), time.Now().Add(duration)
+	}
+	var mu sync.Mutex
+	take := func() (seed uint64, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		seed, next = next, next+1
+		return seed, end.IsZero() && seed <= fixedSeeds || time.Now().Before(end)
+	}
+	for worker := range workers {
+		t.Run(fmt.Sprintf("worker %d", worker), func(t *testing.T) {
+			t.Parallel()
+			for seed, ok := take(); ok; seed, ok = take() {
+				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { check(t, seed) })
+			}
+		})
+	}
+}
+
+// seeding guards the seed, a flag of the library.
+var seeding sync.Mutex
+
+// check runs the history of a seed, and shortens it if it violates an invariant.
+func check(t *testing.T, seed uint64) {
+	checks := "1"
+	if testing.Short() {
+		checks = "5" // of which the library makes a fifth
+	}
+	seeding.Lock()
+	for name, value := range map[string]string{
+		"rapid.seed": strconv.FormatUint(seed, 10), "rapid.checks": checks, "rapid.nofailfile": "true", "rapid.shrinktime": shrinkTime,
+	} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var started sync.Once
+	patience := patience
+	rapid.Check(t, func(rt *rapid.T) {
+		started.Do(seeding.Unlock)
+		if violated, err := run(history().Draw(rt, "history"), patience); violated != "" {
+			patience /= 4 // for the histories that may violate it too
+			rt.Logf("%v", err)
+			rt.Fatalf("violated: %s", violated)
+		}
+	})
+}
+
+// run runs a history, and returns the first invariant that it violates.
+func run(steps []step, patience time.Duration) (violated string, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	w, end, err := newWorld(ctx)
+	if err != nil {
+		return "the operator starts", err
+	}
+	defer end()
+	for _, step := range steps {
+		if err := benign(step.do(w)); err != nil {
+			return "the step can be made: " + step.says, err
+		}
+		most := patience
+		if w.faults.current() != "" || len(w.policies) > 0 {
+			most = 2 * time.Second
+		}
+		if err := w.settle(most); err != nil {
+			return "the controllers of Kubernetes work", err
+		}
+		if violated, err := w.judge(always); err != nil {
+			return violated, fmt.Errorf("after %q: %w", step.says, err)
+		}
+	}
+	return w.conclude(patience)
+}
+
+// conclude ends all faults, and judges the cluster at rest.
+func (w *world) conclude(patience time.Duration) (violated string, err error) {
+	w.faults.end()
+	if err := w.endPolicies(); err != nil {
+		return "the policies end", err
+	}
+	if err := benign(w.start(mainInstallation)); err != nil {
+		return "the operator starts", err
+	}
+	limits := wait.Limits{Timeout: patience, Period: 20 * time.Millisecond}
+	err = limits.Until(w.ctx, "the cluster is at rest", func(context.Context) error {
+		if err := w.settle(5 * time.Second); err != nil {
+			return wait.Permanent(err)
+		}
+		if violated, err = w.judge(atRest); err != nil {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return violated, err
+	}
+	return w.judge(always)
+}
+
+// judge returns the first invariant that does not hold.
+func (w *world) judge(invariants []invariant) (violated string, err error) {
+	for _, invariant := range invariants {
+		if err := invariant.holds(w); err != nil {
+			return invariant.name, fmt.Errorf("%s", w.plain(err.Error()))
+		}
+	}
+	return "", nil
+}
+
+// translate returns the objects that a Darkroom is translated into.
+func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, error) {
+	installation := d.Annotations[v1alpha1.AnnotationInstallation]
+	if installation == "" {
+		installation = mainInstallation
+	}
+	translator, err := values.New(values.Options{BaseDomain: domains[installation]})
+	if err != nil {
+		return nil, err
+	}
+	r, err := w.replayed()
+	if err != nil {
+		return nil, err
+	}
+	var state values.ClusterState
+	for _, subDomain := range d.Spec.SubDomains {
+		if host := w.hostOf(subDomain); installation == mainInstallation && !r.isRouted(d, host) {
+			state.RefusedHosts = append(state.RefusedHosts, host) // judged by hostsAreRouted
+		}
+	}
+	vals, err := translator.ValuesIn(d, state)
+	if err != nil {
+		return nil, err
+	}
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := render.Render(chrt, client.ObjectKeyFromObject(d), vals, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Parse(rendered.Manifest, d.Namespace)
+}
+
+// lacks names the first field of desired that live lacks or has otherwise; else nothing.
+func lacks(desired, live any, path string) string {
+	switch desired := desired.(type) {
+	case map[string]any:
+		fields, _ := live.(map[string]any)
+		for name, value := range desired {
+			if difference := lacks(value, fields[name], path+"."+name); difference != "" {
+				return difference
+			}
+		}
+	case []any:
+		items, _ := live.([]any)
+		if len(items) != len(desired) {
+			return fmt.Sprintf("%s has %d items, not %d", path, len(items), len(desired))
+		}
+		for i := range desired {
+			if difference := lacks(desired[i], items[i], fmt.Sprintf("%s[%d]", path, i)); difference != "" {
+				return difference
+			}
+		}
+	case nil:
+	default:
+		if fmt.Sprint(desired) != fmt.Sprint(live) && path != ".spec.replicas" {
+			return fmt.Sprintf("%s is %v, not %v", path, live, desired)
+		}
+	}
+	return ""
+}
+
+func encoded(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// logBuffer is what all operators log.
+type logBuffer struct {
+	mu    sync.Mutex
+	lines strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lines.Write(p)
+}
+
+func (b *logBuffer) has(text string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Contains(b.lines.String(), text)
+}

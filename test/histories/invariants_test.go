@@ -1,0 +1,428 @@
+package histories
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// invariant is a promise. Its error says what violates it.
+type invariant struct {
+	name  string
+	holds func(*world) error
+}
+
+// always are the invariants that hold at every moment.
+var always = []invariant{
+	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
+	{"hosts: a host stays with the oldest claimant, and is never in two routes", hostsStay},
+	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
+	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
+	{"truth: a deletion is no failure", deletionIsNoFailure},
+}
+
+// atRest are those that hold once all faults have ended and the cluster is at rest.
+var atRest = []invariant{
+	{"liveness: deleted Darkrooms are gone", deletedAreGone},
+	{"desired: each Darkroom's objects are as translated, or a condition names the cause", isAsDesired},
+	{"hosts: each host is routed to its oldest claimant", hostsAreRouted},
+	{"truth: the status says what the live objects say", statusIsTrue},
+}
+
+func foreignObjectsStay(w *world) error {
+	objects, err := w.objects()
+	if err != nil {
+		return err
+	}
+	live := map[reference]*unstructured.Unstructured{}
+	for i := range objects {
+		live[referTo(&objects[i])] = &objects[i]
+	}
+	for reference, version := range w.foreign {
+		now := live[reference]
+		switch {
+		case now == nil:
+			return fmt.Errorf("%s was deleted", reference)
+		case now.GetResourceVersion() != version:
+			return fmt.Errorf("%s was changed by %v", reference, writers(now))
+		}
+	}
+	return nil
+}
+
+func writers(object client.Object) (names []string) {
+	for _, entry := range object.GetManagedFields() {
+		names = append(names, entry.Manager)
+	}
+	return names
+}
+
+// precedes reports whether one Darkroom claims its hosts before another.
+func precedes(a, b *v1alpha1.Darkroom) bool {
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
+}
+
+// claims reports whether a Darkroom claims a host of the main installation.
+func (w *world) claims(d *v1alpha1.Darkroom, host string) bool {
+	installation := d.Annotations[v1alpha1.AnnotationInstallation]
+	return d.DeletionTimestamp == nil && (installation == "" || installation == mainInstallation) &&
+		slices.ContainsFunc(d.Spec.SubDomains, func(subDomain string) bool { return w.hostOf(subDomain) == host })
+}
+
+// replay is the state of Darkrooms and routes at a moment of the timeline.
+type replay struct {
+	w         *world
+	darkrooms map[types.NamespacedName]*v1alpha1.Darkroom
+	// since is when a Darkroom became the oldest claimant of a host.
+	since map[string]time.Time
+	owner map[string]types.NamespacedName
+	// routes are the live ones, and given the hosts that an operator wrote into them.
+	routes map[reference]client.Object
+	given  map[reference][]string
+	// assigned are the hosts of routes as operators wrote them last.
+	assigned map[reference][]string
+}
+
+func (r *replay) oldest(host string) (owner *v1alpha1.Darkroom) {
+	for _, darkroom := range r.darkrooms {
+		if r.w.claims(darkroom, host) && (owner == nil || precedes(darkroom, owner)) {
+			owner = darkroom
+		}
+	}
+	return owner
+}
+
+// isRouted reports whether a Darkroom's Ingress or HTTPRoute has a host.
+func (r *replay) isRouted(darkroom *v1alpha1.Darkroom, host string) bool {
+	for reference, route := range r.routes {
+		if reference.NamespacedName == client.ObjectKeyFromObject(darkroom) && slices.Contains(routedHosts(route), host) {
+			return true
+		}
+	}
+	return false
+}
+
+// apply applies an event, and returns an error if an operator took a host from whom it belongs to,
+// or put it into a second route.
+func (r *replay) apply(e event, byOperator bool) error {
+	if darkroom, ok := e.object.(*v1alpha1.Darkroom); ok {
+		key := client.ObjectKeyFromObject(darkroom)
+		if delete(r.darkrooms, key); !e.deleted {
+			r.darkrooms[key] = darkroom
+		}
+		for _, name := range hostNames {
+			host := r.w.hostOf(r.w.subDomain(name))
+			var now types.NamespacedName
+			if owner := r.oldest(host); owner != nil {
+				now = client.ObjectKeyFromObject(owner)
+			}
+			if r.owner[host] != now {
+				r.owner[host], r.since[host] = now, e.at
+			}
+		}
+		return nil
+	}
+	reference := referTo(e.object)
+	var before, after []string
+	if route := r.routes[reference]; route != nil {
+		before = routedHosts(route)
+	}
+	if delete(r.routes, reference); !e.deleted {
+		r.routes[reference], after = e.object, routedHosts(e.object)
+	}
+	kept := slices.DeleteFunc(slices.Clone(r.given[reference]), func(host string) bool { return !slices.Contains(after, host) })
+	if !byOperator {
+		if r.given[reference] = kept; !r.belongs(e.object) {
+			delete(r.given, reference) // whoever took it from its Darkroom has it now
+		}
+		return nil
+	}
+	r.given[reference], r.assigned[reference] = slices.Clone(after), slices.Clone(after)
+	return errors.Join(r.added(reference, before, after), r.removed(reference, before, after, e.at))
+}
+
+// belongs reports whether a route is that of a Darkroom.
+func (r *replay) belongs(route client.Object) bool {
+	for _, darkroom := range r.darkrooms {
+		if metav1.IsControlledBy(route, darkroom) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *replay) added(by reference, before, after []string) error {
+	for _, host := range after {
+		if slices.Contains(before, host) {
+			continue
+		}
+		for other, hosts := range r.given {
+			if other.NamespacedName != by.NamespacedName && r.routes[other] != nil && slices.Contains(hosts, host) {
+				return fmt.Errorf("%s is routed by %s and %s", host, other, by)
+			}
+		}
+	}
+	return nil
+}
+
+// handover is how long an operator may act on what was true before.
+const handover = 2 * time.Second
+
+func (r *replay) removed(by reference, before, after []string, at time.Time) error {
+	for _, host := range before {
+		owner := r.oldest(host)
+		if slices.Contains(after, host) || owner == nil || client.ObjectKeyFromObject(owner) != by.NamespacedName ||
+			v1alpha1.IsPaused(owner) || at.Sub(r.since[host]) < handover || r.isRouted(owner, host) {
+			continue
+		}
+		return fmt.Errorf("%s was removed from %s, whose Darkroom is the oldest claimant", host, by)
+	}
+	return nil
+}
+
+// replayed returns the present state of Darkrooms and routes, unless hosts moved wrongly on the way.
+func (w *world) replayed() (*replay, error) {
+	events, byOperators := w.timeline.sorted()
+	r := &replay{
+		w: w, darkrooms: map[types.NamespacedName]*v1alpha1.Darkroom{}, since: map[string]time.Time{},
+		owner: map[string]types.NamespacedName{}, routes: map[reference]client.Object{}, given: map[reference][]string{},
+		assigned: map[reference][]string{},
+	}
+	for _, e := range events {
+		byOperator := byOperators[e.object.GetResourceVersion()] && !e.deleted || byOperators[string(e.object.GetUID())] && e.deleted
+		if err := r.apply(e, byOperator); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+func hostsStay(w *world) error {
+	_, err := w.replayed()
+	return err
+}
+
+func hostsAreRouted(w *world) error {
+	r, err := w.replayed()
+	if err != nil {
+		return err
+	}
+	for _, name := range hostNames {
+		host := w.hostOf(w.subDomain(name))
+		owner := r.oldest(host)
+		if owner == nil || v1alpha1.IsPaused(owner) || explains(owner) != "" || r.isRouted(owner, host) || r.isHeld(owner, host) {
+			continue
+		}
+		return fmt.Errorf("%s is not routed to %s/%s: %s", host, owner.Namespace, owner.Name, owner.Status.Message)
+	}
+	return nil
+}
+
+// isHeld reports whether a paused Darkroom was given a host that it must release first. The operator
+// may know of it although its route is gone.
+func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
+	for reference, hosts := range r.assigned {
+		holder := r.darkrooms[reference.NamespacedName]
+		if holder != nil && holder != owner && v1alpha1.IsPaused(holder) && slices.Contains(hosts, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// failures are the reasons of Ready that name a cause for objects that are not as desired.
+var failures = []string{
+	v1alpha1.ReasonInvalid, v1alpha1.ReasonReleaseFailed, v1alpha1.ReasonForeignRelease, v1alpha1.ReasonPaused, v1alpha1.ReasonTerminating,
+}
+
+// explains returns the message of a status that names a cause for objects that are not as desired;
+// else nothing.
+func explains(d *v1alpha1.Darkroom) string {
+	if d.Status.ObservedGeneration != d.Generation {
+		return ""
+	}
+	for _, conditionType := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionStalled, v1alpha1.ConditionContested} {
+		condition := v1alpha1.FindCondition(d.Status.Conditions, conditionType)
+		if condition != nil && (conditionType != v1alpha1.ConditionReady || slices.Contains(failures, condition.Reason)) {
+			return condition.Message
+		}
+	}
+	return ""
+}
+
+func isCalm(w *world) error {
+	for _, operator := range w.operators {
+		if line, times := operator.traffic.hottest(5 * time.Second); times > 10 {
+			return errors.New(w.describe(line, times))
+		}
+	}
+	return nil
+}
+
+func keepsSecrets(w *world) error {
+	if logs.has(canary) {
+		return errors.New("the log has it")
+	}
+	all, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if strings.Contains(encoded(all[i].Status), canary) {
+			return fmt.Errorf("the status of %s has it", all[i].Name)
+		}
+	}
+	for _, namespace := range w.namespaces() {
+		list := &eventsv1.EventList{}
+		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		if strings.Contains(encoded(list), canary) {
+			return errors.New("an event has it")
+		}
+	}
+	objects, err := w.objects()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if object.GetKind() != "Secret" && strings.Contains(encoded(object.Object), canary) {
+			return fmt.Errorf("%s has it", referTo(&object))
+		}
+	}
+	return nil
+}
+
+// deletionIsNoFailure looks for warnings about Darkrooms that were deleted. A history that makes
+// writes fail may have some.
+func deletionIsNoFailure(w *world) error {
+	if w.disturbed {
+		return nil
+	}
+	for _, namespace := range w.namespaces() {
+		list := &eventsv1.EventList{}
+		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			event := &list.Items[i]
+			if event.Type == "Warning" && event.Reason == "ReleaseFailed" && strings.Contains(event.Note, "not found") {
+				return fmt.Errorf("a warning: %s", event.Note)
+			}
+		}
+	}
+	return nil
+}
+
+func deletedAreGone(w *world) error {
+	all, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		d := &all[i]
+		isOurs := d.Annotations[v1alpha1.AnnotationInstallation] != "nobody"
+		if d.DeletionTimestamp != nil && isOurs && slices.Contains(d.Finalizers, "uninstall-helm-release") {
+			return fmt.Errorf("%s/%s is still there: %s", d.Namespace, d.Name, d.Status.Message)
+		}
+	}
+	return nil
+}
+
+// isAsDesired compares the objects of each Darkroom with its translation.
+func isAsDesired(w *world) error {
+	all, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		d := &all[i]
+		if !w.isHandled(d) || d.DeletionTimestamp != nil || v1alpha1.IsPaused(d) || explains(d) != "" {
+			continue
+		}
+		desired, err := w.translate(d)
+		if err != nil {
+			return fmt.Errorf("%s/%s cannot be translated, and no condition says so: %w", d.Namespace, d.Name, err)
+		}
+		for _, object := range desired {
+			if err := w.isLive(d, object); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isHandled reports whether a running operator handles a Darkroom.
+func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
+	installation := d.Annotations[v1alpha1.AnnotationInstallation]
+	return installation == "" || w.operators[installation] != nil
+}
+
+// isLive returns an error unless an object is live as it is desired, and the Darkroom's.
+func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured) error {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(desired.GroupVersionKind())
+	err := kube.Get(w.ctx, types.NamespacedName{Namespace: d.Namespace, Name: desired.GetName()}, live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s/%s lacks %s", d.Namespace, d.Name, desired.GetKind())
+	case err != nil:
+		return err
+	case !metav1.IsControlledBy(live, d):
+		return fmt.Errorf("%s is not the Darkroom's, and no condition says so", referTo(live))
+	}
+	if difference := lacks(desired.Object, live.Object, ""); difference != "" {
+		return fmt.Errorf("%s is not as desired: %s", referTo(live), difference)
+	}
+	return nil
+}
+
+// statusIsTrue compares what statuses say with the live objects.
+func statusIsTrue(w *world) error {
+	r, err := w.replayed()
+	if err != nil {
+		return err
+	}
+	all, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		d := &all[i]
+		if !w.isHandled(d) || d.DeletionTimestamp != nil {
+			continue
+		}
+		if d.Status.ObservedGeneration != d.Generation || d.Status.Phase == "" {
+			return fmt.Errorf("%s/%s has no status of its generation", d.Namespace, d.Name)
+		}
+		for _, domain := range d.Status.Domains {
+			if strings.HasSuffix(domain, baseDomain) && !r.isRouted(d, domain) {
+				return fmt.Errorf("%s/%s reports the domain %s, which is not routed", d.Namespace, d.Name, domain)
+			}
+		}
+		ready := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionReady)
+		if ready == nil || ready.Status == metav1.ConditionTrue {
+			continue
+		}
+		waits := ready.Reason == v1alpha1.ReasonDeploying || ready.Reason == v1alpha1.ReasonPending
+		if waits && explains(d) == "" {
+			return fmt.Errorf("%s/%s still says: %s", d.Namespace, d.Name, ready.Message)
+		}
+	}
+	return nil
+}

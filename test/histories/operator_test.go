@@ -1,0 +1,184 @@
+package histories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+const (
+	mainInstallation  = controller.DefaultInstallation
+	otherInstallation = "other"
+	// operatorUser is the user whose requests policies can deny.
+	operatorUser = "darkroom-operator"
+)
+
+// domains are the base domains of the installations.
+var domains = map[string]string{mainInstallation: baseDomain, otherInstallation: "other.example.com"}
+
+// operator is a running operator.
+type operator struct {
+	stop    context.CancelFunc
+	ended   chan error
+	traffic *traffic
+}
+
+// asOperator is a connection of the operators' user.
+func asOperator() *rest.Config {
+	kubeconfig := rest.CopyConfig(cluster)
+	kubeconfig.Impersonate = rest.ImpersonationConfig{UserName: operatorUser, Groups: []string{"system:masters"}}
+	return kubeconfig
+}
+
+// start starts the operator of an installation.
+func (w *world) start(installation string) error {
+	if w.operators[installation] != nil {
+		return errNothingToDo
+	}
+	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline}}
+	kubeconfig := asOperator()
+	kubeconfig.Wrap(o.traffic.record)
+	kubeconfig.Wrap(w.faults.inject)
+	manager, options, err := w.manager(kubeconfig, installation)
+	if err != nil {
+		return err
+	}
+	var ctx context.Context
+	ctx, o.stop = context.WithCancel(w.ctx)
+	if err := controller.Add(ctx, manager, options); err != nil {
+		return err
+	}
+	go func() { o.ended <- manager.Start(ctx) }()
+	w.operators[installation] = o
+	return nil
+}
+
+func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.Manager, controller.Options, error) {
+	chrt, err := charts.Darkroom()
+	options := controller.Options{
+		Chart: chrt, Values: values.Options{BaseDomain: domains[installation]}, Namespaces: w.namespaces(),
+		MaxConcurrentReconciles: 2, MaxHistory: 3, DiscoveryPeriod: time.Hour, Installation: installation,
+	}
+	if err != nil {
+		return nil, options, err
+	}
+	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	if err != nil {
+		return nil, options, err
+	}
+	if options.Cluster, err = controller.Discover(w.ctx, api); err != nil {
+		return nil, options, err
+	}
+	caches, err := controller.CacheOptions(options.Cluster, options.Namespaces, labels.Everything())
+	if err != nil {
+		return nil, options, err
+	}
+	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
+		Scheme: controller.NewScheme(), Cache: caches, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
+	})
+	return mgr, options, err
+}
+
+// stop kills the operator of an installation: requests under way are interrupted.
+func (w *world) stop(installation string) {
+	if o := w.operators[installation]; o != nil {
+		o.stop()
+		if err := <-o.ended; err != nil && !errors.Is(err, context.Canceled) {
+			ctrl.Log.Info("An operator ended", "cause", err.Error())
+		}
+		w.timeline.add(len(o.traffic.all()))
+		delete(w.operators, installation)
+	}
+}
+
+// request is a request that an operator sent, other than a watch.
+type request struct {
+	at     time.Time
+	line   string // method and path
+	status int
+}
+
+// traffic are the requests of one operator.
+type traffic struct {
+	timeline *timeline
+
+	mu   sync.Mutex
+	sent []request
+}
+
+func (t *traffic) all() []request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sent
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
+
+// record takes note of requests that reach the API server.
+func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if isWatch(r) {
+			return next.RoundTrip(r)
+		}
+		at := time.Now()
+		response, err := next.RoundTrip(r)
+		status := 0
+		if err == nil {
+			status = response.StatusCode
+			err = t.timeline.note(r, response)
+		}
+		t.mu.Lock()
+		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path, status})
+		t.mu.Unlock()
+		return response, err
+	})
+}
+
+// isRefused reports whether the API server refused a request for a reason that a retry does not
+// remove.
+func (r request) isRefused() bool {
+	return r.status == http.StatusBadRequest || r.status == http.StatusForbidden || r.status == http.StatusUnprocessableEntity
+}
+
+// hottest returns the refused request that an operator repeated most often within a window.
+func (t *traffic) hottest(window time.Duration) (line string, times int) {
+	recent := map[string][]time.Time{}
+	for _, r := range t.all() {
+		if !r.isRefused() {
+			continue
+		}
+		recent[r.line] = append(slices.DeleteFunc(recent[r.line], func(at time.Time) bool { return r.at.Sub(at) > window }), r.at)
+		if len(recent[r.line]) > times {
+			line, times = r.line, len(recent[r.line])
+		}
+	}
+	return line, times
+}
+
+// describe names a request without the parts that differ between histories.
+func (w *world) describe(line string, times int) string {
+	return fmt.Sprintf("%s, %d times", w.plain(line[:strings.LastIndex(line, "/")]), times)
+}

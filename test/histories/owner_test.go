@@ -1,0 +1,240 @@
+package histories
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// step is one action of an actor.
+type step struct {
+	// says is the action as a sentence, or as the command that does it.
+	says string
+	do   func(*world) error
+}
+
+// GoString is how a history is printed.
+func (s step) GoString() string { return "\n\t" + s.says }
+
+// kind generates steps of one kind.
+type kind struct {
+	// weight is how often the kind is chosen.
+	weight int
+	draw   func(*rapid.T) step
+}
+
+// history generates the steps of a history.
+func history() *rapid.Generator[[]step] {
+	var choices []kind
+	for _, kind := range slices.Concat(ownersSteps, hostileSteps, platformSteps) {
+		for range kind.weight {
+			choices = append(choices, kind)
+		}
+	}
+	one := rapid.Custom(func(t *rapid.T) step {
+		return choices[rapid.IntRange(0, len(choices)-1).Draw(t, "kind")].draw(t)
+	})
+	return rapid.Custom(func(t *rapid.T) []step {
+		steps := []step{openings[rapid.IntRange(0, len(openings)-1).Draw(t, "opening")]}
+		return append(steps, rapid.SliceOfN(one, 1, 14).Draw(t, "steps")...)
+	})
+}
+
+// openings are how histories begin.
+var openings = []step{
+	{"alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+	}},
+	{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
+			return err
+		}
+		time.Sleep(time.Second)
+		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+	}},
+}
+
+// names of Darkrooms, and of the hosts that tenants quarrel about.
+var (
+	darkroomNames = []string{"photos", "photos", "photos", "cats"}
+	hostNames     = []string{"a", "b"}
+)
+
+// who draws a tenant and the name of a Darkroom of theirs.
+func who(t *rapid.T) (tenant, name string) {
+	return rapid.SampledFrom(tenants).Draw(t, "tenant"), rapid.SampledFrom(darkroomNames).Draw(t, "name")
+}
+
+// onDarkroom generates steps on a Darkroom.
+func onDarkroom(weight int, command string, do func(w *world, key types.NamespacedName) error) kind {
+	return kind{weight, func(t *rapid.T) step {
+		tenant, name := who(t)
+		return step{
+			tenant + ": " + strings.ReplaceAll(command, "NAME", name),
+			func(w *world) error { return do(w, w.key(tenant, name)) },
+		}
+	}}
+}
+
+// change generates changes of a Darkroom by its owner.
+func change(weight int, command string, mutate func(w *world, d *v1alpha1.Darkroom) error) kind {
+	return onDarkroom(weight, command, func(w *world, key types.NamespacedName) error {
+		return edit(w, key, &v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) error { return mutate(w, d) })
+	})
+}
+
+// newDarkroom is a Darkroom that claims hosts.
+func (w *world) newDarkroom(key types.NamespacedName, hosts ...string) *v1alpha1.Darkroom {
+	darkroom := &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+		Spec:       v1alpha1.DarkroomSpec{Source: v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"}},
+	}
+	for _, host := range hosts {
+		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains, w.subDomain(host))
+	}
+	return darkroom
+}
+
+func annotate(object metav1.Object, key, value string) error {
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	object.SetAnnotations(annotations)
+	return nil
+}
+
+// ownersSteps are what the owners of Darkrooms do.
+var ownersSteps = []kind{
+	{10, func(t *rapid.T) step {
+		tenant, name := who(t)
+		hosts := rapid.SampledFrom([][]string{{"a"}, {"b"}, {"a", "b"}}).Draw(t, "hosts")
+		return step{fmt.Sprintf("%s: kubectl apply Darkroom %s with the sub-domains %v", tenant, name, hosts), func(w *world) error {
+			wanted := w.newDarkroom(w.key(tenant, name), hosts...)
+			now, err := w.darkroom(w.key(tenant, name))
+			if client.IgnoreNotFound(err) != nil {
+				return err
+			}
+			if err != nil {
+				return w.create(wanted)
+			}
+			return edit(w, w.key(tenant, name), now, func(d *v1alpha1.Darkroom) error {
+				d.Spec.SubDomains = wanted.Spec.SubDomains
+				return nil
+			})
+		}}
+	}},
+	change(3, "kubectl patch darkroom NAME: another log level", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.LogLevel = map[v1alpha1.LogLevel]v1alpha1.LogLevel{"": "warn", "warn": "error", "error": "warn"}[d.Spec.LogLevel]
+		return nil
+	}),
+	change(1, "kubectl patch darkroom NAME: an S3 source with inline keys", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-1", AccessKey: "AKIAEXAMPLE", SecretKey: canary}
+		return nil
+	}),
+	change(2, "kubectl scale darkroom NAME", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.Replicas = ptr.To(1 + ptr.Deref(d.Spec.Replicas, 1)%3)
+		return nil
+	}),
+	change(2, "kubectl patch darkroom NAME: route by a Gateway", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+		return nil
+	}),
+	change(1, "kubectl patch darkroom NAME: route by an Ingress", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.Gateway = nil
+		return nil
+	}),
+	change(1, "kubectl patch darkroom NAME: a field that cannot be translated", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"example.com/not-allowed": "x"}}
+		return nil
+	}),
+	change(3, "kubectl annotate darkroom NAME paused=true", func(_ *world, d *v1alpha1.Darkroom) error {
+		return annotate(d, v1alpha1.AnnotationPaused, "true")
+	}),
+	change(2, "kubectl annotate darkroom NAME paused-", func(_ *world, d *v1alpha1.Darkroom) error {
+		delete(d.Annotations, v1alpha1.AnnotationPaused)
+		return nil
+	}),
+	deletion(3, "", metav1.DeletePropagationBackground),
+	deletion(1, " --cascade=foreground", metav1.DeletePropagationForeground),
+	deletion(2, " --cascade=orphan", metav1.DeletePropagationOrphan),
+	onDarkroom(2, "kubectl replace Darkroom NAME by a file without annotations", func(w *world, key types.NamespacedName) error {
+		now, err := w.darkroom(key)
+		if err != nil {
+			return err
+		}
+		replacement := &v1alpha1.Darkroom{
+			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, ResourceVersion: now.ResourceVersion},
+			Spec:       now.Spec,
+		}
+		return kube.Update(w.ctx, replacement)
+	}),
+	onDarkroom(1, "save Darkroom NAME to a backup", func(w *world, key types.NamespacedName) error {
+		now, err := w.darkroom(key)
+		if err == nil {
+			w.backups[key] = now
+		}
+		return err
+	}),
+	onDarkroom(1, "restore Darkroom NAME from the backup", func(w *world, key types.NamespacedName) error {
+		saved := w.backups[key]
+		if saved == nil {
+			return errNothingToDo
+		}
+		return w.create(&v1alpha1.Darkroom{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: key.Namespace, Name: key.Name,
+				Labels: saved.Labels, Annotations: saved.Annotations, Finalizers: saved.Finalizers,
+			},
+			Spec: saved.Spec,
+		})
+	}),
+	careless(2, "kubectl delete ingress NAME", &networkingv1.Ingress{}, nil),
+	careless(1, "kubectl delete service NAME", &corev1.Service{}, nil),
+	careless(1, "kubectl delete deployment NAME", &appsv1.Deployment{}, nil),
+	careless(1, "kubectl set image deployment NAME", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
+		d.Spec.Template.Spec.Containers[0].Image = "example.com/another:v1"
+		return nil
+	}),
+	careless(1, "kubectl rollout restart deployment NAME", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
+		return annotate(&d.Spec.Template.ObjectMeta, "kubectl.kubernetes.io/restartedAt", "2026-11-21T00:00:00Z")
+	}),
+}
+
+// careless generates changes of an object of a Darkroom by an admin of the namespace: a deletion
+// unless there is a mutation.
+func careless[T client.Object](weight int, command string, object T, mutate func(*world, T) error) kind {
+	return onDarkroom(weight, command, func(w *world, key types.NamespacedName) error {
+		now := object.DeepCopyObject().(T)
+		if mutate != nil {
+			return edit(w, key, now, func(o T) error { return mutate(w, o) })
+		}
+		if err := kube.Get(w.ctx, key, now); err != nil {
+			return err
+		}
+		return w.remove(now)
+	})
+}
+
+func deletion(weight int, flag string, propagation metav1.DeletionPropagation) kind {
+	return onDarkroom(weight, "kubectl delete darkroom NAME"+flag, func(w *world, key types.NamespacedName) error {
+		now, err := w.darkroom(key)
+		if err != nil {
+			return err
+		}
+		return w.remove(now, client.PropagationPolicy(propagation))
+	})
+}

@@ -1,0 +1,167 @@
+package histories
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
+)
+
+// platform generates steps of the platform team.
+func platform(weight int, says string, do func(*world) error) kind {
+	return kind{weight, func(*rapid.T) step { return step{says, do} }}
+}
+
+// platformSteps are what the platform, other controllers and the API server do.
+var platformSteps = []kind{
+	platform(3, "the operator is killed, and started again", func(w *world) error {
+		w.stop(mainInstallation)
+		return w.start(mainInstallation)
+	}),
+	platform(2, "the operator is killed", func(w *world) error {
+		w.stop(mainInstallation)
+		return nil
+	}),
+	platform(3, "the operator is started", func(w *world) error { return w.start(mainInstallation) }),
+	platform(1, "a second installation of the operator is started", func(w *world) error { return w.start(otherInstallation) }),
+	platform(1, "the second installation is stopped", func(w *world) error {
+		w.stop(otherInstallation)
+		return nil
+	}),
+	{3, func(t *rapid.T) step {
+		fault := rapid.SampledFrom(allFaults).Draw(t, "fault")
+		return step{"the API server fails in every other request: " + fault, func(w *world) error {
+			w.faults.end()
+			w.faults.begin(fault)
+			return nil
+		}}
+	}},
+	platform(2, "the API server recovers", func(w *world) error {
+		w.faults.end()
+		return nil
+	}),
+	{2, func(t *rapid.T) step {
+		reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).Draw(t, "reason")
+		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).Draw(t, "resource")
+		return step{fmt.Sprintf("a policy denies the operator writes of %s, with the reason %s", resource, reason), func(w *world) error {
+			return w.deny(resource, reason)
+		}}
+	}},
+	platform(2, "the policies end", func(w *world) error { return w.endPolicies() }),
+	onDarkroom(1, "the autoscaler scales the Deployment NAME", func(w *world, key types.NamespacedName) error {
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		return kube.SubResource("scale").Update(w.ctx, deployment, client.WithSubResourceBody(scale))
+	}),
+	platform(3, "a second passes", func(*world) error {
+		time.Sleep(time.Second) // creation times are whole seconds
+		return nil
+	}),
+}
+
+// resources are those that policies deny writes of, by name.
+var resources = map[string]admissionv1.Rule{
+	"darkrooms":   {APIGroups: []string{"deployments.example.com"}},
+	"ingresses":   {APIGroups: []string{"networking.k8s.io"}},
+	"deployments": {APIGroups: []string{"apps"}},
+	"secrets":     {APIGroups: []string{""}},
+	"services":    {APIGroups: []string{""}},
+}
+
+// denial is the message of policies.
+const denial = "not on a Friday"
+
+// deny denies the operator the writes of a resource in the namespaces of the history, with a
+// ValidatingAdmissionPolicy, until the policies end.
+func (w *world) deny(resource string, reason metav1.StatusReason) error {
+	name := "history" + w.suffix + fmt.Sprintf("-%d", len(w.policies))
+	rule := resources[resource]
+	rule.APIVersions, rule.Resources = []string{"v1", "v1alpha1"}, []string{resource}
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{admissionv1.OperationAll}, Rule: rule},
+			}}},
+			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username == %q", operatorUser)}},
+			Validations:     []admissionv1.Validation{{Expression: "false", Message: denial, Reason: &reason}},
+		},
+	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"history": w.suffix[1:]}}},
+		},
+	}
+	w.policies = append(w.policies, func() error {
+		return client.IgnoreNotFound(kube.Delete(w.ctx, binding))
+	}, func() error { return client.IgnoreNotFound(kube.Delete(w.ctx, policy)) })
+	if err := kube.Create(w.ctx, policy); err != nil {
+		return err
+	}
+	if err := kube.Create(w.ctx, binding); err != nil {
+		return err
+	}
+	return w.awaitPolicy(resource)
+}
+
+// awaitPolicy waits until the API server enforces a new policy, which takes it about a second.
+func (w *world) awaitPolicy(resource string) error {
+	denied, err := client.New(asOperator(), client.Options{Scheme: kube.Scheme()})
+	if err != nil {
+		return err
+	}
+	meta := metav1.ObjectMeta{Namespace: w.namespaces()[0], Name: "any"}
+	labels := map[string]string{"a": "b"}
+	objects := map[string]client.Object{
+		"darkrooms": w.newDarkroom(client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}, "any"),
+		"ingresses": ingressOf(client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}),
+		"secrets":   &corev1.Secret{ObjectMeta: meta},
+		"services":  &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}},
+		"deployments": &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}},
+			},
+		}},
+	}
+	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the policy is enforced", func(ctx context.Context) error {
+		object := objects[resource].DeepCopyObject().(client.Object)
+		if err := denied.Create(ctx, object, client.DryRunAll); err == nil || !strings.Contains(err.Error(), denial) {
+			return fmt.Errorf("a %s could be written (%w)", resource, err)
+		}
+		return nil
+	})
+}
+
+// tomorrow returns a record of applied objects whose versions are larger than any.
+func tomorrow(record []byte) []byte {
+	var fields map[string]any
+	if json.Unmarshal(record, &fields) != nil {
+		return record
+	}
+	objects, _ := fields["objects"].([]any)
+	for _, object := range objects {
+		if object, ok := object.(map[string]any); ok {
+			object["resourceVersion"] = "99999999999"
+		}
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return record
+	}
+	return out
+}

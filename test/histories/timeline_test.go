@@ -1,0 +1,129 @@
+package histories
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+)
+
+// timeline is the order in which the API server changed Darkrooms and routes, and which of the
+// changes of routes operators made.
+type timeline struct {
+	end context.CancelFunc
+
+	mu     sync.Mutex
+	events []event
+	// byOperators are the versions of routes that operators wrote, and the UIDs of those that they
+	// deleted.
+	byOperators map[string]bool
+	// earlier is the number of requests of operators that were stopped.
+	earlier int
+}
+
+// event is a change of an object; of a deletion it has the last state.
+type event struct {
+	version uint64
+	at      time.Time
+	deleted bool
+	object  client.Object
+}
+
+// follow watches Darkrooms and routes in some namespaces.
+func follow(ctx context.Context, namespaces []string) (*timeline, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	t := &timeline{end: cancel, byOperators: map[string]bool{}}
+	for _, namespace := range namespaces {
+		for _, list := range []client.ObjectList{&v1alpha1.DarkroomList{}, &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}} {
+			watcher, err := kube.Watch(ctx, list, client.InNamespace(namespace))
+			if err != nil {
+				cancel()
+				return nil, err
+			}
+			go t.append(watcher)
+		}
+	}
+	return t, nil
+}
+
+func (t *timeline) append(watcher watch.Interface) {
+	defer watcher.Stop()
+	for change := range watcher.ResultChan() {
+		object, ok := change.Object.(client.Object)
+		if !ok {
+			continue
+		}
+		version, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+		t.mu.Lock()
+		t.events = append(t.events, event{version, time.Now(), change.Type == watch.Deleted, object})
+		t.mu.Unlock()
+	}
+}
+
+// note takes note of a write of a route by an operator.
+func (t *timeline) note(r *http.Request, response *http.Response) error {
+	isRoute := strings.Contains(r.URL.Path, "/ingresses/") || strings.Contains(r.URL.Path, "/httproutes/")
+	if !isRoute || r.Method == http.MethodGet || response.StatusCode >= 300 {
+		return nil
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	var written struct {
+		Metadata struct{ ResourceVersion, UID string }
+		Details  struct{ UID string }
+	}
+	if json.Unmarshal(body, &written) != nil {
+		return nil // encoded in another way
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r.Method == http.MethodDelete {
+		t.byOperators[cmp.Or(written.Details.UID, written.Metadata.UID)] = true
+	} else {
+		t.byOperators[written.Metadata.ResourceVersion] = true
+	}
+	return nil
+}
+
+func (t *timeline) add(requests int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.earlier += requests
+}
+
+func (t *timeline) stopped() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.earlier
+}
+
+// sorted returns the events so far, in the order of the API server, and the writes of operators.
+func (t *timeline) sorted() ([]event, map[string]bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	events := slices.Clone(t.events)
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.version, b.version) })
+	return events, maps.Clone(t.byOperators)
+}
+
+// routedHosts returns the hosts of a route.
+func routedHosts(object client.Object) []string { return gateway.Hosts(object) }

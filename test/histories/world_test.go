@@ -1,0 +1,295 @@
+package histories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+const (
+	baseDomain = "darkroom.example.com"
+	// canary is a credential that must not leave Secrets and resources.
+	canary = "canary-4f1c-not-a-real-key"
+	// restPeriod is how long no operator sends a request when the cluster is at rest.
+	restPeriod = 250 * time.Millisecond
+	// patience bounds the way to rest. It counts for hangs: machines that run tests are shared.
+	patience = time.Minute
+)
+
+var (
+	cluster *rest.Config
+	kube    client.WithWatch
+	logs    logBuffer
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(&logs), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
+	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
+		cluster = administrator
+		kube, err = client.NewWithWatch(cluster, client.Options{Scheme: controller.NewScheme()})
+		return err
+	}))
+}
+
+// tenants are the namespaces of a history, without their suffix, in alphabetical order.
+var tenants = []string{"alice", "bob"}
+
+// releaseKinds are the kinds of the objects of a Darkroom, Secrets of Helm included.
+var releaseKinds = append(darkrooms.Belongings(), schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
+
+// world is what a history happens in: namespaces of its own on the shared API server, and the
+// operators that handle them. It plays the controllers of Kubernetes.
+type world struct {
+	ctx context.Context
+	// suffix distinguishes the namespaces and hosts of histories that run at the same time.
+	suffix string
+	// operators are the running ones, by name of installation.
+	operators map[string]*operator
+	faults    *faults
+	timeline  *timeline
+	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
+	foreign map[reference]string
+	// backups are the Darkrooms as they were saved.
+	backups map[types.NamespacedName]*v1alpha1.Darkroom
+	// policies end the policies that are in force.
+	policies []func() error
+	// disturbed is set once a step made failures that are not the operator's.
+	disturbed bool
+}
+
+// reference names an object.
+type reference struct {
+	schema.GroupVersionKind
+	types.NamespacedName
+}
+
+func (r reference) String() string { return r.Kind + " " + r.Namespace + "/" + r.Name }
+
+func referTo(object client.Object) reference {
+	kind := object.GetObjectKind().GroupVersionKind()
+	if kind.Empty() {
+		kind, _ = kube.GroupVersionKindFor(object)
+	}
+	return reference{kind, client.ObjectKeyFromObject(object)}
+}
+
+var worlds atomic.Int64
+
+// newWorld makes the namespaces of a history and starts an operator. end ends both.
+func newWorld(ctx context.Context) (w *world, end func(), err error) {
+	w = &world{
+		ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
+		operators: map[string]*operator{}, faults: &faults{}, foreign: map[reference]string{},
+		backups: map[types.NamespacedName]*v1alpha1.Darkroom{},
+	}
+	for _, tenant := range tenants {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix, Labels: map[string]string{"history": w.suffix[1:]}}}
+		if err := kube.Create(ctx, namespace); err != nil {
+			return nil, nil, err
+		}
+	}
+	if w.timeline, err = follow(ctx, w.namespaces()); err != nil {
+		return nil, nil, err
+	}
+	end = func() {
+		for name := range w.operators {
+			w.stop(name)
+		}
+		_ = w.endPolicies()
+		w.timeline.end()
+	}
+	if err := w.start(mainInstallation); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return w, end, nil
+}
+
+func (w *world) namespaces() []string {
+	var names []string
+	for _, tenant := range tenants {
+		names = append(names, tenant+w.suffix)
+	}
+	return names
+}
+
+// plain removes the suffix of a history from a text.
+func (w *world) plain(text string) string { return strings.ReplaceAll(text, w.suffix, "") }
+
+func (w *world) key(tenant, name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: tenant + w.suffix, Name: name}
+}
+
+// subDomain returns the sub-domain of a name in this history.
+func (w *world) subDomain(name string) string { return name + w.suffix }
+
+func (w *world) hostOf(subDomain string) string { return subDomain + "." + baseDomain }
+
+// errNothingToDo is returned by a step that does not apply to the cluster as it is.
+var errNothingToDo = errors.New("nothing to do")
+
+// benign drops the errors of a step that other actors cause by being earlier.
+func benign(err error) error {
+	if errors.Is(err, errNothingToDo) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) ||
+		apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
+		return nil
+	}
+	return err
+}
+
+// darkroom reads a Darkroom.
+func (w *world) darkroom(key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+	darkroom := &v1alpha1.Darkroom{}
+	return darkroom, kube.Get(w.ctx, key, darkroom)
+}
+
+// allDarkrooms lists the Darkrooms of the history.
+func (w *world) allDarkrooms() ([]v1alpha1.Darkroom, error) {
+	var all []v1alpha1.Darkroom
+	for _, namespace := range w.namespaces() {
+		list := &v1alpha1.DarkroomList{}
+		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, err
+		}
+		all = append(all, list.Items...)
+	}
+	return all, nil
+}
+
+// objects lists the objects of the history that a release may be made of.
+func (w *world) objects() ([]unstructured.Unstructured, error) {
+	var all []unstructured.Unstructured
+	for _, namespace := range w.namespaces() {
+		for _, kind := range releaseKinds {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+				return nil, err
+			}
+			all = append(all, list.Items...)
+		}
+	}
+	return all, nil
+}
+
+// create creates an object of a tenant.
+func (w *world) create(object client.Object) error {
+	if err := kube.Create(w.ctx, object, client.FieldOwner("tenant")); err != nil {
+		return err
+	}
+	return w.wrote(object)
+}
+
+// edit changes an object as a tenant.
+func edit[T client.Object](w *world, key types.NamespacedName, object T, mutate func(T) error) error {
+	if err := kube.Get(w.ctx, key, object); err != nil {
+		return err
+	}
+	before := object.DeepCopyObject().(client.Object)
+	if err := mutate(object); err != nil {
+		return err
+	}
+	if err := kube.Patch(w.ctx, object, client.MergeFrom(before), client.FieldOwner("tenant")); err != nil {
+		return err
+	}
+	return w.wrote(object)
+}
+
+// wrote takes note of an object that a tenant or a controller of Kubernetes wrote.
+func (w *world) wrote(object client.Object) error {
+	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
+		return nil
+	}
+	belongs, err := w.belongs(object)
+	if err != nil {
+		return err
+	}
+	if belongs {
+		delete(w.foreign, referTo(object))
+	} else {
+		w.foreign[referTo(object)] = object.GetResourceVersion()
+	}
+	return nil
+}
+
+// belongs reports whether an object is a Darkroom's: it has the label, and the Darkroom that
+// exists as its controller. A Secret of Helm that lost its controller belongs by its label.
+func (w *world) belongs(object client.Object) (bool, error) {
+	labels := object.GetLabels()
+	if labels[v1alpha1.LabelDarkroom] == "" {
+		return false, nil
+	}
+	darkroom, err := w.darkroom(types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[v1alpha1.LabelDarkroom]})
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	byLabel := labels["owner"] == "helm" && metav1.GetControllerOfNoCopy(object) == nil && labels[v1alpha1.LabelDarkroomUID] == string(darkroom.UID)
+	return byLabel || metav1.IsControlledBy(object, darkroom), nil
+}
+
+// remove deletes an object as a tenant.
+func (w *world) remove(object client.Object, options ...client.DeleteOption) error {
+	delete(w.foreign, referTo(object))
+	return kube.Delete(w.ctx, object, options...)
+}
+
+// settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed.
+func (w *world) settle(most time.Duration) error {
+	deadline := time.Now().Add(most)
+	sent, since := -1, time.Now()
+	for time.Now().Before(deadline) {
+		changed, err := w.control()
+		if err != nil {
+			return err
+		}
+		if now := w.sent(); changed || now != sent {
+			sent, since = now, time.Now()
+		}
+		if time.Since(since) > restPeriod {
+			return nil
+		}
+		time.Sleep(restPeriod / 5)
+	}
+	return nil
+}
+
+// sent is the number of requests of all operators so far.
+func (w *world) sent() int {
+	total := w.timeline.stopped()
+	for _, operator := range w.operators {
+		total += len(operator.traffic.all())
+	}
+	return total
+}
+
+func (w *world) endPolicies() error {
+	var errs []error
+	for _, end := range slices.Backward(w.policies) {
+		errs = append(errs, end())
+	}
+	w.policies = nil
+	return errors.Join(errs...)
+}
