@@ -29,8 +29,8 @@ type Refusal struct {
 type claimant struct {
 	types.NamespacedName
 
-	// created is the creation time of the Darkroom or, for a carrier, of its Ingress or
-	// HTTPRoute.
+	// created is the creation time of the Darkroom, which users cannot set. That of a route would
+	// prove nothing, because a route can be made early and get the host later.
 	created metav1.Time
 }
 
@@ -46,11 +46,11 @@ func (c claimant) before(other claimant) bool {
 	return c.Name < other.Name
 }
 
-// carrier is a Darkroom whose live Ingress or HTTPRoute has a host.
+// carrier is a Darkroom whose live Ingress or HTTPRoute has a host that an operator assigned to it.
 type carrier struct {
 	claimant
 
-	// known is set if this operator handles the Darkroom, and will therefore remove hosts
+	// known is set if this installation handles the Darkroom, and will therefore remove hosts
 	// that are not its own.
 	known bool
 }
@@ -60,8 +60,10 @@ type view struct {
 	host string
 	// claimants are the Darkrooms that claim the host, except those that are being deleted.
 	claimants []claimant
-	// carriers are the Darkrooms that the host is routed to now.
+	// carriers are the other Darkrooms that the host is routed to now, and routed is set if it is
+	// routed to the Darkroom itself.
 	carriers []carrier
+	routed   bool
 	// holder is the Darkroom that this process assigned the host to and that may still have
 	// it; nil if there is none. It is more recent than the caches.
 	holder *types.NamespacedName
@@ -81,20 +83,11 @@ func decide(me claimant, v view) (Refusal, bool) {
 	if v.holder != nil && *v.holder != me.NamespacedName {
 		return Refusal{Host: v.host, Owner: *v.holder, Leaving: true}, true
 	}
-	var mine *carrier
-	for i := range v.carriers {
-		if v.carriers[i].NamespacedName == me.NamespacedName {
-			mine = &v.carriers[i]
-		}
-	}
 	for _, other := range v.carriers {
-		switch {
-		case other.NamespacedName == me.NamespacedName:
-		case mine != nil && (other.known || mine.before(other.claimant)):
-			// Both have it, and the other one must release it.
-		default:
-			return Refusal{Host: v.host, Owner: other.NamespacedName, Leaving: other.known}, true
+		if v.routed && (other.known || me.before(other.claimant)) {
+			continue // both have it, and the other one must release it
 		}
+		return Refusal{Host: v.host, Owner: other.NamespacedName, Leaving: other.known}, true
 	}
 	return Refusal{}, false
 }

@@ -51,7 +51,7 @@ func TestAHostIsDecided(t *testing.T) {
 		{"an older one wants it", view{claimants: []claimant{me, young, old}}, Refusal{Owner: old.NamespacedName}},
 		{
 			"an older one wants it, and I am routed there: I let go",
-			view{claimants: []claimant{me, old}, carriers: []carrier{routed(me, true)}, holder: ref(me)},
+			view{claimants: []claimant{me, old}, routed: true, holder: ref(me)},
 			Refusal{Owner: old.NamespacedName},
 		},
 		{
@@ -71,7 +71,7 @@ func TestAHostIsDecided(t *testing.T) {
 		},
 		{
 			"both are routed there, as before there were claims: the younger one goes, and I stay",
-			view{claimants: []claimant{me, young}, carriers: []carrier{routed(me, true), routed(young, true)}},
+			view{claimants: []claimant{me, young}, routed: true, carriers: []carrier{routed(young, true)}},
 			Refusal{},
 		},
 		{
@@ -81,13 +81,18 @@ func TestAHostIsDecided(t *testing.T) {
 		},
 		{
 			"I and a Darkroom of another operator are routed there, I for longer",
-			view{claimants: []claimant{me}, carriers: []carrier{routed(me, true), routed(young, false)}},
+			view{claimants: []claimant{me}, routed: true, carriers: []carrier{routed(young, false)}},
 			Refusal{},
 		},
 		{
 			"I and a Darkroom of another operator are routed there, that one for longer",
-			view{claimants: []claimant{me}, carriers: []carrier{routed(me, true), routed(old, false)}},
+			view{claimants: []claimant{me}, routed: true, carriers: []carrier{routed(old, false)}},
 			Refusal{Owner: old.NamespacedName},
+		},
+		{
+			"a Darkroom of another operator is routed there, of the same age: the order of names decides, on both sides",
+			view{claimants: []claimant{me}, routed: true, carriers: []carrier{routed(claimant{key("c", "twin"), me.created}, false)}},
+			Refusal{},
 		},
 		{"it was given to me", view{claimants: []claimant{me}, holder: ref(me)}, Refusal{}},
 	} {

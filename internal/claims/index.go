@@ -2,11 +2,11 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,8 +24,9 @@ const indexHost = "host"
 // Cache reads the objects that claims are decided on from the operator's caches, by the
 // indexes that Index adds.
 type Cache struct {
-	// Reader reads from the caches, and Live past them.
-	Reader, Live client.Reader
+	// Darkrooms reads from a cache of all Darkrooms, those of other shards included; Reader reads
+	// their routes from the caches, and Live past them.
+	Darkrooms, Reader, Live client.Reader
 	// BaseDomain is appended to each sub-domain.
 	BaseDomain string
 	// Handles reports whether this installation handles a Darkroom, or will. The sub-domains of
@@ -35,12 +36,15 @@ type Cache struct {
 	Routes bool
 }
 
-// Index adds the indexes to the caches. Call it before they start.
-func (c Cache) Index(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, object := range append(c.Carriers(), &v1alpha1.Darkroom{}) {
-		if err := indexer.IndexField(ctx, object, indexHost, c.Hosts); err != nil {
-			return fmt.Errorf("index hosts: %w", err)
-		}
+// Index adds the indexes to the cache of Darkrooms and to that of their routes. Call it before they
+// start.
+func (c Cache) Index(ctx context.Context, darkrooms, routes client.FieldIndexer) error {
+	errs := []error{darkrooms.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.Hosts)}
+	for _, object := range c.Carriers() {
+		errs = append(errs, routes.IndexField(ctx, object, indexHost, c.Hosts))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("index hosts: %w", err)
 	}
 	return nil
 }
@@ -71,26 +75,27 @@ func (c Cache) Hosts(object client.Object) []string {
 
 // claimants returns the Darkrooms that claim a host.
 func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
-	list := &v1alpha1.DarkroomList{}
-	if err := c.list(ctx, list, host); err != nil {
+	found := &v1alpha1.DarkroomList{}
+	if err := list(ctx, c.Darkrooms, found, host); err != nil {
 		return nil, fmt.Errorf("look for Darkrooms that claim %s: %w", host, err)
 	}
-	claimants := make([]claimant, len(list.Items))
-	for i := range list.Items {
-		claimants[i] = claimantOf(&list.Items[i])
+	claimants := make([]claimant, len(found.Items))
+	for i := range found.Items {
+		claimants[i] = claimantOf(&found.Items[i])
 	}
 	return claimants, nil
 }
 
-// carriers returns the Darkrooms whose Ingress or HTTPRoute has a host.
-func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
+// routes reads the routes of the host of a view: those of the Darkroom itself, and the Darkrooms
+// that carry the host besides it.
+func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) error {
 	ingresses, routes := &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}
-	err := c.list(ctx, ingresses, host)
+	err := list(ctx, c.Reader, ingresses, v.host)
 	if err == nil && c.Routes {
-		err = c.list(ctx, routes, host)
+		err = list(ctx, c.Reader, routes, v.host)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for the routes of %s: %w", host, err)
+		return fmt.Errorf("look for the routes of %s: %w", v.host, err)
 	}
 	var objects []client.Object
 	for i := range ingresses.Items {
@@ -99,20 +104,28 @@ func (c Cache) carriers(ctx context.Context, host string) ([]carrier, error) {
 	for i := range routes.Items {
 		objects = append(objects, &routes.Items[i])
 	}
-	carriers := make([]carrier, 0, len(objects))
 	for _, object := range objects {
-		owner, cached, err := c.ownerOf(ctx, object)
-		if err != nil {
-			return nil, fmt.Errorf("look for the owner of %s at %s: %w", client.ObjectKeyFromObject(object), host, err)
-		}
-		if owner != nil {
-			carriers = append(carriers, carrier{
-				claimant: claimant{keyOf(owner), object.GetCreationTimestamp()},
-				known:    cached && c.Handles(owner),
-			})
+		owner, err := c.ownerOf(ctx, object)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look for the owner of %s at %s: %w", client.ObjectKeyFromObject(object), v.host, err)
+		case owner == nil:
+		case keyOf(owner) == me:
+			v.routed = true
+		case c.wasAssigned(owner, v.host):
+			v.carriers = append(v.carriers, carrier{claimantOf(owner), c.Handles(owner)})
 		}
 	}
-	return carriers, nil
+	return nil
+}
+
+// wasAssigned reports whether a host that is routed to a Darkroom was assigned to it by its operator.
+// Users can edit routes and specs, but not the status: its domains are hosts that were assigned.
+// While the status lags behind the spec, as after a restart between a write of a route and of the
+// status, the operator will decide on the host first.
+func (c Cache) wasAssigned(owner *v1alpha1.Darkroom, host string) bool {
+	lags := owner.Status.ObservedGeneration < owner.Generation && owner.DeletionTimestamp == nil
+	return slices.Contains(owner.Status.Domains, host) || lags && c.Handles(owner) && slices.Contains(c.Hosts(owner), host)
 }
 
 // isOwned reports whether an Ingress or HTTPRoute has the label of a Darkroom and names the
@@ -123,25 +136,20 @@ func isOwned(object client.Object) bool {
 		controller.Name == object.GetLabels()[v1alpha1.LabelDarkroom]
 }
 
-// ownerOf returns the Darkroom that an Ingress or HTTPRoute belongs to, and whether the caches have
-// it: they lack those of other shards. It returns nil if none has the UID that the object names.
-// Users can write label and owner reference, but not make that UID exist.
-func (c Cache) ownerOf(ctx context.Context, object client.Object) (*v1alpha1.Darkroom, bool, error) {
-	key, owner, cached := ownerKey(object), &v1alpha1.Darkroom{}, true
-	err := c.Reader.Get(ctx, key, owner, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) {
-		cached = false
-		err = c.Live.Get(ctx, key, owner)
-	}
+// ownerOf returns the Darkroom that an Ingress or HTTPRoute belongs to; nil if none has the UID that
+// the object names. Users can write label and owner reference, but not make that UID exist.
+func (c Cache) ownerOf(ctx context.Context, object client.Object) (*v1alpha1.Darkroom, error) {
+	owner := &v1alpha1.Darkroom{}
+	err := c.Darkrooms.Get(ctx, ownerKey(object), owner, client.UnsafeDisableDeepCopy)
 	if err != nil || !metav1.IsControlledBy(object, owner) {
-		return nil, false, client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
-	return owner, cached, nil
+	return owner, nil
 }
 
-// list lists the objects with a host. They are shared with the cache and only read.
-func (c Cache) list(ctx context.Context, list client.ObjectList, host string) error {
-	return c.Reader.List(ctx, list, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
+// list lists the objects with a host in a cache. They are shared with it and only read.
+func list(ctx context.Context, cache client.Reader, into client.ObjectList, host string) error {
+	return cache.List(ctx, into, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
 }
 
 func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }
@@ -165,15 +173,15 @@ func ownerKey(object client.Object) types.NamespacedName {
 func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, error) {
 	var views []view
 	for _, host := range c.Hosts(darkroom) {
-		claimants, err := c.claimants(ctx, host)
-		if err != nil {
+		v := view{host: host}
+		var err error
+		if v.claimants, err = c.claimants(ctx, host); err != nil {
 			return nil, err
 		}
-		carriers, err := c.carriers(ctx, host)
-		if err != nil {
+		if err := c.routes(ctx, keyOf(darkroom), &v); err != nil {
 			return nil, err
 		}
-		views = append(views, view{host: host, claimants: claimants, carriers: carriers})
+		views = append(views, v)
 	}
 	return views, nil
 }

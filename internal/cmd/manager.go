@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -233,6 +234,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		Chart:                   watch.Chart,
 		Values:                  o.translation.options,
 		Namespaces:              o.watchNamespaces,
+		Selector:                selector,
 		MaxConcurrentReconciles: o.concurrency,
 		ReconcilePeriod:         o.reconcilePeriod,
 		MaxHistory:              o.maxHistory,
@@ -247,12 +249,12 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 
 // leaderElectionID is the name of the lease. Installations and shards in one namespace have one
 // each, so that each of them has a leader. The plain name is that of the default installation.
-func leaderElectionID(installation string, darkrooms labels.Selector) string {
+func leaderElectionID(installation string, darkrooms labels.Selector, namespaces []string) string {
 	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
-	if installation == defaultInstallation() && darkrooms.Empty() {
+	if installation == defaultInstallation() && darkrooms.Empty() && len(namespaces) == 0 {
 		return id
 	}
-	sum := sha256.Sum256([]byte(installation + "\n" + darkrooms.String()))
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{installation, darkrooms.String()}, slices.Sorted(slices.Values(namespaces))...), "\n")))
 	return hex.EncodeToString(sum[:4]) + "." + id
 }
 
@@ -278,7 +280,7 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 		Cache:                         caches,
 		Logger:                        ctrl.Log,
 		LeaderElection:                o.leaderElect,
-		LeaderElectionID:              leaderElectionID(o.installation, darkrooms),
+		LeaderElectionID:              leaderElectionID(o.installation, darkrooms, o.watchNamespaces),
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       o.metrics(settings.Darkrooms),

@@ -91,14 +91,16 @@ func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
 	seen := map[string]bool{}
 	for _, installation := range []string{defaultInstallation(), "first", "second", "Not_a.DNS.name"} {
 		for _, darkrooms := range []labels.Selector{labels.Everything(), shard} {
-			id := leaderElectionID(installation, darkrooms)
-			if seen[id] || len(validation.IsDNS1123Subdomain(id)) > 0 {
-				t.Errorf("installation %s, shard %s: %s", installation, darkrooms, id)
+			for _, namespaces := range [][]string{nil, {"a"}, {"a", "b"}} {
+				id := leaderElectionID(installation, darkrooms, namespaces)
+				if seen[id] || len(validation.IsDNS1123Subdomain(id)) > 0 {
+					t.Errorf("installation %s, shard %s, namespaces %v: %s", installation, darkrooms, namespaces, id)
+				}
+				seen[id] = true
 			}
-			seen[id] = true
 		}
 	}
-	if plain := "darkroom-operator.deployments.example.com"; leaderElectionID(defaultInstallation(), labels.Everything()) != plain {
+	if plain := "darkroom-operator.deployments.example.com"; leaderElectionID(defaultInstallation(), labels.Everything(), nil) != plain {
 		t.Errorf("the lease of the default installation is not %s, which docs/install.md deletes", plain)
 	}
 }

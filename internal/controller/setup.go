@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -54,6 +55,9 @@ type Options struct {
 	Values values.Options
 	// Namespaces are the namespaces that the caches are limited to; none means all.
 	Namespaces []string
+	// Selector limits the operator to the Darkrooms of its shard; nil means all. The selector of
+	// CacheOptions is the same.
+	Selector labels.Selector
 	// MaxConcurrentReconciles is the maximum number of concurrent reconciles of each
 	// controller.
 	MaxConcurrentReconciles int
@@ -115,8 +119,8 @@ type parts struct {
 	helm     *helmReconciler
 	recorder *recorder
 	cluster  *Cluster
-	// others is the cache of caches.OtherSecrets.
-	others cache.Cache
+	// others is the cache of caches.OtherSecrets, and darkrooms that of the claims of all Darkrooms.
+	others, darkrooms cache.Cache
 }
 
 // assemble creates the parts and sets the defaults of the options.
@@ -141,8 +145,17 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
 		return nil, err
 	}
-	ledger := newLedger(mgr, *options)
-	for _, index := range []func(context.Context, client.FieldIndexer) error{ledger.Index, caches.IndexReleases, credentials.Index} {
+	darkrooms := mgr.GetCache()
+	if options.Selector != nil && !options.Selector.Empty() {
+		if darkrooms, err = caches.AllDarkrooms(mgr, options.Namespaces); err != nil {
+			return nil, err
+		}
+	}
+	ledger := newLedger(mgr, darkrooms, *options)
+	if err := ledger.Index(ctx, darkrooms, mgr.GetCache()); err != nil {
+		return nil, err
+	}
+	for _, index := range []func(context.Context, client.FieldIndexer) error{caches.IndexReleases, credentials.Index} {
 		if err := index(ctx, mgr.GetCache()); err != nil {
 			return nil, err
 		}
@@ -175,13 +188,14 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			period:       options.ReconcilePeriod,
 			clock:        clock.RealClock{},
 		},
-		recorder: recorder, cluster: cluster, others: others,
+		recorder: recorder, cluster: cluster, others: others, darkrooms: darkrooms,
 	}, nil
 }
 
 // newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will.
-func newLedger(mgr manager.Manager, options Options) *claims.Ledger {
+func newLedger(mgr manager.Manager, darkrooms client.Reader, options Options) *claims.Ledger {
 	return &claims.Ledger{Cache: claims.Cache{
+		Darkrooms:  darkrooms,
 		Reader:     mgr.GetClient(),
 		Live:       mgr.GetAPIReader(),
 		BaseDomain: options.Values.BaseDomain,
@@ -244,7 +258,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	for _, kind := range parts.cluster.kinds() {
 		controller.Owns(kind.Object(), builder.WithPredicates(touched))
 	}
-	watchRivals(controller, reconciler.claims.Cache)
+	watchRivals(controller, reconciler.claims.Cache, parts.darkrooms)
 	watchCredentials(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	watchFreedNames(controller, parts.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
@@ -286,7 +300,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		reconciler.Reports.OnReport(func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
 		return nil
 	}))
-	watchRivals(controller, claims.Cache)
+	watchRivals(controller, claims.Cache, parts.darkrooms)
 	watchCredentials(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {
 		// It probes on the leader only. Its targets come from the status controller.

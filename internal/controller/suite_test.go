@@ -143,6 +143,7 @@ func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOpti
 	for _, option := range options {
 		option(s)
 	}
+	s.Selector = s.darkrooms
 	o.manager = newManager(t, s)
 	ctx, cancel := context.WithCancel(context.Background())
 	o.stop = cancel

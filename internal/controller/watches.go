@@ -57,8 +57,8 @@ func watchFreedNames(controller *ctrl.Builder, others cache.Cache, darkrooms cli
 }
 
 // watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or
-// an Ingress or HTTPRoute with the host, is added or removed.
-func watchRivals(controller *ctrl.Builder, cached claims.Cache) {
+// an Ingress or HTTPRoute with the host, is added or removed. darkrooms is the cache of all Darkrooms.
+func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.Cache) {
 	rivals := func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
 		if err != nil {
@@ -69,9 +69,10 @@ func watchRivals(controller *ctrl.Builder, cached claims.Cache) {
 	hostsChanged := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return !slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
 	}}
-	for _, object := range append(cached.Carriers(), &v1alpha1.Darkroom{}) {
+	for _, object := range cached.Carriers() {
 		controller.Watches(object, handler.EnqueueRequestsFromMapFunc(rivals), builder.WithPredicates(hostsChanged))
 	}
+	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{}, handler.EnqueueRequestsFromMapFunc(rivals), hostsChanged))
 }
 
 // wakeBy is a source of requests by calls of a function, which is set once the controller

@@ -19,7 +19,8 @@ import (
 )
 
 // determineDomains returns the sorted hosts at which images are served, and the condition
-// DomainsReady. It compares the hosts of the live Ingress and of the accepted HTTPRoute
+// DomainsReady. Hosts count that are or were assigned to the Darkroom: one that somebody else wrote
+// into its route does not become its own (package claims relies on this). It compares the hosts of the live Ingress and of the accepted HTTPRoute
 // with those that the resource claims. An Ingress has no acceptance status, so its rules
 // count. The current generation of an HTTPRoute must be accepted by every Gateway that the
 // resource names.
@@ -30,6 +31,13 @@ func determineDomains(o Observation) (hosts []string, condition v1alpha1.Conditi
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
 		hosts = append(hosts, inRoute...)
 	}
+	isRefused := func(host string) bool {
+		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host })
+	}
+	hosts = slices.DeleteFunc(hosts, func(host string) bool {
+		wasAssigned := slices.Contains(o.Darkroom.Status.Domains, host)
+		return !wasAssigned && (isRefused(host) || !slices.Contains(o.Hosts, host))
+	})
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
 
@@ -39,7 +47,7 @@ func determineDomains(o Observation) (hosts []string, condition v1alpha1.Conditi
 		Reason: v1alpha1.ReasonNotRouted,
 	}
 	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool {
-		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host }) ||
+		return isRefused(host) ||
 			(!wantsIngress(spec) || slices.Contains(inIngress, host)) && (spec.Gateway == nil || slices.Contains(inRoute, host))
 	})
 	attachment, finding := attachmentOf(o.Darkroom, o.Route)

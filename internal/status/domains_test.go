@@ -79,6 +79,9 @@ func TestDomains(t *testing.T) {
 	const a, b = "a.example.com", "b.example.com"
 	byIngress, byGateway := photos().Obj(), photos().Gateway("public").Obj()
 	byTwo, byBoth := photos().Gateway("internal", "public").Obj(), photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
+	had := func(hosts ...string) *v1alpha1.Darkroom {
+		return photos().Status(func(s *v1alpha1.DarkroomStatus) { s.Domains = hosts }).Obj()
+	}
 	type list = []string
 	type domains struct {
 		hosts     []string
@@ -102,10 +105,21 @@ func TestDomains(t *testing.T) {
 			Observation{Darkroom: byIngress, Hosts: list{b, a}, Ingress: ingress(b, a)},
 			routedAt(a, b),
 		},
-		// Domains are those of the live Ingress.
 		"an Ingress of a host that is not asked for any more": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
+			Observation{Darkroom: had("old.example.com"), Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
 			routedAt(a, "old.example.com"),
+		},
+		"a host that the Darkroom loses, and still has": {
+			Observation{Darkroom: had(a), Hosts: list{a}, Refused: []claims.Refusal{{Host: a}}, Ingress: ingress(a)},
+			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []claims.Refusal{{Host: a}}), a),
+		},
+		"a host that somebody wrote into the Ingress": {
+			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "forged.example.com")},
+			routedAt(a),
+		},
+		"a host of another Darkroom that somebody wrote into the Ingress": {
+			Observation{Darkroom: byIngress, Hosts: list{a}, Refused: []claims.Refusal{{Host: a}}, Ingress: ingress(a)},
+			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []claims.Refusal{{Host: a}})),
 		},
 		"rules without a host, and hosts of several rules": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "", a)},
@@ -198,7 +212,7 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 			if err := test.observation.Published.Validate(); err != nil {
 				t.Error(err)
 			}
-			test.observation.Darkroom = photos().Obj()
+			test.observation.Darkroom, test.observation.Hosts = photos().Obj(), []string{"a.example.com", "b.example.com"}
 			if got := Determine(test.observation).URL; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
