@@ -74,6 +74,11 @@ type DeployedRelease struct {
 	// name is the name of the release.
 	// +optional
 	Name string `json:"name,omitempty"`
+
+	// digest is a digest of the objects of the release as they were applied. By it, a restarted
+	// operator knows that they have not changed.
+	// +optional
+	Digest string `json:"digest,omitempty"`
 }
 
 // Condition is one aspect of the state of a Darkroom. Unlike in metav1.Condition,

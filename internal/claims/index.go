@@ -186,12 +186,17 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 	return views, nil
 }
 
-// Rivals returns the Darkrooms that claim a host of an object – a Darkroom, an
-// Ingress or an HTTPRoute – and are not that Darkroom or its.
+// Rivals returns the Darkrooms that claim a host of an object – a Darkroom, or the Ingress or HTTPRoute
+// that routes hosts that were assigned to one – and are not that Darkroom.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
 	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
 	if !isDarkroom {
-		return c.others(ctx, ownerKey(object), c.Hosts(object))
+		owner, err := c.ownerOf(ctx, object)
+		if err != nil || owner == nil {
+			return nil, err
+		}
+		hosts := slices.DeleteFunc(c.Hosts(object), func(host string) bool { return !c.wasAssigned(owner, host) })
+		return c.others(ctx, keyOf(owner), hosts)
 	}
 	// One that is being deleted no longer claims its hosts.
 	alive := darkroom.DeepCopy()

@@ -30,7 +30,7 @@ func (r *recorder) Event(darkroom client.Object, warning bool, reason, message s
 		kind = corev1.EventTypeWarning
 	}
 	if len(message) > maxNoteLength {
-		message = message[:maxNoteLength-len("…")] + "…"
+		message = cut(message, maxNoteLength-len("…")) + "…"
 	}
 	ctrl.Log.WithName("helm").Info(message, "reason", reason,
 		"namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())

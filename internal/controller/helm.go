@@ -50,7 +50,10 @@ const (
 	namespaceRetry = 5 * time.Second
 	// staleRetry is the time until the next reconcile of a Darkroom that was stale in the
 	// cache.
-	staleRetry = 50 * time.Millisecond
+	staleRetry = 200 * time.Millisecond
+	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
+	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
+	refusedRetry = 30 * time.Second
 	// foreignRetry is the time between two checks whether a foreign object is gone. Nothing is
 	// watched for that, except the Secrets of Helm releases.
 	foreignRetry = time.Minute
@@ -60,6 +63,7 @@ const (
 // reconcile, reports once at the end, and decides on retries.
 type helmReconciler struct {
 	client  client.Client
+	patcher patcher
 	options []reconciler.Option
 	// values translates, with the state of the cluster: the hosts that belong to others, and the
 	// version of the referenced Secret.
@@ -168,6 +172,9 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 		return fmt.Errorf("create Helm reconciler: %w", err)
 	}
 	_, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: keyOf(s.darkroom)})
+	if isRefusal(err) && s.darkroom.DeletionTimestamp != nil {
+		s.refuse(err) // the Helm reconciler reports no failure to remove its finalizer
+	}
 	return err
 }
 
@@ -177,6 +184,9 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	switch {
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
+	case isRefusal(err):
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to claim a Darkroom")
+		return reconcile.Result{RequeueAfter: spread(refusedRetry)}, r.installation.report(ctx, darkroom, err, r.clock.Now())
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -204,15 +214,12 @@ func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bo
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
 func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsErr error) (reconcile.Result, error) {
-	switch {
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
-		return reconcile.Result{RequeueAfter: namespaceRetry}, claimsErr
-	case brokenOff(ctx, err):
+	if brokenOff(ctx, err) {
 		// Nothing to report: the next operator starts over.
 		return reconcile.Result{}, err
-	case errors.Is(err, errStale):
-		return reconcile.Result{RequeueAfter: staleRetry}, claimsErr
+	}
+	if again := waitFor(err); again > 0 {
+		return reconcile.Result{RequeueAfter: again}, claimsErr
 	}
 	r.announce(s, err)
 	s.report(err, r.clock.Now())
@@ -225,13 +232,34 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		err = errors.Join(err, claimsErr)
 	}
 	if err != nil {
-		return reconcile.Result{}, redactedError{err: err, message: values.Redact(s.darkroom, err.Error())}
+		err = redactedError{err: err, message: values.Redact(s.darkroom, err.Error())}
+	}
+	switch {
+	case err != nil && isRefusal(err) && !errors.Is(err, reconcile.TerminalError(nil)):
+		ctrl.LoggerFrom(ctx).Error(err, "The API server refuses a write")
+		return reconcile.Result{RequeueAfter: spread(refusedRetry)}, nil
+	case err != nil:
+		return reconcile.Result{}, err
 	}
 	r.metrics.Reconciled(r.clock.Now())
 	if s.uninstalled {
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{RequeueAfter: r.nextReconcile(s.darkroom)}, nil
+}
+
+// waitFor returns when to continue a reconcile that ended with an error that is no failure; else 0.
+func waitFor(err error) time.Duration {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
+		return namespaceRetry
+	case errors.Is(err, errStale):
+		return staleRetry
+	case errors.Is(err, release.ErrLeaving):
+		return spread(foreignRetry)
+	}
+	return 0
 }
 
 // announce records the event of a failed reconcile: once for each generation of a Darkroom whose

@@ -2,16 +2,13 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"gomodules.xyz/jsonpatch/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -23,6 +20,10 @@ import (
 // of the operator handles.
 const EventOtherInstallation = "OtherInstallation"
 
+// EventClaimRefused is the reason of the event on a Darkroom that the operator cannot claim, because
+// the API server refuses the finalizer or the annotation of the claim.
+const EventClaimRefused = "ClaimRefused"
+
 // DefaultInstallation is the name of an installation that was given none.
 const DefaultInstallation = "local"
 
@@ -32,8 +33,9 @@ const DefaultInstallation = "local"
 // share its name. Changing the annotation moves the Darkroom: the named installation takes
 // over the objects, as after a restart.
 type installation struct {
+	patcher
+
 	name     string
-	client   client.Client
 	recorder release.Recorder
 	// seen are the Darkrooms of other installations, by name: a foreign of each.
 	seen sync.Map
@@ -73,10 +75,7 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 // write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails
 // if the Darkroom differs from the cache.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	patch := []jsonpatch.Operation{
-		jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID),
-		jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion),
-	}
+	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion)}
 	if len(darkroom.Annotations) == 0 {
 		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{v1alpha1.AnnotationInstallation: i.name}))
 	} else {
@@ -85,18 +84,25 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
 		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)))
 	}
-	raw, err := json.Marshal(patch)
+	patched, err := i.patch(ctx, darkroom, patch...)
 	if err != nil {
-		return fmt.Errorf("encode claim: %w", err)
-	}
-	patched := darkroom.DeepCopy()
-	switch err := i.client.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw)); {
-	case apierrors.IsInvalid(err):
-		return fmt.Errorf("%w: %w", errStale, err)
-	case err != nil:
 		return fmt.Errorf("claim Darkroom %s: %w", keyOf(darkroom), err)
 	}
 	darkroom.ObjectMeta = patched.ObjectMeta
+	return nil
+}
+
+// report reports that a Darkroom could not be claimed, once for each cause.
+func (i *installation) report(ctx context.Context, darkroom *v1alpha1.Darkroom, cause error, now time.Time) error {
+	message := shorten(cause.Error())
+	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
+	if stalled != nil && stalled.Reason == EventClaimRefused && stalled.Message == message {
+		return nil
+	}
+	if err := status.ReportStalled(ctx, i.client, darkroom, EventClaimRefused, message, now); err != nil {
+		return fmt.Errorf("report on Darkroom %s: %w", keyOf(darkroom), err)
+	}
+	i.recorder.Event(darkroom, true, EventClaimRefused, message)
 	return nil
 }
 

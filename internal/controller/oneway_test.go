@@ -12,7 +12,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/action"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -134,32 +133,6 @@ func randomSettings(random *rand.Rand) values.Options {
 		ImagePullSecrets:   [][]string{nil, {"registry"}, {"registry", "registry"}}[random.IntN(3)],
 		IngressClassName:   []string{"", "nginx"}[random.IntN(2)],
 	}
-}
-
-// TestARecordOfOthersDecidesNothing forges the record beside a revision, so that an object of
-// another owner seems to be one of the Darkroom's.
-func TestARecordOfOthersDecidesNothing(t *testing.T) {
-	t.Parallel()
-	first, darkroom := startWithPhotos(t)
-	eventually(t, "rest", quiet(first))
-	first.kill()
-	precious := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: "precious"}}
-	create(t, precious)
-	change(t, mustRevision(t, darkroom.Namespace, "photos"), func(s *corev1.Secret) {
-		var record map[string]any
-		if err := json.Unmarshal(s.Data[applied], &record); err != nil {
-			t.Fatal(err)
-		}
-		objects := record["objects"].([]any)
-		forged := maps.Clone(objects[0].(map[string]any))
-		forged["kind"], forged["name"], forged["uid"] = corev1.SchemeGroupVersion.WithKind("ConfigMap"), "precious", precious.UID
-		record["objects"] = append(objects, forged)
-		s.Data[applied], _ = json.Marshal(record)
-	})
-	second := startOperator(t, darkroom.Namespace)
-	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventually(t, "rest", quiet(second))
-	mustGet(t, &corev1.ConfigMap{}, darkroom.Namespace, "precious")
 }
 
 // TestAForgedRevisionIsNeverApplied stores a revision with another manifest, as a user may who

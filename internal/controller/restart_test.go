@@ -15,9 +15,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// applied is the key of a revision's Secret under which what was applied is recorded.
-const applied = "applied"
-
 // mustRevision reads the Secret of a release's deployed revision.
 func mustRevision(t *testing.T, namespace, name string) *corev1.Secret {
 	t.Helper()
@@ -115,15 +112,8 @@ func TestManualChangesAreReverted(t *testing.T) {
 		},
 		"another client wrote the revision": {
 			act: func(t *testing.T, namespace string) {
-				// As Helm does, which replaces what is in the Secret.
-				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { delete(s.Data, applied); s.Annotations = nil })
-				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
-			},
-			reverted: logLevelIs("info"),
-		},
-		"the record is rubbish": {
-			act: func(t *testing.T, namespace string) {
-				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Data[applied] = []byte(`{"objects":[{"state":"?"}]}`) })
+				// As Helm does, which knows no annotations.
+				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Annotations = nil })
 				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
 			},
 			reverted: logLevelIs("info"),
@@ -181,8 +171,8 @@ func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 		return now.Spec.MaxReplicas == 3
 	})
 	eventually(t, "rest", quiet(operator))
-	// The release is read, one object is applied, and one event recorded.
-	if requests := len(operator.requests()) - asked; requests > 3 {
+	// The object is read, because the caches may lag, and applied; an event and the status are written.
+	if requests := len(operator.requests()) - asked; requests > 4 {
 		t.Errorf("%d requests for one repair", requests)
 	}
 }

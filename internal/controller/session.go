@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,9 +30,6 @@ import (
 // maxMessageLength bounds the message of a condition, in bytes. Errors can be as long as
 // the manifest that they quote.
 const maxMessageLength = 4096
-
-// errStale is returned if a Darkroom was written after the cached version.
-var errStale = errors.New("the Darkroom has changed since it was read")
 
 // session is one reconcile of one Darkroom. It serves the Helm reconciler of
 // helm-operator-plugins as its client, its values translator and its source of action
@@ -74,6 +70,9 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	// status of a failure that it finds there already.
 	shown := v1alpha1.Darkroom{TypeMeta: s.darkroom.TypeMeta, ObjectMeta: s.darkroom.ObjectMeta, Status: status.HelmPart(s.darkroom.Status)}
 	shown.ManagedFields = nil
+	if deployed := shown.Status.DeployedRelease; deployed != nil {
+		shown.Status.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name}
+	}
 	shown.Status.Conditions = slices.DeleteFunc(shown.Status.Conditions, func(condition v1alpha1.Condition) bool {
 		return condition.ObservedGeneration < shown.Generation
 	})
@@ -101,25 +100,19 @@ func (s *session) Update(ctx context.Context, object client.Object, opts ...clie
 		return s.Client.Update(ctx, object, opts...)
 	}
 	const path = "/metadata/finalizers"
-	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", s.darkroom.UID)}
+	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
 	if before := s.darkroom.Finalizers; len(before) > 0 {
-		patch = append(patch, jsonpatch.NewOperation("test", path, before))
-	} else {
-		patch = append(patch, jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion))
+		test = jsonpatch.NewOperation("test", path, before)
 	}
+	change := jsonpatch.NewOperation("remove", path, nil)
 	if after := object.GetFinalizers(); len(after) > 0 {
-		patch = append(patch, jsonpatch.NewOperation("add", path, after))
-	} else {
-		patch = append(patch, jsonpatch.NewOperation("remove", path, nil))
+		change = jsonpatch.NewOperation("add", path, after)
 	}
-	raw, err := json.Marshal(patch)
-	if err != nil {
-		return fmt.Errorf("encode patch of finalizers: %w", err)
-	}
-	patched := s.darkroom.DeepCopy()
-	err = s.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw))
-	if apierrors.IsInvalid(err) {
-		return fmt.Errorf("%w: %w", errStale, err)
+	patched, err := s.parts.patcher.patch(ctx, s.darkroom, test, change)
+	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
+		// It is gone already, and the cache does not show it yet.
+		s.uninstalled, s.released = true, true
+		return nil
 	}
 	if err != nil {
 		return err
@@ -189,8 +182,8 @@ func (s *session) isInvalid(cause error) bool {
 	return errors.As(cause, &invalid) || s.judgement != nil && s.desired == nil
 }
 
-// refuse holds the status of a Darkroom that has no plan because of an error. The release is
-// neither read nor written, so what is reported of it stays.
+// refuse holds the status of a Darkroom that has no plan because of an error, or cannot be deleted. The
+// release is neither read nor written, so what is reported of it stays.
 func (s *session) refuse(cause error) {
 	reason := v1alpha1.ReasonErrorGettingValues
 	if !s.isInvalid(cause) {
@@ -201,6 +194,11 @@ func (s *session) refuse(cause error) {
 	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
 		part.Conditions = slices.DeleteFunc(part.Conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
 		part.Conditions = append(part.Conditions, v1alpha1.Condition{Type: conditionType, Status: value, Reason: reason, Message: message})
+	}
+	if s.darkroom.DeletionTimestamp != nil {
+		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
+		s.status = &part
+		return
 	}
 	set(v1alpha1.ConditionInitialized, metav1.ConditionTrue, "", "")
 	if part.DeployedRelease == nil {
@@ -249,6 +247,9 @@ func (s *session) report(cause error, now time.Time) {
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
 	}
+	if deployed := part.DeployedRelease; deployed != nil {
+		part.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name, Digest: s.parts.releases.Digest(s.darkroom)}
+	}
 	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
 	if !equality.Semantic.DeepEqual(part, current) {
 		s.parts.reports.Report(s.darkroom, part)
@@ -290,5 +291,11 @@ func shorten(message string) string {
 	if len(message) <= maxMessageLength {
 		return message
 	}
-	return message[:maxMessageLength] + " … (shortened)"
+	return cut(message, maxMessageLength) + " … (shortened)"
+}
+
+// cut returns at most some bytes of the beginning of a text, and no part of a character: others could
+// not be encoded.
+func cut(text string, length int) string {
+	return strings.ToValidUTF8(text[:min(length, len(text))], "")
 }

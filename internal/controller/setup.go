@@ -41,11 +41,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// The time before a failed reconcile is retried doubles from retryLeast to retryMost.
+// The time before a failed reconcile is retried doubles from retryLeast to retryMost: a fault that
+// ends is forgotten soon after.
 const (
 	retryLeast = 200 * time.Millisecond
-	retryMost  = 5 * time.Minute
+	retryMost  = 12 * time.Second
 )
+
+func newRateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost)
+}
 
 // Options are the settings of the controllers.
 type Options struct {
@@ -145,14 +150,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
 		return nil, err
 	}
-	darkrooms := mgr.GetCache()
-	if options.Selector != nil && !options.Selector.Empty() {
-		if darkrooms, err = caches.AllDarkrooms(mgr, options.Namespaces); err != nil {
-			return nil, err
-		}
-	}
-	ledger := newLedger(mgr, darkrooms, *options)
-	if err := ledger.Index(ctx, darkrooms, mgr.GetCache()); err != nil {
+	ledger, darkrooms, err := newLedger(ctx, mgr, *options)
+	if err != nil {
 		return nil, err
 	}
 	for _, index := range []func(context.Context, client.FieldIndexer) error{caches.IndexReleases, credentials.Index} {
@@ -171,11 +170,13 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	installation := &installation{name: options.Installation, client: mgr.GetClient(), recorder: recorder}
+	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
+	installation := &installation{patcher: patcher, name: options.Installation, recorder: recorder}
 	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	return &parts{
 		helm: &helmReconciler{
 			client:       mgr.GetClient(),
+			patcher:      patcher,
 			options:      helmOptions(options.Chart, options.MaxHistory),
 			values:       pure,
 			claims:       ledger,
@@ -192,9 +193,17 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}, nil
 }
 
-// newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will.
-func newLedger(mgr manager.Manager, darkrooms client.Reader, options Options) *claims.Ledger {
-	return &claims.Ledger{Cache: claims.Cache{
+// newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will, and
+// the cache of all Darkrooms, those of other shards included.
+func newLedger(ctx context.Context, mgr manager.Manager, options Options) (*claims.Ledger, cache.Cache, error) {
+	darkrooms := mgr.GetCache()
+	if options.Selector != nil && !options.Selector.Empty() {
+		var err error
+		if darkrooms, err = caches.AllDarkrooms(mgr, options.Namespaces); err != nil {
+			return nil, nil, err
+		}
+	}
+	ledger := &claims.Ledger{Cache: claims.Cache{
 		Darkrooms:  darkrooms,
 		Reader:     mgr.GetClient(),
 		Live:       mgr.GetAPIReader(),
@@ -202,6 +211,7 @@ func newLedger(mgr manager.Manager, darkrooms client.Reader, options Options) *c
 		Handles:    func(darkroom *v1alpha1.Darkroom) bool { return v1alpha1.MayBeHandledBy(options.Installation, darkroom) },
 		Routes:     options.Cluster.served[resourceOf(httpRoute)],
 	}}
+	return ledger, darkrooms, ledger.Index(ctx, darkrooms, mgr.GetCache())
 }
 
 // newReleases returns the releases of all Darkrooms.
@@ -252,7 +262,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 			// A failing install costs a dozen requests. With the default back-off, which
 			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
-			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
+			RateLimiter: newRateLimiter(),
 		}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
 	for _, kind := range parts.cluster.kinds() {
@@ -287,7 +297,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
-		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing}).
+		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing, RateLimiter: newRateLimiter()}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
 	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range parts.cluster.kinds() {

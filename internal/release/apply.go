@@ -252,30 +252,39 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 	return true, nil
 }
 
-// remove deletes an object if it still has the UID that identifies it as the Darkroom's. Where
-// the caches do not show that it is, the API server is asked.
+// remove deletes an object if it is the Darkroom's at that moment: as the caches show it, and if they
+// do not show its last version, as the API server has it.
 func (a *applier) remove(ctx context.Context, object owned) error {
-	if object.live == nil {
-		existing, err := a.readOwned(ctx, object.Kind, object.Name)
-		if err != nil {
-			return err
+	live := object.live
+	for range applyAttempts {
+		if live == nil {
+			existing, err := a.readOwned(ctx, object.Kind, object.Name)
+			if err != nil {
+				return err
+			}
+			if existing == nil || existing.UID != object.UID {
+				a.memory.Removed(object.key())
+				return nil
+			}
+			live = existing
 		}
-		if existing == nil || existing.UID != object.UID {
+		target := &metav1.PartialObjectMetadata{}
+		target.SetGroupVersionKind(object.Kind)
+		target.SetNamespace(a.key.Namespace)
+		target.SetName(object.Name)
+		version := live.GetResourceVersion()
+		err := a.client.Delete(ctx, target, client.Preconditions{UID: &object.UID, ResourceVersion: &version},
+			client.PropagationPolicy(metav1.DeletePropagationBackground))
+		switch {
+		case err == nil, isGone(err):
 			a.memory.Removed(object.key())
 			return nil
+		case !apierrors.IsConflict(err):
+			return fmt.Errorf("delete %s: %w", object, err)
 		}
+		live = nil
 	}
-	target := &metav1.PartialObjectMetadata{}
-	target.SetGroupVersionKind(object.Kind)
-	target.SetNamespace(a.key.Namespace)
-	target.SetName(object.Name)
-	err := a.client.Delete(ctx, target, client.Preconditions{UID: &object.UID},
-		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil && !isGone(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("delete %s: %w", object, err)
-	}
-	a.memory.Removed(object.key())
-	return nil
+	return fmt.Errorf("delete %s: %w", object, errContended)
 }
 
 // readOwned returns an object of the Darkroom as the API server has it; nil if there is none, or

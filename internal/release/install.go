@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
@@ -118,6 +119,14 @@ func (c *actionClient) begin(next *helmrelease.Release) error {
 	if next.Version == 1 {
 		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
 	}
+	err := c.revisions.Create(c.ctx, next)
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	// A quota of Secrets may be exhausted by earlier revisions.
+	if pruned, pruneErr := c.revisions.PruneOldest(c.ctx); pruneErr != nil || !pruned {
+		return errors.Join(err, pruneErr)
+	}
 	return c.revisions.Create(c.ctx, next)
 }
 
@@ -145,7 +154,7 @@ func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) erro
 		return cause
 	}
 	next.SetStatus(helmrelease.StatusFailed, cause.Error())
-	return errors.Join(cause, c.revisions.Update(c.ctx, next, nil), c.revisions.Prune(c.ctx, c.MaxHistory))
+	return errors.Join(cause, c.revisions.Update(c.ctx, next), c.revisions.Prune(c.ctx, c.MaxHistory))
 }
 
 // succeed stores a revision as deployed, and the one deployed before as superseded.
@@ -161,12 +170,12 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 			continue
 		}
 		earlier.Info.Status = helmrelease.StatusSuperseded
-		if err := c.revisions.Update(c.ctx, earlier, nil); err != nil {
+		if err := c.revisions.Update(c.ctx, earlier); err != nil {
 			return err
 		}
 	}
 	next.SetStatus(helmrelease.StatusDeployed, message)
-	if err := c.revisions.Update(c.ctx, next, c.memory.objects.Record()); err != nil {
+	if err := c.revisions.Update(c.ctx, next); err != nil {
 		return err
 	}
 	c.Recorder.Event(c.darkroom, false, event, message)

@@ -164,7 +164,7 @@ func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom, d
 	known := r.of(darkroom)
 	return &actionClient{
 		Releases: r, ctx: ctx, darkroom: darkroom, key: client.ObjectKeyFromObject(darkroom), desired: desired,
-		memory: known, revisions: r.Store.Of(darkroom, &known.revisions, known.objects.Recall),
+		memory: known, revisions: r.Store.Of(darkroom, &known.revisions),
 	}
 }
 
@@ -183,20 +183,19 @@ func (r *Releases) Holds(key types.NamespacedName) []drift.Hold {
 	return known.objects.Holds(r.Clock.Now())
 }
 
-// Shown reports whether an object of a Darkroom, as a cache has it, is at least as new as
-// what the operator applied last. It is true if the operator has not applied it in this
-// process.
+// Shown reports whether a cache shows an object of a Darkroom as the operator applied it last, or as it
+// was changed since. It is true if the operator has not applied it in this process.
 func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live metav1.Object) bool {
 	known := r.recall(key)
 	if known == nil {
 		return true
 	}
 	trace, applied := known.objects.Trace(object)
-	if !applied || trace.UID != live.GetUID() {
-		return !applied
-	}
-	return trace.ResourceVersion == live.GetResourceVersion() || !trace.NewerThan(live)
+	return !applied || trace.IsShown(live)
 }
+
+// Digest returns the digest of the objects of a release that is in sync; else nothing.
+func (r *Releases) Digest(darkroom client.Object) string { return r.of(darkroom).objects.Digest() }
 
 // actionClient acts for one Darkroom during one reconcile. The interface that it
 // implements knows no context, so it holds the reconcile's.
@@ -258,7 +257,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	c.Recorder.Event(c.darkroom, true, EventRecovered,
 		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
 	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
-	if err := c.revisions.Update(c.ctx, last, nil); err != nil {
+	if err := c.revisions.Update(c.ctx, last); err != nil {
 		return nil, err
 	}
 	return last, nil

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,6 +66,12 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) (err error) {
 // keys of the objects.
 func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 	desired := c.memory.objects.InSync(identity)
+	if len(desired) == 0 {
+		var err error
+		if desired, err = c.recall(identity); err != nil {
+			return nil, false, err
+		}
+	}
 	for _, key := range desired {
 		live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: key.Name})
 		if client.IgnoreNotFound(err) != nil {
@@ -84,6 +89,35 @@ func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 	return desired, len(desired) > 0, nil
 }
 
+// recall returns the keys of the objects of a manifest if the caches show them as an earlier process
+// left them, by the digest in the status; else none. A restarted operator would have to apply every
+// object of every release to know that.
+func (c *actionClient) recall(identity string) ([]manifest.Key, error) {
+	deployed := c.darkroom.Status.DeployedRelease
+	if deployed == nil || deployed.Digest == "" || c.desired == nil || c.desired.manifest != identity {
+		return nil, nil
+	}
+	rendered, err := c.rendered()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	live := func(object *unstructured.Unstructured) metav1.Object {
+		live, err := c.applier().lookUp(c.ctx, object)
+		if err != nil {
+			return nil // an error that the repair will meet again
+		}
+		return live
+	}
+	if !c.memory.objects.Recall(deployed.Digest, identity, objects, live) {
+		return nil, nil
+	}
+	return manifest.Keys(objects), nil
+}
+
 // repair applies an object unless it is as it should be, or is not to be restored now. It
 // reports whether the object was missing or different.
 func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
@@ -92,20 +126,20 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("look for %s: %w", key, err)
 	}
-	missing := apierrors.IsNotFound(err)
-	trace, traced := c.memory.objects.Trace(key)
-	if missing && traced {
-		// The cache may not show a new object yet.
+	if live != nil && c.memory.objects.Unchanged(object, live) {
+		return false, nil
+	}
+	if _, traced := c.memory.objects.Trace(key); traced {
+		// The cache may not show the operator's last write yet.
 		existing, err := c.applier().readOwned(c.ctx, object.GroupVersionKind(), object.GetName())
 		if err != nil {
 			return false, err
 		}
-		if existing != nil && existing.UID == trace.UID {
-			live, missing = existing, false
+		if live = nil; existing != nil {
+			if live = existing; c.memory.objects.Unchanged(object, live) {
+				return false, nil
+			}
 		}
-	}
-	if live != nil && c.memory.objects.Unchanged(object, live) {
-		return false, nil
 	}
 	if c.memory.objects.Held(key, c.Clock.Now()) {
 		return false, nil
@@ -119,23 +153,14 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	changed := missing || hasChanged(live, now, trace, traced)
+	// Permitted additions by others make an object differ, and the apply changes nothing.
+	changed := live == nil || drift.Differ(live, now)
 	if changed {
 		c.brake(key, writer)
 	} else {
 		c.memory.objects.Confirmed(key, c.Clock.Now())
 	}
 	return changed, nil
-}
-
-// hasChanged reports whether the apply of an object changed it: permitted additions by others
-// make an object differ from its trace, and the apply changes nothing. live is the object before
-// that, as the caches show it, if they do.
-func hasChanged(live, now metav1.Object, trace drift.Trace, traced bool) bool {
-	if live != nil && !(traced && trace.NewerThan(live)) {
-		return drift.Differ(live, now)
-	}
-	return traced && !trace.Fits(now)
 }
 
 // brake slows down the repairs of an object that another writer keeps changing, and records

@@ -74,13 +74,13 @@ func clientWith(objects cached) *actionClient {
 }
 
 // hasApplied lets a client remember that it applied an object, which the caches need not show.
-func (c *actionClient) hasApplied(kind schema.GroupVersionKind, name, resourceVersion string) {
+func (c *actionClient) hasApplied(kind schema.GroupVersionKind, name string) {
 	applied := &unstructured.Unstructured{}
 	applied.SetGroupVersionKind(kind)
 	applied.SetName(name)
 	live := applied.DeepCopy()
 	live.SetUID(types.UID("uid-of-" + name))
-	live.SetResourceVersion(resourceVersion)
+	live.SetGeneration(9)
 	c.memory.objects.Applied(applied, live)
 }
 
@@ -143,7 +143,7 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 // An upgrade right after an install must find what the caches do not show yet.
 func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
 	c := clientWith(cached{})
-	c.hasApplied(autoscalers, "photos", "9")
+	c.hasApplied(autoscalers, "photos")
 	found, err := c.inventory([]manifest.Key{keyOf(services, "photos")})
 	if err != nil || len(found) != 1 || found[0].UID != "uid-of-photos" || found[0].Kind != autoscalers {
 		t.Fatalf("the inventory is %+v (%v)", found, err)
@@ -240,7 +240,7 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 // rollout of that apply.
 func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	c := clientWith(cached{deployments: {deploymentOf(true, "")}})
-	c.hasApplied(deployments, "photos", "9")
+	c.hasApplied(deployments, "photos")
 	done, err := c.rolledOut([]manifest.Key{keyOf(deployments, "photos")})
 	if err != nil || done {
 		t.Errorf("rolled out: %t (%v)", done, err)

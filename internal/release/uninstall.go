@@ -1,72 +1,126 @@
 package release
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"golang.org/x/sync/errgroup"
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage/driver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
+
+// ErrLeaving is returned while the routes of a Darkroom that is being deleted have finalizers of
+// others, such as that of a load balancer: they still serve its hosts.
+var ErrLeaving = errors.New("waiting until the finalizers of the Ingress or HTTPRoute are removed")
 
 // Uninstall deletes every object that belongs to the Darkroom, and then its revisions.
 // Objects and revisions of the same names that belong to others stay. If the Darkroom did not
 // complete the adoption of a release, the objects that it took over stay too, without an owner.
-// If no revision is stored, the error is driver.ErrReleaseNotFound. Objects that the caches do
-// not show yet are deleted by Kubernetes when their owner, the Darkroom, is gone.
+// Objects that the caches do not show yet are deleted by Kubernetes when their owner, the Darkroom,
+// is gone.
 //
 // A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes nothing: Kubernetes
 // takes the owner references away, and what is left is a release of the plain chart.
-func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (_ *helmrelease.UninstallReleaseResponse, err error) {
-	defer c.measure(metrics.Uninstall, &err)()
+func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
+	began := time.Now()
+	event, message, err := c.uninstall()
+	if errors.Is(err, ErrLeaving) {
+		return nil, err
+	}
+	c.Metrics.Operated(metrics.Uninstall, began, err)
+	if err != nil {
+		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
+	}
+	c.Forget(c.key)
+	if event != "" {
+		c.Recorder.Event(c.darkroom, false, event, message)
+	}
+	// This is the answer that the Helm reconciler expects.
+	return &helmrelease.UninstallReleaseResponse{Release: &helmrelease.Release{
+		Name: c.key.Name, Namespace: c.key.Namespace,
+		Info: &helmrelease.Info{Status: helmrelease.StatusUninstalled},
+	}}, nil
+}
+
+// uninstall returns the event that reports its outcome; none if there was nothing to uninstall.
+func (c *actionClient) uninstall() (event, message string, err error) {
+	orphaned := fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name)
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
-		c.Forget(c.key)
-		c.Recorder.Event(c.darkroom, false, EventOrphaned, fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name))
-		return c.uninstalled(), nil
+		return EventOrphaned, orphaned, nil
 	}
 	objects, err := c.inventory(nil)
 	if err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
+		return "", "", err
 	}
-	foreign, err := c.revisions.IsForeign(c.ctx)
+	adopting, err := c.isAdopting()
 	if err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
+		return "", "", err
 	}
+	if err := c.removeAll(objects, adopting); err != nil {
+		return "", "", err
+	}
+	if !adopting {
+		if slices.ContainsFunc(objects, isRouteWithFinalizers) {
+			return "", "", ErrLeaving
+		}
+		if left, err := c.isOrphaned(); err != nil || left {
+			return EventOrphaned, orphaned, err
+		}
+	}
+	found, err := c.revisions.Delete(c.ctx, 0)
+	if !found || err != nil {
+		return "", "", err
+	}
+	return EventUninstalled, "Uninstalled with all its objects", nil
+}
+
+// removeAll deletes objects, or ends the ownership of them.
+func (c *actionClient) removeAll(objects []owned, giveBack bool) error {
 	var group errgroup.Group
 	group.SetLimit(applyParallelism)
 	for _, object := range objects {
 		group.Go(func() error {
-			if foreign {
+			if giveBack {
 				return c.giveBack(object)
 			}
 			return c.applier().remove(c.ctx, object)
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	found, err := c.revisions.Delete(c.ctx, 0)
-	if err != nil {
-		return nil, fmt.Errorf("uninstall release %s: %w", c.key, err)
-	}
-	c.Forget(c.key)
-	if !found {
-		return nil, driver.ErrReleaseNotFound
-	}
-	c.Recorder.Event(c.darkroom, false, EventUninstalled, "Uninstalled with all its objects")
-	return c.uninstalled(), nil
+	return group.Wait()
 }
 
-// uninstalled is the answer that the Helm reconciler expects.
-func (c *actionClient) uninstalled() *helmrelease.UninstallReleaseResponse {
-	return &helmrelease.UninstallReleaseResponse{Release: &helmrelease.Release{
-		Name: c.key.Name, Namespace: c.key.Namespace,
-		Info: &helmrelease.Info{Status: helmrelease.StatusUninstalled},
-	}}
+// isAdopting reports whether the Darkroom asked to adopt a release and did not complete that. What
+// others store in its namespace cannot make it so.
+func (c *actionClient) isAdopting() (bool, error) {
+	if c.darkroom.Annotations[v1alpha1.AnnotationAdoptRelease] != c.key.Name || c.darkroom.Status.DeployedRelease != nil {
+		return false, nil
+	}
+	return c.revisions.IsForeign(c.ctx)
+}
+
+// isOrphaned reports whether the objects of the Darkroom were left to the user before the operator saw
+// its deletion: its Deployment has its label, and no controller any more.
+func (c *actionClient) isOrphaned() (bool, error) {
+	deployment := &metav1.PartialObjectMetadata{}
+	deployment.SetGroupVersionKind(deployments)
+	if err := c.Reader.Get(c.ctx, c.key, deployment); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return metav1.GetControllerOfNoCopy(deployment) == nil && deployment.Labels[v1alpha1.LabelDarkroom] == c.key.Name, nil
+}
+
+// isRouteWithFinalizers reports whether an object is an Ingress or HTTPRoute that stays until others
+// have removed their finalizers.
+func isRouteWithFinalizers(object owned) bool {
+	kind := object.Kind.GroupKind()
+	return (kind == ingresses || kind == httpRoutes) && object.live != nil && len(object.live.GetFinalizers()) > 0
 }
 
 // giveBack ends the ownership of an object, which stays as it is.

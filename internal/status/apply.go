@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -113,16 +112,18 @@ const (
 	cacheTimeout = 5 * time.Second
 )
 
-// awaitCache waits until the cache shows a Darkroom as it was written, so that no decision is
-// based on an older status.
-func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, resourceVersion string) error {
+// awaitCache waits until the cache shows a Darkroom as it was written, or as it was changed since, so
+// that no decision is based on an older status. before is the version that the report was based on.
+func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, before, written string) error {
+	if written == before {
+		return nil
+	}
 	err := wait.PollUntilContextTimeout(ctx, cachePoll, cacheTimeout, true, func(ctx context.Context) (bool, error) {
 		cached := &v1alpha1.Darkroom{}
 		if err := r.Client.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err != nil {
 			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 		}
-		order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, resourceVersion)
-		return err != nil || order >= 0, nil
+		return cached.ResourceVersion != before, nil
 	})
 	if err != nil {
 		return fmt.Errorf("wait until the cache shows the status: %w", err)

@@ -129,7 +129,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1alpha1.Condition) verdict {
 	darkroom := o.Darkroom
 	if darkroom.DeletionTimestamp != nil {
-		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
+		return verdict{v1alpha1.PhaseTerminating, metav1.ConditionFalse, v1alpha1.ReasonTerminating, terminating(darkroom)}
 	}
 	if v1alpha1.IsPaused(darkroom) {
 		return verdict{
@@ -162,6 +162,14 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 		phase = v1alpha1.PhaseDegraded
 	}
 	return verdict{phase, domains.Status, domains.Reason, domains.Message}
+}
+
+// terminating is the message of a Darkroom that is being deleted.
+func terminating(darkroom *v1alpha1.Darkroom) string {
+	if failed := failureOf(darkroom); failed != nil && failed.Reason == v1alpha1.ReasonUninstallError {
+		return sentence("The Darkroom cannot be deleted: " + failed.Message)
+	}
+	return "The Darkroom is being deleted."
 }
 
 // reported returns a condition of the Helm reconciler if it is of the current generation,

@@ -145,9 +145,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Reports.done(darkroom, part)
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
-	resourceVersion, err := r.apply(ctx, darkroom, report)
+	written, err := r.apply(ctx, darkroom, report)
 	if err == nil {
-		err = r.awaitCache(ctx, request.NamespacedName, resourceVersion)
+		err = r.awaitCache(ctx, request.NamespacedName, darkroom.ResourceVersion, written)
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)

@@ -1,8 +1,8 @@
 package drift
 
 import (
-	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"unique"
 
@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
@@ -29,18 +28,21 @@ type Memory struct {
 	brakes map[manifest.Key]*brake
 }
 
-// Trace is what is remembered of one object, and recorded.
+// Trace is what is remembered of one object. What is to be repaired is decided by equality alone: after
+// a restore of etcd, versions and generations are lower than before.
 type Trace struct {
 	// Kind is the one that the object was applied with.
-	Kind schema.GroupVersionKind `json:"kind"`
-	Name string                  `json:"name"`
-	// UID and ResourceVersion are those of the object as it came back.
-	UID             types.UID `json:"uid"`
-	ResourceVersion string    `json:"resourceVersion"`
+	Kind schema.GroupVersionKind
+	Name string
+	// UID is that of the object as it came back.
+	UID types.UID
 	// Desired is the digest of the object as it was applied, and State that of its state as it
 	// came back.
-	Desired string `json:"desired"`
-	State   string `json:"state"`
+	Desired, State string
+
+	// version and generation are those of the object as it came back.
+	version    string
+	generation int64
 }
 
 // Key returns the key of the object.
@@ -48,12 +50,17 @@ func (t *Trace) Key() manifest.Key { return manifest.Key{GroupKind: t.Kind.Group
 
 func (t *Trace) sameObject(other Trace) bool { return t.Key() == other.Key() }
 
+func traceOf(desired *unstructured.Unstructured, live metav1.Object) Trace {
+	return Trace{
+		Kind: unique.Make(desired.GroupVersionKind()).Value(), Name: desired.GetName(), UID: live.GetUID(),
+		Desired: manifest.Digest(desired), State: stateOf(live),
+		version: live.GetResourceVersion(), generation: live.GetGeneration(),
+	}
+}
+
 // Applied remembers that desired was applied and came back as live.
 func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object) {
-	trace := Trace{
-		Kind: unique.Make(desired.GroupVersionKind()).Value(), Name: desired.GetName(), UID: live.GetUID(), ResourceVersion: live.GetResourceVersion(),
-		Desired: manifest.Digest(desired), State: stateOf(live),
-	}
+	trace := traceOf(desired, live)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	// The object may be of another manifest.
@@ -65,6 +72,7 @@ func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object)
 func (m *Memory) Removed(object manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	delete(m.brakes, object)
 	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
@@ -113,57 +121,50 @@ func (m *Memory) Unchanged(desired *unstructured.Unstructured, live metav1.Objec
 	return found && trace.Desired == manifest.Digest(desired) && trace.Fits(live)
 }
 
-// Fits reports whether an object from a cache is as it was after it was applied. A cache
-// that does not show that write yet counts as unchanged: an event will follow.
+// Fits reports whether an object is as it was after it was applied. A cache that does not show that
+// write yet has another one: only the API server knows more.
 func (t *Trace) Fits(live metav1.Object) bool {
-	return t.UID == live.GetUID() && (t.NewerThan(live) || t.State == stateOf(live))
+	return t.UID == live.GetUID() && (t.version == live.GetResourceVersion() || t.State == stateOf(live))
 }
 
-// NewerThan reports whether an object from a cache is not newer than the object as it
-// came back.
-func (t *Trace) NewerThan(live metav1.Object) bool {
-	order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), t.ResourceVersion)
-	return err == nil && order <= 0
+// IsShown reports whether a cache shows an object as it was applied, or as it was changed since.
+func (t *Trace) IsShown(live metav1.Object) bool {
+	return t.UID == live.GetUID() && (t.Fits(live) || live.GetGeneration() >= t.generation)
 }
 
-// record is the stored form of the memory of a release.
-type record struct {
-	// Manifest is the identity of the manifest that was applied.
-	Manifest string  `json:"manifest"`
-	Objects  []Trace `json:"objects"`
-}
-
-// Record returns the stored form of what is remembered of a release that is in sync; nil if it
-// is not. A restarted operator would have to apply every object of every release to know that it
-// is as it should be. It is stored in the Secret of the deployed revision, as data, because it
-// has digests of Secrets. Helm clients write the Secret without it, so it always describes what
-// the operator itself applied.
-func (m *Memory) Record() []byte {
+// Digest returns a digest of what is remembered of a release that is in sync: of each object as it is
+// desired, and as it was then. It is empty if the release is not in sync.
+func (m *Memory) Digest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.objects) == 0 {
-		return nil
+		return ""
 	}
-	objects := slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return !slices.Contains(m.objects, trace.Key()) })
-	raw, err := json.Marshal(record{Manifest: m.inSync, Objects: objects})
-	if err != nil {
-		panic(err) // it consists of strings
-	}
-	return raw
+	return digest(slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return !slices.Contains(m.objects, trace.Key()) }))
 }
 
-// Recall remembers what was recorded of a release, unless something is remembered already. It
-// ignores a record that cannot be decoded.
-func (m *Memory) Recall(raw []byte) {
+func digest(traces []Trace) string {
+	slices.SortFunc(traces, func(a, b Trace) int { return strings.Compare(a.Key().String(), b.Key().String()) })
+	return manifest.Digest(traces)
+}
+
+// Recall remembers that the objects of a manifest with an identity are in sync, if the digest of the
+// objects as they are now is the one of an earlier process. live returns an object from a cache; nil
+// if it has none.
+func (m *Memory) Recall(sum, identity string, objects []*unstructured.Unstructured, live func(*unstructured.Unstructured) metav1.Object) bool {
+	var traces []Trace
+	for _, object := range objects {
+		now := live(object)
+		if now == nil {
+			return false
+		}
+		traces = append(traces, traceOf(object, now))
+	}
+	if digest(traces) != sum {
+		return false
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var recorded record
-	if len(m.traces) > 0 || json.Unmarshal(raw, &recorded) != nil {
-		return
-	}
-	m.inSync, m.traces = recorded.Manifest, recorded.Objects
-	for i := range m.traces {
-		m.traces[i].Kind = unique.Make(m.traces[i].Kind).Value()
-		m.objects = append(m.objects, m.traces[i].Key())
-	}
+	m.traces, m.inSync, m.objects = traces, identity, manifest.Keys(objects)
+	return true
 }

@@ -25,7 +25,7 @@ func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.R
 		return nil, err
 	}
 	var foreign []*helmrelease.Release
-	isDeployed := false
+	deployed := false
 	for i := range secrets {
 		secret := &secrets[i]
 		if ownership.OwnsRevision(r.darkroom, secret) {
@@ -45,10 +45,10 @@ func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.R
 		if release.Chart == nil || release.Chart.Name() != chart {
 			return nil, fmt.Errorf("adopt release %s: revision %d is not a release of the chart %s", r.key(), release.Version, chart)
 		}
-		isDeployed = isDeployed || release.Info.Status == helmrelease.StatusDeployed
+		deployed = deployed || release.Info.Status == helmrelease.StatusDeployed
 		foreign = append(foreign, release)
 	}
-	if len(foreign) > 0 && !isDeployed {
+	if len(foreign) > 0 && !deployed {
 		return nil, fmt.Errorf("adopt release %s: no revision of it is deployed: uninstall it, and remove the annotation %s",
 			r.key(), v1alpha1.AnnotationAdoptRelease)
 	}
@@ -79,11 +79,9 @@ func (r *Revisions) Adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	isDeployed := func(secret corev1.Secret) bool {
-		return secret.Labels[labelStatus] == helmrelease.StatusDeployed.String()
-	}
-	deployed := slices.DeleteFunc(slices.Clone(secrets), func(secret corev1.Secret) bool { return !isDeployed(secret) })
-	for _, secret := range append(slices.DeleteFunc(secrets, isDeployed), deployed...) {
+	deployed := slices.DeleteFunc(slices.Clone(secrets), func(secret corev1.Secret) bool { return !isDeployed(&secret) })
+	others := slices.DeleteFunc(secrets, func(secret corev1.Secret) bool { return isDeployed(&secret) })
+	for _, secret := range append(others, deployed...) {
 		if ownership.OwnsRevision(r.darkroom, &secret) {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,14 +45,14 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	return summary(current[0]), nil
 }
 
-// isNewest reports whether the cache shows the Secret of the remembered revision as the newest, as
-// it was or as it was before. If the cache lags behind a write by others, its event will follow.
+// isNewest reports whether the cache shows the Secret of the remembered revision as the newest, as it
+// was written or read.
 func (m *Memory) isNewest(indexed []metav1.PartialObjectMetadata) bool {
-	if m.last == nil || len(indexed) == 0 || indexed[len(indexed)-1].Name != m.secret {
+	if m.last == nil || len(indexed) == 0 {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(indexed[len(indexed)-1].ResourceVersion, m.resourceVersion)
-	return err == nil && order <= 0
+	newest := &indexed[len(indexed)-1]
+	return newest.Name == m.secret && newest.ResourceVersion == m.resourceVersion
 }
 
 // Current returns the newest revision of a Darkroom's release and the deployed ones, the newest
@@ -75,7 +74,7 @@ func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error)
 	}
 	var releases []*helmrelease.Release
 	for i, metadata := range slices.Backward(indexed) {
-		if i < newest && metadata.Labels[labelStatus] != helmrelease.StatusDeployed.String() {
+		if i < newest && !isDeployed(&metadata) {
 			continue
 		}
 		secret, err := r.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
@@ -132,7 +131,6 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 // found remembers the newest revision.
 func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release) {
 	r.memory.remember(release, secret, r.clock.Now())
-	r.recall(secret.Data[dataRecord])
 }
 
 // isUsed reports whether the caches show a revision of a release's name that does not belong

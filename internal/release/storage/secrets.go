@@ -39,8 +39,6 @@ const annotationOperator = "deployments.example.com/written-by-operator"
 // Keys of a revision's Secret. The first is Helm's.
 const (
 	dataRelease = "release"
-	// dataRecord is the operator's record of what was applied.
-	dataRecord = "applied"
 )
 
 // Index is the name of the index of Secrets by the Helm release that they are a revision
@@ -98,16 +96,15 @@ func (r *Revisions) secretOf(release *helmrelease.Release, write func(*driver.Se
 	return secret, nil
 }
 
-// patchOf returns the JSON patch that overwrites a revision of the same Darkroom, with a record
-// beside it, or none. It leaves the spec that the revision was made from, and its author.
-func patchOf(secret *corev1.Secret, record []byte) ([]byte, error) {
+// patchOf returns the JSON patch that overwrites a revision of the same Darkroom. It leaves the spec
+// that the revision was made from, and its author.
+func patchOf(secret *corev1.Secret) ([]byte, error) {
 	label := func(name string) string { return "/metadata/labels/" + strings.ReplaceAll(name, "/", "~1") }
 	patch := []jsonpatch.Operation{
 		jsonpatch.NewOperation("test", label(v1alpha1.LabelDarkroomUID), secret.Labels[v1alpha1.LabelDarkroomUID]),
 		jsonpatch.NewOperation("add", "/metadata/annotations", secret.Annotations),
 		jsonpatch.NewOperation("add", "/metadata/ownerReferences", secret.OwnerReferences),
 		jsonpatch.NewOperation("add", "/data/"+dataRelease, secret.Data[dataRelease]),
-		jsonpatch.NewOperation("add", "/data/"+dataRecord, append([]byte{}, record...)),
 	}
 	for name, value := range secret.Labels {
 		patch = append(patch, jsonpatch.NewOperation("add", label(name), value))

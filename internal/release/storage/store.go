@@ -60,7 +60,6 @@ type Revisions struct {
 	*Store
 	darkroom *v1alpha1.Darkroom
 	memory   *Memory
-	recall   func(record []byte)
 }
 
 // Memory is the last revision of a release as this process wrote or read it, which only one
@@ -100,10 +99,9 @@ func (r *Revisions) Seen() time.Time {
 	return r.memory.seen
 }
 
-// Of returns the revisions of a Darkroom's release, with what is remembered of them. It passes
-// recall the record that is found beside the last one.
-func (s *Store) Of(darkroom *v1alpha1.Darkroom, memory *Memory, recall func(record []byte)) *Revisions {
-	return &Revisions{s, darkroom, memory, recall}
+// Of returns the revisions of a Darkroom's release, with what is remembered of them.
+func (s *Store) Of(darkroom *v1alpha1.Darkroom, memory *Memory) *Revisions {
+	return &Revisions{s, darkroom, memory}
 }
 
 // Create stores a new revision, with the spec of the Darkroom and its author. The error is
@@ -129,14 +127,13 @@ func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) er
 	return err
 }
 
-// Update overwrites a revision, with a record of what was applied beside it, or none. It fails if
-// another Secret than one of the Darkroom has the name.
-func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release, record []byte) error {
+// Update overwrites a revision. It fails if another Secret than one of the Darkroom has the name.
+func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) error {
 	secret, err := r.secretOf(release, (*driver.Secrets).Update)
 	if err != nil {
 		return err
 	}
-	patch, err := patchOf(secret, record)
+	patch, err := patchOf(secret)
 	if err != nil {
 		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
 	}
@@ -168,15 +165,32 @@ func (r *Revisions) Prune(ctx context.Context, keep int) error {
 		return err
 	}
 	for i := range max(0, len(indexed)-keep) {
-		oldest := &indexed[i]
-		if oldest.Labels[labelStatus] == helmrelease.StatusDeployed.String() {
+		if isDeployed(&indexed[i]) {
 			continue
 		}
-		if err := r.delete(ctx, oldest); err != nil {
+		if err := r.delete(ctx, &indexed[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// PruneOldest deletes the oldest revision, to make room for another, and reports whether it could. The
+// deployed revision is never deleted.
+func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
+	indexed, err := r.revisions(ctx)
+	if err != nil || len(indexed) == 0 {
+		return false, err
+	}
+	if oldest := &indexed[0]; !isDeployed(oldest) {
+		return true, r.delete(ctx, oldest)
+	}
+	return false, nil
+}
+
+// isDeployed reports whether a Secret is that of a deployed revision.
+func isDeployed(secret metav1.Object) bool {
+	return secret.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
 }
 
 // Delete removes every revision that belongs to a Darkroom and is newer than a version, and

@@ -103,7 +103,7 @@ func revisions(darkroom *v1alpha1.Darkroom) *storage.Revisions {
 }
 
 func read(store *storage.Store, darkroom *v1alpha1.Darkroom) *storage.Revisions {
-	return store.Of(darkroom, &storage.Memory{}, func([]byte) {})
+	return store.Of(darkroom, &storage.Memory{})
 }
 
 // newDarkroom returns a Darkroom in a namespace of its own, and its revisions.
@@ -191,6 +191,21 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 	}
 }
 
+// A quota of Secrets may leave no room for another revision.
+func TestTheOldestRevisionMakesRoomUnlessItIsDeployed(t *testing.T) {
+	d, store := newDarkroom(t)
+	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
+	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
+	for _, want := range []bool{true, false} {
+		if pruned, err := store.PruneOldest(t.Context()); pruned != want || err != nil {
+			t.Errorf("pruned: %t (%v), want %t", pruned, err, want)
+		}
+	}
+	if left := secretsOf(t, d); len(left) != 1 || left[0].Labels["version"] != "2" {
+		t.Errorf("%d revisions are left", len(left))
+	}
+}
+
 func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 	d, store := newDarkroom(t)
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusPendingInstall))
@@ -200,7 +215,7 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 	}
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	check := unchanged(t, d)
-	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed), nil); err == nil {
+	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed)); err == nil {
 		t.Error("the update succeeded")
 	}
 	check()
@@ -368,7 +383,7 @@ func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
 	if seen := store.Seen(); !seen.Equal(began) {
 		t.Errorf("seen at %s, want %s", seen, began)
 	}
-	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusFailed), nil); err != nil {
+	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusFailed)); err != nil {
 		t.Fatal(err)
 	}
 	if seen := store.Seen(); !seen.Equal(clock.Now()) {
@@ -414,14 +429,14 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 	release := revisionOf(d, 1, helmrelease.StatusPendingInstall)
 	mustCreate(t, store, release)
 	release.SetStatus(helmrelease.StatusDeployed, "")
-	if err := store.Update(t.Context(), release, []byte("record")); err != nil {
+	if err := store.Update(t.Context(), release); err != nil {
 		t.Fatal(err)
 	}
 
 	d.Spec.SubDomains, d.ManagedFields = []string{"after"}, writtenBy("after")
 	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusPendingUpgrade))
 	release.SetStatus(helmrelease.StatusSuperseded, "")
-	if err := store.Update(t.Context(), release, nil); err != nil {
+	if err := store.Update(t.Context(), release); err != nil {
 		t.Fatal(err)
 	}
 
@@ -438,8 +453,8 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 			t.Errorf("the author of revision %d is %q", i+1, author)
 		}
 	}
-	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" || len(first.Data["applied"]) > 0 {
-		t.Errorf("the first revision has the status %s and the record %q", first.Labels["status"], first.Data["applied"])
+	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" {
+		t.Errorf("the first revision has the status %s", first.Labels["status"])
 	}
 }
 

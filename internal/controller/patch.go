@@ -1,0 +1,54 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"gomodules.xyz/jsonpatch/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// errStale is returned if a Darkroom was written after the cached version.
+var errStale = errors.New("the Darkroom has changed since it was read")
+
+// patcher patches the metadata of Darkrooms.
+type patcher struct {
+	client client.Client
+	live   client.Reader // not cached
+}
+
+// patch applies a JSON patch that tests what it replaces, and the UID, to the metadata of a Darkroom.
+// The error is errStale if the Darkroom is no longer as it was read. The API server has one status for
+// that and for the refusals of policies, so it is asked which of both it is.
+func (p patcher) patch(ctx context.Context, darkroom *v1alpha1.Darkroom, operations ...jsonpatch.Operation) (*v1alpha1.Darkroom, error) {
+	operations = append([]jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID)}, operations...)
+	raw, err := json.Marshal(operations)
+	if err != nil {
+		return nil, fmt.Errorf("encode patch of Darkroom %s: %w", keyOf(darkroom), err)
+	}
+	patched := darkroom.DeepCopy()
+	refusal := p.client.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw))
+	if !apierrors.IsInvalid(refusal) {
+		return patched, refusal
+	}
+	now := &v1alpha1.Darkroom{}
+	switch err := p.live.Get(ctx, keyOf(darkroom), now); {
+	case err != nil:
+		return nil, err
+	case now.UID != darkroom.UID || now.ResourceVersion != darkroom.ResourceVersion:
+		return nil, fmt.Errorf("%w: %w", errStale, refusal)
+	}
+	return nil, refusal
+}
+
+// isRefusal reports whether the API server refuses a write until somebody changes something: a policy,
+// a quota, permissions, or the Darkroom.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+}
