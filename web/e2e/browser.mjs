@@ -262,6 +262,37 @@ async function addSubDomain(page, /** @type {string} */ name) {
   await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
 }
 
+/**
+ * Copies the srcset of a preset, and loads each candidate: an image of 1200 pixels has them, and each is as large as it says.
+ * @param {Page} page
+ * @param {string} preset
+ * @param {string[]} descriptors
+ */
+async function checkSrcset(page, preset, descriptors) {
+  await page.getByRole("button", { name: preset, exact: true }).click();
+  await page.getByRole("button", { name: /^(Copy|Copied)/ }).first().click();
+  await page.getByRole("menuitem", { name: "srcset" }).click();
+  await page.getByText("Copied srcset").waitFor();
+  const html = await page.evaluate(() => navigator.clipboard.readText());
+  const candidates = (/ srcset="([^"]*)"/.exec(html)?.[1] ?? "").replaceAll("&amp;", "&").split(", ").map((text) => text.split(" "));
+  assert.deepEqual(candidates.map(([, descriptor]) => descriptor), descriptors);
+  const first = candidates[0]?.[0] ?? "";
+  const size = async (/** @type {string} */ address) =>
+    page.evaluate(
+      async ([base, query, path]) => {
+        const bitmap = await createImageBitmap(await (await fetch(`${base}?path=${encodeURIComponent(path ?? "")}&${query}`)).blob());
+        return [bitmap.width, bitmap.height];
+      },
+      [`/darkrooms/${namespace}/album/image`, new URL(address).search.slice(1), image],
+    );
+  const [width = 0, height = 0] = await size(first);
+  for (const [address = "", descriptor = ""] of candidates) {
+    const n = Number(descriptor.slice(0, -1));
+    const found = await size(address);
+    assert.deepEqual(found, descriptor.endsWith("w") ? [n, found[1]] : [width * n, height * n], `${address} is not ${descriptor}`);
+  }
+}
+
 /** The text of the YAML editor, by the clipboard: it renders only the lines in view. @param {Page} page */
 async function copyYaml(page) {
   await page.getByRole("textbox", { name: "Resource" }).click();
@@ -463,6 +494,8 @@ const steps = [
       await editor.getByRole("menuitem", { name: "HTML" }).click();
       await editor.getByText("Copied HTML").waitFor();
       assert((await editor.evaluate(() => navigator.clipboard.readText())).startsWith(`<img src="${shown}"`));
+      await checkSrcset(editor, "Thumbnail", ["1x", "2x", "3x"]);
+      await checkSrcset(editor, "Card", ["320w", "640w", "960w", "1200w"]);
       await inspect(editor, "playground");
       for (const tab of ["Events", "YAML", "Manifest"]) {
         await editor.getByRole("tab", { name: tab }).click();
@@ -682,9 +715,11 @@ const steps = [
         await editor.getByRole("button", { name: "Actions" }).click();
         await editor.getByRole("menuitem", { name: entry }).click();
         const dialog = editor.getByRole("dialog");
-        await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
+        await dialog.getByRole("button", { name: "The same with kubectl" }).waitFor();
         if (replicas) {
-          await dialog.getByLabel("Number of pods").fill(replicas);
+          const field = dialog.getByLabel("Number of pods");
+          assert(await field.evaluate((element) => element === document.activeElement), "the dialog does not focus what it asks for");
+          await field.fill(replicas);
         }
         await inspect(editor, `action-${button.toLowerCase()}`);
         await dialog.getByRole("button", { name: button }).click();
@@ -715,7 +750,7 @@ const steps = [
       await editor.getByRole("button", { name: "Actions" }).click();
       await editor.getByRole("menuitem", { name: "Restart pods" }).click();
       const dialog = editor.getByRole("dialog");
-      await dialog.getByRole("textbox", { name: "kubectl command" }).waitFor();
+      await dialog.getByRole("button", { name: "The same with kubectl" }).waitFor();
       await inspect(editor, "action-restart");
       await dialog.getByRole("button", { name: "Restart" }).click();
       // What is behind a dialog has no roles, and would look as if it was gone.
@@ -750,6 +785,8 @@ const steps = [
       });
       await editor.keyboard.press("Escape");
       await table.getByRole("link", { name: "album", exact: true }).waitFor({ state: "detached" });
+      assert(await editor.getByRole("button", { name: "Actions" }).isDisabled(), "without ticks there are actions on all");
+      await editor.getByRole("checkbox", { name: "Select all rows" }).check();
       await editor.getByRole("button", { name: "Actions" }).click();
       await editor.getByRole("menuitem", { name: "Pause reconciliation" }).click();
       const dialog = editor.getByRole("dialog");

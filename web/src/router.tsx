@@ -19,8 +19,20 @@ export const paths = {
   edit: (key: Key, field?: string): string => paths.detail(key) + "/edit" + (field ? `?${new URLSearchParams({ field }).toString()}` : ""),
 };
 
+/** Parts of a path; undefined if one is no text, such as %ff. */
+function decoded(parts: string[]): string[] | undefined {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
 export function routeOf(pathname: string): Route {
-  const parts = pathname.split("/").filter(Boolean).map(decodeURIComponent);
+  const parts = decoded(pathname.split("/").filter(Boolean));
+  if (!parts) {
+    return { view: "unknown" };
+  }
   if (parts.length === 0) {
     return { view: "list" };
   }

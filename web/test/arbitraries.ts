@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { DarkroomInput } from "../src/api/types";
+import type { Darkroom, DarkroomInput } from "../src/api/types";
 
 /** Texts of any kind, among them those that YAML would read as something else. */
 const text = fc.oneof(
@@ -49,3 +49,42 @@ export const inputs: fc.Arbitrary<DarkroomInput> = fc.record(
   },
   { requiredKeys: ["name", "namespace", "source", "subDomains"] },
 );
+
+/** Paths of images, as people type them. */
+export const paths = fc.oneof(text, fc.constantFrom("images/cat.jpg", "/a b/c.jpg", "//x", "/\ud800", "http://x/y.jpg", "/%zz", "/a?b#c"));
+
+const host = fc.oneof(name, text, fc.constantFrom("[", "a b", "%ff", "x:y", "xn--", "cats.example.com", "//"));
+const time = fc.oneof(text, fc.constantFrom("2026-01-01T00:00:00Z", "yesterday", "9999-99-99"));
+const condition = fc.record(
+  {
+    type: fc.oneof(text, fc.constantFrom("Ready", "SourceReady", "DomainsReady", "Deployed", "constructor")),
+    status: fc.oneof(text, fc.constantFrom("True", "False", "Unknown")),
+    reason: fc.oneof(text, fc.constantFrom("ImageNotFound", "toString", "DomainConflict")),
+    message: text,
+    lastTransitionTime: time,
+  },
+  { requiredKeys: ["type", "status"] },
+);
+
+/** Darkrooms as a server of another version, or a hand that edits a status, might show them. */
+export const oddDarkrooms: fc.Arbitrary<Darkroom> = fc
+  .tuple(
+    inputs,
+    fc.record({ uid: name, resourceVersion: text, generation: fc.integer(), createdAt: time, deletedAt: time }, { requiredKeys: [] }),
+    fc.record(
+      {
+        phase: fc.oneof(text, fc.constantFrom("Ready", "Degraded", "Failed", "Deploying", "constructor")),
+        message: text,
+        domains: fc.array(host, { maxLength: 3 }),
+        url: fc.oneof(host, fc.webUrl()),
+        version: text,
+        pods: text,
+        replicas: fc.integer(),
+        readyReplicas: fc.integer(),
+        observedGeneration: fc.integer(),
+        conditions: fc.array(condition, { maxLength: 4 }),
+      },
+      { requiredKeys: ["domains", "replicas", "readyReplicas"] },
+    ),
+  )
+  .map(([input, meta, status]) => ({ ...input, ...meta, status }) as Darkroom);

@@ -3,12 +3,12 @@ import { Dialog } from "../layout/Dialog";
 import { useRef, useState } from "react";
 import { Problem } from "../api/problem";
 import { keyOf, type Darkroom } from "../api/types";
-import { Code } from "../detail/Code";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
 import { bulkWords, commandOf, opposites, words, type ActionName, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
+import { Command } from "./Command";
 import { perform, timestamp } from "./perform";
 
 /** Explains an action on several Darkrooms, and performs it on each. */
@@ -74,7 +74,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
           </p>
         ))}
         {running && <Progress aria-label="Darkrooms changed" value={running.done} max={running.of} label={`${running.done} of ${running.of}`} measureLocation="outside" />}
-        {possible.length > 0 && <Code id="kubectl-commands" label="kubectl commands" copyLabel="Copy kubectl commands" text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
+        {possible.length > 0 && <Command text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
       </ModalBody>
       <ModalFooter>
         <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void submit()}>

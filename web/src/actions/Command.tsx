@@ -1,12 +1,19 @@
-import { ClipboardCopy, FormGroup } from "@patternfly/react-core";
+import { ExpandableSection } from "@patternfly/react-core";
+import { useState } from "react";
+import { CopyButton } from "../detail/CopyButton";
 
-/** A command to run in a terminal in place of an action. */
-export function Command({ id, text }: { id: string; text: string }) {
+/** Commands that do the same as an action in a terminal, folded: few need them. */
+export function Command({ text }: { text: string }) {
+  const [open, setOpen] = useState(false);
   return (
-    <FormGroup role="group" label="The same with kubectl" fieldId={id}>
-      <ClipboardCopy isReadOnly isCode hoverTip="Copy the command" clickTip="Copied" textAriaLabel="kubectl command" copyAriaLabel="Copy kubectl command">
-        {text}
-      </ClipboardCopy>
-    </FormGroup>
+    <ExpandableSection toggleText="The same with kubectl" isExpanded={open} onToggle={(_, next) => setOpen(next)}>
+      <div className="dr-row dr-row--nowrap dr-row--top">
+        {/* Focusable, so that it can be scrolled by keyboard. */}
+        <pre className="dr-code dr-code--command" tabIndex={0} role="region" aria-label="kubectl command">
+          {text}
+        </pre>
+        <CopyButton text={text} label="Copy kubectl command" />
+      </div>
+    </ExpandableSection>
   );
 }

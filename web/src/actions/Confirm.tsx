@@ -56,7 +56,7 @@ export function Confirm({ title, effect, command, act, isDanger = false, isDisab
           )}
           <p id="confirm-text">{effect}</p>
           {children}
-          <Command id="confirm-command" text={command} />
+          <Command text={command} />
         </Form>
       </ModalBody>
       <ModalFooter>

@@ -9,7 +9,7 @@ export function Code({ id: name, label, copyLabel, text, note }: { id: string; l
       <CodeBlock
         actions={
           <CodeBlockAction>
-            <CopyButton id={`${id}-copy`} text={text} label={copyLabel} />
+            <CopyButton text={text} label={copyLabel} />
           </CodeBlockAction>
         }
       >

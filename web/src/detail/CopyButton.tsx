@@ -1,19 +1,17 @@
-import { ClipboardCopyButton } from "@patternfly/react-core";
-import { useState } from "react";
+import { Button } from "@patternfly/react-core";
+import CheckIcon from "@patternfly/react-icons/dist/esm/icons/check-icon";
+import CopyIcon from "@patternfly/react-icons/dist/esm/icons/copy-icon";
+import { useCopy } from "../words/copy";
 
-/** Copies a text, and says so. */
-export function CopyButton({ id, text, label }: { id: string; text: string; label: string }) {
-  const [copied, setCopied] = useState(false);
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [copied, copy] = useCopy();
   return (
-    <ClipboardCopyButton
-      id={id}
-      variant="plain"
-      hasNoPadding
-      aria-label={label}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-      onTooltipHidden={() => setCopied(false)}
-    >
-      {copied ? "Copied" : label}
-    </ClipboardCopyButton>
+    <>
+      <Button variant="plain" hasNoPadding size="sm" aria-label={label} title={label} icon={copied ? <CheckIcon /> : <CopyIcon />} onClick={() => copy(text, "text")} />
+      <span role="status" className="dr-quiet dr-small">
+        {copied && "Copied"}
+      </span>
+    </>
   );
 }

@@ -1,25 +1,35 @@
 import { Button, Dropdown, DropdownItem, DropdownList, MenuToggle } from "@patternfly/react-core";
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
+import { useCopy } from "../words/copy";
 import { Breakable } from "../words/Breakable";
 import { urlOf } from "../words/domains";
-import { htmlOf, imageUrl, markdownOf, srcsetOf } from "./snippets";
+import { escaped, htmlOf, imageUrl } from "./snippets";
+import { srcsetOf, type Choice } from "./srcset";
+
+interface Props {
+  darkroom: Darkroom;
+  path: string;
+  query: string;
+  /** The sizes to choose from; undefined while the size of the original is not known. */
+  choice?: Choice | undefined;
+}
 
 /** The URL of an image on one line, to copy in several formats and to open. Without a routed host there is none. */
-export function ImageLink({ darkroom, path, query }: { darkroom: Darkroom; path: string; query: string }) {
+export function ImageLink({ darkroom, path, query, choice }: Props) {
   const [open, setOpen] = useState(false);
-  const [copied, setCopied] = useState<string>();
+  const [copied, copy] = useCopy<string>();
   const host = darkroom.status.domains[0];
   if (!host) {
     return <p className="dr-quiet">No URL: no host is routed yet.</p>;
   }
-  const url = imageUrl(urlOf(darkroom.status, host), path, query);
-  const formats = { URL: url, HTML: htmlOf(url, path), srcset: srcsetOf(url, path), Markdown: markdownOf(url, path) };
-  const copy = async (format: keyof typeof formats) => {
-    setOpen(false);
-    await navigator.clipboard.writeText(formats[format]);
-    setCopied(format);
-  };
+  const base = imageUrl(urlOf(darkroom.status, host), path, "");
+  const url = base + query;
+  const formats: Record<string, string> = { URL: url, HTML: htmlOf(url, path) };
+  if (choice) {
+    const sizes = choice.sizes ? ` sizes="${choice.sizes}"` : "";
+    formats["srcset"] = htmlOf(url, path, ` srcset="${escaped(srcsetOf(base, choice.candidates))}"${sizes}`);
+  }
   return (
     <div className="dr-row dr-url">
       <code className="dr-break" aria-label="URL of the image">
@@ -28,7 +38,10 @@ export function ImageLink({ darkroom, path, query }: { darkroom: Darkroom; path:
       <Dropdown
         isOpen={open}
         onOpenChange={setOpen}
-        onSelect={(_, format) => void copy(format as keyof typeof formats)}
+        onSelect={(_, format) => {
+          setOpen(false);
+          copy(formats[String(format)] ?? "", String(format));
+        }}
         toggle={(ref) => (
           <MenuToggle ref={ref} isExpanded={open} onClick={() => setOpen(!open)}>
             {copied ? `Copied ${copied}` : "Copy"}

@@ -6,6 +6,7 @@ import { MissingRight } from "../layout/MissingRight";
 import { useImageUrl } from "../useImageUrl";
 import { useLoaded, type Loaded } from "../useLoaded";
 import { bytes } from "../words/age";
+import type { Size } from "./srcset";
 
 /**
  * An image as the Darkroom serves it now. Until it has come the one before stays, so that the page does not jump. A new
@@ -29,10 +30,11 @@ interface Props {
   alt: string;
   /** The view already says what is wrong. */
   isQuiet?: boolean;
+  onSize?: (size: Size) => void;
 }
 
 /** One image with its size, or why there is none. */
-export function ImageView({ image: { value, problem, reload }, namespace, title, alt, isQuiet = false }: Props) {
+export function ImageView({ image: { value, problem, reload }, namespace, title, alt, isQuiet = false, onSize }: Props) {
   return (
     <figure className="dr-image">
       {title && (
@@ -49,7 +51,7 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
           {problem.message}
         </Alert>
       ) : value ? (
-        <Shown image={value} alt={alt} />
+        <Shown image={value} alt={alt} onSize={onSize} />
       ) : (
         <Skeleton shape="square" width="100%" screenreaderText={`Loading ${alt}`} />
       )}
@@ -57,13 +59,22 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
   );
 }
 
-function Shown({ image, alt }: { image: FetchedImage; alt: string }) {
+function Shown({ image, alt, onSize }: { image: FetchedImage; alt: string; onSize: ((size: Size) => void) | undefined }) {
   const url = useImageUrl(image.blob);
-  const [size, setSize] = useState<{ width: number; height: number }>();
+  const [size, setSize] = useState<Size>();
   return (
     <>
       <div className="dr-image__frame">
-        {url && <img src={url} alt={alt} onLoad={(event) => setSize({ width: event.currentTarget.naturalWidth, height: event.currentTarget.naturalHeight })} />}
+        {url && (
+          <img
+            src={url}
+            alt={alt}
+            onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => {
+              setSize({ width, height });
+              onSize?.({ width, height });
+            }}
+          />
+        )}
       </div>
       <p className="dr-quiet dr-small">
         {size && `${size.width} × ${size.height} · `}

@@ -5,7 +5,7 @@ import { darkroom } from "../../test/darkrooms";
 import type { Access, Condition, Darkroom } from "../api/types";
 import { Overview } from "./Overview";
 import { stepsOf } from "./progress";
-import { htmlOf, imageUrl, markdownOf, srcsetOf } from "./snippets";
+import { htmlOf, imageUrl } from "./snippets";
 
 let asked: string[];
 
@@ -152,16 +152,11 @@ test("the progress is shown until it has ended, and then on one line", () => {
 });
 
 test.each([
-  ["/a b.jpg", "?w=1&h=2", "http://x/a%20b.jpg?w=1&h=2", '<img src="http://x/a%20b.jpg?w=1&amp;h=2" alt="a b">', "![a b](http://x/a%20b.jpg?w=1&h=2)"],
-  ['/a"(1)].png', "", "http://x/a%22(1)%5D.png", '<img src="http://x/a%22(1)%5D.png" alt="a&quot;(1)]">', '![a"(1)\\]](http://x/a%22%281%29%5D.png)'],
-])("%s%s is copied as URL, HTML and Markdown", (path, query, url, html, markdown) => {
+  ["/a b.jpg", "?w=1&h=2", "http://x/a%20b.jpg?w=1&h=2", '<img src="http://x/a%20b.jpg?w=1&amp;h=2" alt="a b">'],
+  ['/a"(1)].png', "", "http://x/a%22(1)%5D.png", '<img src="http://x/a%22(1)%5D.png" alt="a&quot;(1)]">'],
+])("%s%s is copied as URL and HTML", (path, query, url, html) => {
   expect(imageUrl("http://x", path, query)).toBe(url);
   expect(htmlOf(url, path)).toBe(html);
-  expect(markdownOf(url, path)).toBe(markdown);
-});
-
-test("srcset has the same image in the widths of screens", () => {
-  expect(srcsetOf("http://x/a.jpg?w=1&mono=000000", "/a.jpg")).toContain('srcset="http://x/a.jpg?w=320&amp;mono=000000 320w, http://x/a.jpg?w=640&amp;mono=000000 640w, ');
 });
 
 test("the pods unfold while they change, and only the person folds them again", () => {

@@ -85,7 +85,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
             <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer" className="dr-break">
               <Breakable text={host} />
             </a>
-            <CopyButton id={`copy-${host}`} text={host} label={`Copy ${host}`} />
+            <CopyButton text={host} label={`Copy ${host}`} />
           </span>
         </ListItem>
       ))}

@@ -5,6 +5,7 @@ import { MissingRight } from "../layout/MissingRight";
 import { useSettled } from "../useSettled";
 import { ImageLink } from "./ImageLink";
 import { ImageView, useImage } from "./ImageView";
+import { choiceOf, type Size } from "./srcset";
 import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params } from "./params";
 
 /** For how long the fields must rest before the image is requested, in milliseconds. */
@@ -19,6 +20,9 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   const asked = useSettled(path, rest);
   const query = useSettled(queryOf(params).toString(), rest);
   const wrong = wrongWith(path, params);
+  /** The size of the image at a path, once it is shown. */
+  const [original, setOriginal] = useState<Size & { path: string }>();
+  const choice = original?.path === path ? choiceOf(params, original) : undefined;
   useEffect(() => sessionStorage.setItem(remembered(darkroom), asked), [darkroom, asked]);
   return (
     <Grid hasGutter>
@@ -68,8 +72,12 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
         <Card id="card-images" isFullHeight>
           <CardTitle component="h2">Before and after</CardTitle>
           <CardBody className="dr-stack">
-            <ImageLink darkroom={darkroom} path={path} query={queryText(params)} />
-            {mayFetch && !wrongWith(asked, params) ? <BeforeAndAfter darkroom={darkroom} path={asked} query={query} /> : <p className="dr-quiet">Enter the path of an image.</p>}
+            {wrong ? (
+              <p className="dr-quiet">Enter the path of an image.</p>
+            ) : (
+              <ImageLink darkroom={darkroom} path={path} query={queryText(params)} choice={choice} />
+            )}
+            {mayFetch && !wrongWith(asked, params) && <BeforeAndAfter darkroom={darkroom} path={asked} query={query} onSize={(size) => setOriginal({ path: asked, ...size })} />}
           </CardBody>
         </Card>
       </GridItem>
@@ -77,7 +85,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   );
 }
 
-function BeforeAndAfter({ darkroom, path, query }: { darkroom: Darkroom; path: string; query: string }) {
+function BeforeAndAfter({ darkroom, path, query, onSize }: { darkroom: Darkroom; path: string; query: string; onSize: (original: Size) => void }) {
   const before = useImage(darkroom, path, "");
   const after = useImage(darkroom, path, query);
   return (
@@ -85,7 +93,7 @@ function BeforeAndAfter({ darkroom, path, query }: { darkroom: Darkroom; path: s
       {before.value && after.value && <Alert component="p" isInline isPlain variant="info" title={savedBy(before.value.blob.size, after.value.blob.size)} />}
       <Grid hasGutter>
         <GridItem md={6}>
-          <ImageView image={before} namespace={darkroom.namespace} title="Before" alt={`${path}, original`} />
+          <ImageView image={before} namespace={darkroom.namespace} title="Before" alt={`${path}, original`} onSize={onSize} />
         </GridItem>
         <GridItem md={6}>
           <ImageView image={after} namespace={darkroom.namespace} title="After" alt={`${path}, result`} />

@@ -23,6 +23,10 @@ export class Boundary extends Component<{ children: ReactNode }, { failed: boole
         <EmptyStateFooter>
           <EmptyStateActions>
             <Button onClick={() => location.reload()}>Reload</Button>
+            {/* A link of its own: the page may be what failed. */}
+            <Button variant="link" component="a" href="/">
+              All Darkrooms
+            </Button>
           </EmptyStateActions>
         </EmptyStateFooter>
       </EmptyState>

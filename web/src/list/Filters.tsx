@@ -1,4 +1,4 @@
-import { ToggleGroup, ToggleGroupItem, Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { Button, ToggleGroup, ToggleGroupItem, Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
 import { memo } from "react";
 import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
@@ -15,12 +15,13 @@ interface Props {
   onChange: (part: Partial<Query>) => void;
   found: number;
   ticked: number;
-  /** Performs an action on those that are ticked, or all that were found; undefined if the user may not. */
+  /** Performs an action on those that are ticked; undefined if the user may not. */
   onAct: ((action: BulkAction) => void) | undefined;
+  onTickAll: () => void;
 }
 
 /** Search, filters and actions above the table. */
-export const Filters = memo(function Filters({ query, onChange, found, ticked, onAct }: Props) {
+export const Filters = memo(function Filters({ query, onChange, found, ticked, onAct, onTickAll }: Props) {
   const store = useStore();
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
@@ -60,6 +61,11 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
           <Sort query={query} onChange={onChange} />
         </ToolbarItem>
         <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
+          {ticked > 0 && ticked < found && (
+            <Button variant="link" size="sm" onClick={onTickAll}>
+              Tick all {found}
+            </Button>
+          )}
           <span role="status">{ticked > 0 ? `${ticked} of ${counted(found)} ticked` : counted(found)}</span>
         </ToolbarItem>
         <ToolbarItem className="dr-found">
@@ -69,7 +75,7 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
         </ToolbarItem>
         {onAct && (
           <ToolbarItem>
-            <BulkMenu count={found} onAct={onAct} />
+            <BulkMenu count={ticked} onAct={onAct} />
           </ToolbarItem>
         )}
       </ToolbarContent>

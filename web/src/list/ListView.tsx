@@ -47,11 +47,11 @@ export function ListView() {
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
         <Attention darkrooms={darkrooms} onChange={change} />
-        <Filters query={query} onChange={change} found={shown.length} ticked={ticked.length} onAct={mayAct ? setAction : undefined} />
+        <Filters query={query} onChange={change} found={shown.length} ticked={ticked.length} onAct={mayAct ? setAction : undefined} onTickAll={() => tick(shown.map(keyOf), true)} />
         {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} ticks={ticks} onTick={mayAct ? tick : undefined} />}
         <Suspense>
           {shown.length > 20 && <Pages query={query} page={page} found={shown.length} onChange={change} />}
-          {action && <BulkDialog action={action} darkrooms={ticked.length > 0 ? ticked : shown} onClose={() => setAction(undefined)} />}
+          {action && <BulkDialog action={action} darkrooms={ticked} onClose={() => setAction(undefined)} />}
         </Suspense>
       </>
     );

@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { noParams, wrongWith, type Params } from "./params";
+import { choiceOf, srcsetOf } from "./srcset";
+
+const size = fc.integer({ min: 1, max: 2000 });
+const typed = fc.oneof(fc.constant(""), size.map(String));
+const params: fc.Arbitrary<Params> = fc.record({
+  w: typed,
+  h: typed,
+  fit: fc.constantFrom("", "crop", "scale"),
+  crop: fc.constantFrom("", "top"),
+  mono: fc.boolean(),
+  blur: fc.constant(""),
+  flip: fc.constant(""),
+  rot: fc.constantFrom("", "90", "180", "45"),
+  compress: fc.boolean(),
+} as const);
+const original = fc.record({ width: fc.integer({ min: 1, max: 5000 }), height: fc.integer({ min: 1, max: 5000 }) });
+
+test("a candidate keeps the shape, has the size that its descriptor says, and is not larger than the original", () => {
+  fc.assert(
+    fc.property(params, original, (params, original) => {
+      const { candidates, sizes } = choiceOf(params, original);
+      expect(candidates.length).toBeGreaterThan(0);
+      for (const { params: of, descriptor } of candidates) {
+        expect(wrongWith("/cat.jpg", of)).toBeUndefined();
+        if (descriptor.endsWith("w")) {
+          expect([of.w, of.h]).toEqual([descriptor.slice(0, -1), ""]);
+          expect(Number(of.w)).toBeLessThanOrEqual(original.width);
+          expect(sizes).toBeDefined();
+          continue;
+        }
+        const n = Number(descriptor.slice(0, -1));
+        expect([Number(of.w), Number(of.h)]).toEqual([Number(params.w) * n, Number(params.h) * n]);
+        if (n > 1) {
+          expect(Number(of.w)).toBeLessThanOrEqual(original.width);
+          expect(Number(of.h)).toBeLessThanOrEqual(original.height);
+        }
+      }
+      expect(new Set(candidates.map(({ descriptor }) => descriptor)).size).toBe(candidates.length);
+    }),
+  );
+});
+
+test.each<[Partial<Params>, string]>([
+  [{ w: "200", h: "200", fit: "crop" }, "http://x/a.jpg?w=200&h=200&fit=crop 1x, http://x/a.jpg?w=400&h=400&fit=crop 2x, http://x/a.jpg?w=600&h=600&fit=crop 3x"],
+  [{ w: "640" }, "http://x/a.jpg?w=320 320w, http://x/a.jpg?w=640 640w, http://x/a.jpg?w=960 960w, http://x/a.jpg?w=1200 1200w"],
+])("the srcset of %j of an image of 1200 × 800", (part, want) => {
+  expect(srcsetOf("http://x/a.jpg", choiceOf({ ...noParams, ...part }, { width: 1200, height: 800 }).candidates)).toBe(want);
+});
