@@ -14,9 +14,11 @@ func TestAnOutageOfTheSourceServesWhatIsKnown(t *testing.T) {
 	g := start(t, o.url, map[string]string{"GATE_REVALIDATE_SECONDS": "0"})
 	want := g.expect("/photo.jpg?w=10", http.StatusOK)
 	o.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	before := o.asked("/photo.jpg")
 	if got := g.expect("/photo.jpg?w=10", http.StatusOK); !bytes.Equal(got.body, want.body) {
 		t.Error("another image")
 	}
+	g.waitUntil("the source is asked behind the response", func() bool { return o.asked("/photo.jpg") > before })
 	asked := o.asked("/photo.jpg")
 	time.Sleep(4 * time.Second) // longer than other failures are remembered
 	g.expect("/photo.jpg?w=10", http.StatusOK)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"flag"
+	"fmt"
 	"image"
 	"net/http"
 	"net/http/httptest"
@@ -141,11 +142,58 @@ func TestAChangedImageIsServedOnceTheOldOneIsRevalidated(t *testing.T) {
 		t.Error("changed although the source did not")
 	}
 	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["clear.png"]) })
-	if changed := g.expect("/photo.jpg?w=10", http.StatusOK); changed.header.Get("ETag") == first.header.Get("ETag") {
-		t.Error("the old image was served")
+	old := g.expect("/photo.jpg?w=10", http.StatusOK)
+	if old.header.Get("Cache-Control") != "public, max-age=60" {
+		t.Errorf("an image that is being checked has %q", old.header.Get("Cache-Control"))
 	}
+	g.waitUntil("the new image is served", func() bool {
+		return g.expect("/photo.jpg?w=10", http.StatusOK).header.Get("ETag") != first.header.Get("ETag")
+	})
 	o.respond(http.NotFound)
-	g.expect("/photo.jpg?w=10", http.StatusNotFound)
+	g.waitUntil("the image is gone", func() bool { return g.do(http.MethodGet, "/photo.jpg?w=10", nil).status == http.StatusNotFound })
+}
+
+func TestAllSizesOfAnImageAreMadeOfOneOriginal(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, nil)
+	proceed := make(chan struct{})
+	o.respond(func(w http.ResponseWriter, _ *http.Request) {
+		<-proceed
+		_, _ = w.Write(images()["large.jpg"])
+	})
+	var wait sync.WaitGroup
+	for _, path := range []string{"/large.jpg", "/small.jpg"} {
+		for width := range 8 {
+			wait.Go(func() { g.expect(fmt.Sprintf("%s?w=%d", path, 100+100*width), http.StatusOK) })
+		}
+	}
+	g.waitUntil("both are requested", func() bool { return o.asked("/large.jpg") == 1 && o.asked("/small.jpg") == 1 })
+	time.Sleep(200 * time.Millisecond) // until all requests have arrived
+	close(proceed)
+	wait.Wait()
+	if large, small := o.asked("/large.jpg"), o.asked("/small.jpg"); large != 1 || small != 1 {
+		t.Errorf("the source was asked %d and %d times", large, small)
+	}
+}
+
+func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, nil)
+	o.respond(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/loop.jpg" {
+			http.Redirect(w, r, g.url+"/loop.jpg?again="+r.URL.Query().Get("again")+"x", http.StatusFound)
+			return
+		}
+		_, _ = w.Write(images()["photo.jpg"])
+	})
+	g.expect("/loop.jpg", http.StatusBadGateway)
+	if got := o.asked("/loop.jpg"); got != 1 {
+		t.Errorf("the source was asked %d times", got)
+	}
+	g.expect("/photo.jpg", http.StatusOK)
+	if got := g.do(http.MethodGet, "/other.jpg", map[string]string{"CDN-Loop": "other-cdn, darkroom-gate-0000000000000000"}); got.status != http.StatusOK {
+		t.Errorf("a request through another gate: %d", got.status)
+	}
 }
 
 func TestADrainFinishesRequestsThatAreUnderWay(t *testing.T) {
@@ -228,9 +276,9 @@ func mustHaveRecorded(t *testing.T, metrics string) {
 	}
 }
 
-// With its base, of 2 MB, the image stays below 15 MiB.
+// With its base, of 2 MB, the image stays below 16 MiB.
 func TestTheProgramIsSmall(t *testing.T) {
-	const limit = 13_500_000
+	const limit = 14_000_000
 	program := filepath.Join(t.TempDir(), "gate")
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -243,10 +291,29 @@ func TestTheProgramIsSmall(t *testing.T) {
 }
 
 func TestInvalidSettingsAreNamed(t *testing.T) {
-	environ := map[string]string{"GATE_MAX_WIDTH": "wide", "GATE_PARAMETERS": "w,size", "LOG_LEVEL": "loud", "SOURCE_KIND": "ftp", "GATE_PRESETS": "{"}
+	environ := map[string]string{
+		"GATE_MAX_WIDTH": "wide", "GATE_PARAMETERS": "w,size", "LOG_LEVEL": "loud", "SOURCE_KIND": "ftp", "GATE_PRESETS": "{", "DEFAULTPARAMS": "w",
+	}
 	err := run(t.Context(), func(name string) string { return environ[name] })
 	for name := range environ {
 		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v does not name %s", err, name)
+		}
+	}
+}
+
+func TestASettingOfTheSourceIsNamed(t *testing.T) {
+	for name, environ := range map[string]map[string]string{
+		"SOURCE_BASEURL":                {"SOURCE_KIND": "webfolder", "SOURCE_BASEURL": "example.com"},
+		"SOURCE_HOST":                   {"SOURCE_KIND": "cloudfront"},
+		"SOURCE_BUCKET_NAME":            {"SOURCE_KIND": "s3"},
+		"SOURCE_BUCKET_REGION":          {"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": "a"},
+		"SOURCE_BUCKET_ENDPOINT":        {"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": "a", "SOURCE_BUCKET_REGION": "b", "SOURCE_BUCKET_ENDPOINT": "c"},
+		"SOURCE_BUCKET_CREDENTIALSJSON": {"SOURCE_KIND": "gcs", "SOURCE_BUCKET_NAME": "a", "SOURCE_BUCKET_CREDENTIALSJSON": "{}"},
+		"DEFAULTPARAMS":                 {"SOURCE_BASEURL": "http://a", "DEFAULTPARAMS": "w=wide"},
+	} {
+		err := run(t.Context(), func(name string) string { return environ[name] })
+		if err == nil || !strings.Contains(err.Error(), "environment variable "+name) || strings.Contains(err.Error(), "SOURCE_KIND") {
 			t.Errorf("%v does not name %s", err, name)
 		}
 	}

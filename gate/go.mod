@@ -12,7 +12,7 @@ require (
 	golang.org/x/image v0.45.0
 	golang.org/x/oauth2 v0.36.0
 	golang.org/x/sync v0.24.0
-	resenje.org/singleflight v0.4.3
+	pgregory.net/rapid v1.2.0
 )
 
 require (

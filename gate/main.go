@@ -16,7 +16,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/config"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/serve"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
 	"github.com/darkroom-operator/darkroom-operator/gate/supervise"
 )
 
@@ -51,7 +53,8 @@ func command(ctx context.Context, args []string) error {
 
 func run(ctx context.Context, getenv func(string) string) error {
 	c, err := config.Read(getenv)
-	if err != nil {
+	from, sourceErr := source.New(c.Source)
+	if err := errors.Join(err, sourceErr); err != nil {
 		return err
 	}
 	// Beyond 90 % of the limit, memory is collected more often instead of being exceeded.
@@ -59,15 +62,17 @@ func run(ctx context.Context, getenv func(string) string) error {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: c.LogLevel}))
 
 	transformer := darkroom.New(c.Darkroom, c.Memory/16)
-	metrics := serve.NewMetrics(version)
+	metrics := pipeline.NewMetrics(version)
 	results := cache.New(cache.Options{
 		Memory: c.Memory / 4, Folder: c.CacheFolder,
 		// The rest is for files that are being written and for the file system itself.
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
 	})
-	pipeline := serve.New(c.Options, transformer, results, metrics)
-	handler := &serve.Handler{Pipeline: pipeline, CacheTTL: c.CacheTTL, AccessLog: c.AccessLog, Log: log}
+	c.Options.Source = from
+	handler := &serve.Handler{
+		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Source.ID(), CacheTTL: c.CacheTTL, AccessLog: c.AccessLog, Log: log,
+	}
 	log.Info("Gate starts", "version", version, "address", c.Address)
 	return serve.Run(ctx, log,
 		serve.Face{Name: "images", Address: c.Address, Handler: handler},

@@ -17,9 +17,12 @@ import (
 type Queue struct {
 	capacity   int64
 	maxWaiting int
+	forClient  int64
 
 	mu   sync.Mutex
 	used int64
+	// admitted is the weight of each client's work.
+	admitted map[string]int64
 	// turn is that of the last waiter that was admitted.
 	turn int
 	// waiters are sorted by turn. Each client has at most one waiter in a turn.
@@ -34,10 +37,14 @@ type waiter struct {
 	admitted chan bool
 }
 
-// New returns a queue that admits work up to a total weight, and lets at most maxWaiting
-// requests wait for it.
-func New(capacity int64, maxWaiting int) *Queue {
-	return &Queue{capacity: max(1, capacity), maxWaiting: maxWaiting}
+// New returns a queue that admits work up to a total weight, of one client up to forClient unless
+// it is zero, and lets at most maxWaiting requests wait for it.
+func New(capacity int64, maxWaiting int, forClient int64) *Queue {
+	capacity = max(1, capacity)
+	if forClient == 0 {
+		forClient = capacity
+	}
+	return &Queue{capacity: capacity, maxWaiting: maxWaiting, forClient: forClient, admitted: map[string]int64{}}
 }
 
 // errFull has the status 503.
@@ -54,10 +61,10 @@ type Release func(keep int64)
 // Acquire waits until work of this weight is admitted. Work heavier than the capacity is
 // admitted alone. The error is a problem if the queue is full, or that of the context.
 func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (Release, error) {
-	weight = min(max(weight, 0), q.capacity)
+	weight = min(max(weight, 1), q.forClient)
 	release := func(keep int64) {
 		if keep < weight {
-			q.release(weight - keep)
+			q.release(client, weight-keep)
 			weight = keep
 		}
 	}
@@ -93,7 +100,7 @@ func (q *Queue) enqueue(client string, weight int64) (*waiter, error) {
 			w.turn = other.turn + 1
 		}
 	}
-	fits := len(q.waiters) == 0 && q.used+weight <= q.capacity
+	fits := q.next() < 0 && q.used+weight <= q.capacity && q.admitted[client]+weight <= q.forClient
 	if last := len(q.waiters) - 1; !fits && len(q.waiters) >= q.maxWaiting {
 		if last < 0 || q.waiters[last].turn <= w.turn {
 			return nil, errFull()
@@ -120,19 +127,28 @@ func (q *Queue) leave(w *waiter) bool {
 	return true
 }
 
-func (q *Queue) release(weight int64) {
+func (q *Queue) release(client string, weight int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.used -= weight
+	if q.admitted[client] -= weight; q.admitted[client] <= 0 {
+		delete(q.admitted, client)
+	}
 	q.admit()
+}
+
+// next returns the place of the first waiter whose client does not have all that it may have.
+func (q *Queue) next() int {
+	return slices.IndexFunc(q.waiters, func(w *waiter) bool { return q.admitted[w.client]+w.weight <= q.forClient })
 }
 
 // admit lets waiters in. A heavy request is not overtaken, so that it cannot wait forever.
 func (q *Queue) admit() {
-	for len(q.waiters) > 0 && q.used+q.waiters[0].weight <= q.capacity {
-		next := q.waiters[0]
-		q.waiters = q.waiters[1:]
-		q.used, q.turn = q.used+next.weight, next.turn
+	for at := q.next(); at >= 0 && q.used+q.waiters[at].weight <= q.capacity; at = q.next() {
+		next := q.waiters[at]
+		q.waiters = slices.Delete(q.waiters, at, at+1)
+		q.used, q.turn = q.used+next.weight, max(q.turn, next.turn)
+		q.admitted[next.client] += next.weight
 		next.admitted <- true
 	}
 }

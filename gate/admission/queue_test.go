@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+
+	"pgregory.net/rapid"
 )
 
 func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
-	q := New(10, 5)
+	q := New(10, 5, 0)
 	first, _ := q.Acquire(t.Context(), "a", 6)
 	second, _ := q.Acquire(t.Context(), "a", 4)
 	if used, waiting := q.Load(); used != 10 || waiting != 0 {
@@ -33,7 +35,7 @@ func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 }
 
 func TestWorkHeavierThanTheCapacityRunsAlone(t *testing.T) {
-	q := New(10, 5)
+	q := New(10, 5, 0)
 	release, err := q.Acquire(t.Context(), "a", 100)
 	if used, _ := q.Load(); err != nil || used != 10 {
 		t.Errorf("%d used: %v", used, err)
@@ -74,20 +76,20 @@ func order(t *testing.T, q *Queue, clients ...string) []string {
 
 func TestClientsTakeTurns(t *testing.T) {
 	want := []string{"a0", "b3", "c5", "a1", "b4", "a2"}
-	if got := order(t, New(1, 10), "a", "a", "a", "b", "b", "c"); !slices.Equal(got, want) {
+	if got := order(t, New(1, 10, 0), "a", "a", "a", "b", "b", "c"); !slices.Equal(got, want) {
 		t.Errorf("admitted %v, want %v", got, want)
 	}
 }
 
 func TestAFullQueueMakesPlaceForClientsWithFewerWaiters(t *testing.T) {
-	got := order(t, New(1, 3), "a", "a", "a", "a", "b")
+	got := order(t, New(1, 3, 0), "a", "a", "a", "a", "b")
 	if want := []string{"refused a", "refused a", "a0", "b4", "a1"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
 
 func TestARefusalIs503WithRetryAfter(t *testing.T) {
-	q := New(1, 0)
+	q := New(1, 0, 0)
 	release, _ := q.Acquire(t.Context(), "a", 1)
 	defer release(0)
 	_, err := q.Acquire(t.Context(), "b", 1)
@@ -98,7 +100,7 @@ func TestARefusalIs503WithRetryAfter(t *testing.T) {
 
 func TestNobodyWaitsLongerThanClientsDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New(1, 10)
+		q := New(1, 10, 0)
 		release, _ := q.Acquire(t.Context(), "a", 1)
 		start := time.Now()
 		_, err := q.Acquire(t.Context(), "b", 1)
@@ -114,7 +116,7 @@ func TestNobodyWaitsLongerThanClientsDo(t *testing.T) {
 
 func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New(2, 10)
+		q := New(2, 10, 0)
 		release, _ := q.Acquire(t.Context(), "a", 1)
 		ctx, leave := context.WithCancel(t.Context())
 		var heavy, light error
@@ -135,5 +137,88 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 		if used, waiting := q.Load(); used != 0 || waiting != 0 {
 			t.Errorf("%d used, %d waiting", used, waiting)
 		}
+	})
+}
+
+// Whatever is asked for and given back in whatever order: the sum of what is admitted stays within
+// the capacity, and that of a client within its own; nobody waits whose work fits; and a newcomer is
+// not preceded by two turns of another client.
+func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		synctest.Test(t, func(t *testing.T) {
+			const capacity, forClient = 10, 6
+			q := New(capacity, 50, forClient)
+			type work struct {
+				client  string
+				weight  int64
+				release Release
+			}
+			var running []work
+			clients := rapid.SampledFrom([]string{"a", "b", "c"})
+			weights := rapid.Int64Range(0, 12)
+			sum := func(client string) (n int64) {
+				for _, w := range running {
+					if client == "" || w.client == client {
+						n += w.weight
+					}
+				}
+				return n
+			}
+			for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+				if len(running) > 0 && rapid.Bool().Draw(rt, "ends") {
+					at := rapid.IntRange(0, len(running)-1).Draw(rt, "which")
+					ended := running[at]
+					running = slices.Delete(running, at, at+1)
+					ended.release(0)
+				} else {
+					w := work{client: clients.Draw(rt, "client"), weight: weights.Draw(rt, "weight")}
+					go func() {
+						release, err := q.Acquire(t.Context(), w.client, w.weight)
+						if err == nil {
+							w.weight = min(max(w.weight, 1), forClient)
+							w.release = release
+							running = append(running, w)
+						}
+					}()
+				}
+				synctest.Wait()
+				used, _ := q.Load()
+				if used != sum("") || used > capacity || sum("a") > forClient || sum("b") > forClient || sum("c") > forClient {
+					rt.Fatalf("%d are admitted, %d run", used, sum(""))
+				}
+				if at := q.next(); at >= 0 && used+q.waiters[at].weight <= capacity {
+					rt.Fatalf("work of weight %d waits beside %d", q.waiters[at].weight, used)
+				}
+			}
+			for len(running) > 0 {
+				ended := running[0]
+				running = running[1:]
+				ended.release(0)
+				synctest.Wait()
+			}
+			if used, waiting := q.Load(); used != 0 || waiting != 0 || len(q.admitted) != 0 {
+				rt.Fatalf("%d and %d waiting are left", used, waiting)
+			}
+		})
+	})
+}
+
+func TestTheWorkOfAClientIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(4, 100, 2)
+		admitted := map[string]int{}
+		for _, client := range []string{"a", "a", "a", "a", "b"} {
+			go func() {
+				if _, err := q.Acquire(t.Context(), client, 1); err == nil {
+					admitted[client]++
+				}
+			}()
+			synctest.Wait()
+		}
+		if admitted["a"] != 2 || admitted["b"] != 1 {
+			t.Errorf("admitted %v", admitted)
+		}
+		time.Sleep(maxWait)
+		synctest.Wait()
 	})
 }

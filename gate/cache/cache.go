@@ -63,6 +63,12 @@ func weight(key string, e *Entry) int64 {
 	return int64(len(key)+len(e.Body)) + entryOverhead
 }
 
+// Recent returns an entry that is in memory, or nil.
+func (c *Cache) Recent(key string) *Entry {
+	entry, _ := c.memory.GetIfPresent(key)
+	return entry
+}
+
 // Get returns an entry, or nil.
 func (c *Cache) Get(key string) *Entry {
 	entry, ok := c.memory.GetIfPresent(key)

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
 
 func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
@@ -25,7 +23,9 @@ func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
 }
 
 func entry(size int) *Entry {
-	return NewEntry(bytes.Repeat([]byte{7}, size), "image/jpeg", original.Validators{ETag: `"1"`}, time.Unix(1000, 0))
+	e := NewEntry(bytes.Repeat([]byte{7}, size), "image/jpeg", time.Unix(1000, 0))
+	e.Source.ETag = `"1"`
+	return e
 }
 
 func TestEntriesSurviveARestart(t *testing.T) {
@@ -243,7 +243,8 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%v %v", same, err)
 			}
 		}
-		e := NewEntry(file, key, original.Validators{ETag: key}, time.Now())
+		e := NewEntry(file, key, time.Now())
+		e.Source.ETag = key
 		if encoded, err := encode("k", e); err == nil {
 			if got, err := decode("k", encoded); err != nil || !bytes.Equal(got.Body, file) {
 				t.Fatalf("round trip: %v", err)

@@ -19,16 +19,20 @@ type Entry struct {
 	ContentType string
 	// ETag is strong: the digest of the body, in quotes.
 	ETag string
-	// Source holds what the source needs to confirm that the original is unchanged.
-	Source original.Validators
+	// Original is the digest of the original that the result was made of.
+	Original string
+	// Source holds what the source needs to confirm that the original is unchanged, and Control
+	// what it says about keeping it.
+	Source  original.Validators
+	Control original.Control
 	// Validated is the time when the source last confirmed the original.
 	Validated time.Time
 }
 
 // NewEntry returns an entry with its ETag.
-func NewEntry(body []byte, contentType string, source original.Validators, now time.Time) *Entry {
+func NewEntry(body []byte, contentType string, now time.Time) *Entry {
 	sum := sha256.Sum256(body)
-	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Source: source, Validated: now}
+	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Validated: now}
 }
 
 var errCorrupt = errors.New("cache file is corrupt")

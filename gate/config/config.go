@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
-	"github.com/darkroom-operator/darkroom-operator/gate/serve"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
@@ -22,7 +22,9 @@ type Config struct {
 	Address, Inner, Metrics string
 	// Darkroom is the URL of Darkroom.
 	Darkroom *url.URL
-	serve.Options
+	// Source selects the source. Options.Source is not set.
+	Source source.Config
+	pipeline.Options
 	// CacheTTL is the max-age of images.
 	CacheTTL time.Duration
 	// CacheDisk bounds the results in CacheFolder, in bytes.
@@ -41,8 +43,8 @@ func Read(getenv func(string) string) (Config, error) {
 		Inner:    e.text("GATE_INNER_ADDRESS", "127.0.0.1:3002"),
 		Metrics:  e.text("GATE_METRICS_ADDRESS", ":3003"),
 		Darkroom: parse(e, "GATE_DARKROOM_URL", "http://127.0.0.1:3001", url.Parse),
-		Options: serve.Options{
-			Source: readSource(e),
+		Source:   readSource(e),
+		Options: pipeline.Options{
 			Rules: request.Rules{
 				MaxWidth:    int(e.integer("GATE_MAX_WIDTH", 4096, 1)),
 				MaxHeight:   int(e.integer("GATE_MAX_HEIGHT", 4096, 1)),
@@ -66,10 +68,13 @@ func Read(getenv func(string) string) (Config, error) {
 		AccessLog:   e.boolean("GATE_ACCESS_LOG", false),
 		LogLevel:    parse(e, "LOG_LEVEL", "info", level),
 	}
+	if err := c.Rules.Validate(); err != nil {
+		e.fail("DEFAULTPARAMS", err.Error())
+	}
 	return c, errors.Join(e.errors...)
 }
 
-func readSource(e *environment) source.Source {
+func readSource(e *environment) source.Config {
 	c := source.Config{
 		Kind:             strings.ToLower(e.text("SOURCE_KIND", "webfolder")),
 		BaseURL:          e.text("SOURCE_BASEURL", ""),
@@ -82,12 +87,8 @@ func readSource(e *environment) source.Source {
 		WorkloadIdentity: e.boolean("GATE_WORKLOAD_IDENTITY", false),
 		Authorities:      parse(e, "GATE_SOURCE_CA_FILE", "", authorities),
 	}
-	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" {
+	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" && host != "" {
 		c.BaseURL = map[bool]string{false: "http://", true: "https://"}[e.boolean("SOURCE_SECUREPROTOCOL", false)] + host
 	}
-	made, err := source.New(c)
-	if err != nil {
-		e.fail("SOURCE_KIND", err.Error())
-	}
-	return made
+	return c
 }

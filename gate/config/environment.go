@@ -72,8 +72,12 @@ func (e *environment) list(name string, known []string) []string {
 func (e *environment) pairs(name string) map[string]string {
 	pairs := map[string]string{}
 	for part := range strings.SplitSeq(e.text(name, ""), ";") {
-		if key, value, ok := strings.Cut(part, "="); ok {
+		key, value, ok := strings.Cut(part, "=")
+		switch {
+		case ok:
 			pairs[key] = value
+		case part != "":
+			e.fail(name, fmt.Sprintf("%q is not a pair k=v; pairs are separated by semicolons", part))
 		}
 	}
 	return pairs

@@ -6,7 +6,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// maxBlurWork bounds pixels times radius of a blur: about two seconds of one processor.
+// maxBlurWork bounds pixels times radius of a blur: about two and a half seconds of one processor.
 const maxBlurWork = 100_000_000
 
 // Size is a width and a height in pixels.

@@ -81,6 +81,16 @@ func (r Rules) Default() Transform {
 	return t
 }
 
+// Validate returns an error for a default parameter that no request could have.
+func (r Rules) Validate() error {
+	for name, value := range r.Defaults {
+		if _, err := r.parseParameters(map[string]string{name: value}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // malformed returns a problem if a parameter of Darkroom is escaped in a way that nothing can read.
 // A semicolon is no longer a separator, and makes a pair that everything ignores.
 func malformed(query string) error {

@@ -60,9 +60,15 @@ func (t Transform) Query() string {
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func (r Rules) parseTransform(params map[string]string) (Transform, error) {
-	var t Transform
+	t, err := r.parseParameters(params)
+	if err != nil {
+		return Transform{}, err
+	}
+	return t.simplify()
+}
+
+func (r Rules) parseParameters(params map[string]string) (t Transform, err error) {
 	for name, value := range params {
-		var err error
 		switch name {
 		case "w":
 			t.Width, err = parseSize(name, value, r.MaxWidth)
@@ -91,7 +97,7 @@ func (r Rules) parseTransform(params map[string]string) (Transform, error) {
 			return Transform{}, err
 		}
 	}
-	return t.simplify()
+	return t, nil
 }
 
 // simplify removes what has no effect and refuses combinations without a result.

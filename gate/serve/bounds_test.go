@@ -23,6 +23,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
@@ -41,10 +42,10 @@ func newHandler(t *testing.T, size int, memory int64, folder string, disk int64)
 	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
 		t.Fatal(err)
 	}
-	metrics := NewMetrics("test")
+	metrics := pipeline.NewMetrics("test")
 	log := slog.New(slog.DiscardHandler)
-	return &Handler{Log: log, Pipeline: New(
-		Options{
+	return &Handler{Log: log, Pipeline: pipeline.New(
+		pipeline.Options{
 			Source: anything{append(file.Bytes(), make([]byte, size)...)}, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100},
 			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
 		}, nil,
@@ -94,19 +95,6 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 		t.Errorf("%d bytes on disk: %v", total, err)
 	}
 	runtime.KeepAlive(h)
-}
-
-func TestAnOriginalWithoutALengthKeepsOnlyTheMemoryOfItsSize(t *testing.T) {
-	h := newHandler(t, 0, 32<<20, "", 0)
-	image := h.Pipeline.Source.(anything).image
-	h.Pipeline.Source = opening(func(context.Context) (*source.Response, error) {
-		return &source.Response{Body: io.NopCloser(bytes.NewReader(image)), Length: -1}, nil
-	})
-	_, body, release, err := h.Pipeline.fetch(t.Context(), "a", "/a.png", nil)
-	if used, _ := h.Pipeline.queues.originals.Load(); err != nil || used != int64(cap(body)) {
-		t.Errorf("%d bytes are reserved for %d: %v", used, len(body), err)
-	}
-	release(0)
 }
 
 // pipes is a listener without a network, so that time can be simulated.

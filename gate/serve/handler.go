@@ -1,3 +1,4 @@
+// Package serve answers requests over HTTP.
 package serve
 
 import (
@@ -11,13 +12,18 @@ import (
 
 	"github.com/felixge/httpsnoop"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
 // Handler is the public face.
 type Handler struct {
-	Pipeline *Pipeline
+	Pipeline *pipeline.Pipeline
+	// ID is the name of the gate among proxies; see source.Loop.
+	ID string
 	// CacheTTL is the time for which browsers and CDNs may keep an image.
 	CacheTTL time.Duration
 	// AccessLog logs each request.
@@ -35,14 +41,14 @@ const (
 )
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var state State
+	var state pipeline.State
 	response := httpsnoop.CaptureMetricsFn(w, func(w http.ResponseWriter) {
 		var err error
 		if state, err = h.serve(w, r); err != nil {
 			h.fail(w, r, err)
 		}
 	})
-	h.Pipeline.metrics.responded(state, response)
+	h.Pipeline.Metrics().Responded(state, response)
 	if h.AccessLog {
 		h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
@@ -52,21 +58,25 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve responds, or returns a problem or the error of the context.
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (State, error) {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
+		return pipeline.None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
 	}
 	if r.URL.Path == "/ping" {
 		_, _ = w.Write([]byte("pong"))
-		return None, nil
+		return pipeline.None, nil
 	}
 	parsed, err := h.Pipeline.Rules.Parse(r.URL)
 	if err != nil {
-		return None, err
+		return pipeline.None, err
+	}
+	via := strings.Join(r.Header.Values(source.Loop), ", ")
+	if h.ID != "" && strings.Contains(via, h.ID) {
+		return pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
 	}
 	client := clientOf(r)
-	entry, state, err := h.Pipeline.Get(r.Context(), client, parsed)
+	entry, state, err := h.Pipeline.Get(source.Via(r.Context(), via), client, parsed)
 	if err != nil {
 		return state, err
 	}
@@ -80,13 +90,28 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (State, error) {
 	header := w.Header()
 	header.Set("Content-Type", entry.ContentType)
 	header.Set("ETag", entry.ETag)
-	header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(h.CacheTTL/time.Second)))
+	header.Set("Cache-Control", cacheControl(entry, state, h.CacheTTL))
 	header.Set("X-Content-Type-Options", "nosniff")
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body)) // ranges, conditional requests and HEAD
 	return state, nil
+}
+
+// cacheControl returns what browsers and CDNs may do with a response: no more than the source allows,
+// and not for long while the source is asked or fails.
+func cacheControl(entry *cache.Entry, state pipeline.State, maxAge time.Duration) string {
+	if entry.Control.NoStore {
+		return "private, no-store"
+	}
+	if entry.Control.Bounded {
+		maxAge = min(maxAge, entry.Control.MaxAge)
+	}
+	if state == pipeline.Stale || state == pipeline.Revalidated {
+		maxAge = min(maxAge, time.Minute)
+	}
+	return "public, max-age=" + strconv.Itoa(int(maxAge/time.Second))
 }
 
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 )
 
 const (
@@ -79,7 +81,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 // NewHealth serves /healthz, /readyz and /metrics, on a port that is not public. The gate is
 // ready once Darkroom has responded to a ping, and stays ready while Darkroom restarts, because
 // cached images are still served.
-func NewHealth(metrics *Metrics, ping func(context.Context) bool) http.Handler {
+func NewHealth(metrics *pipeline.Metrics, ping func(context.Context) bool) http.Handler {
 	var started atomic.Bool
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))

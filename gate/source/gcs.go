@@ -3,7 +3,6 @@ package source
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -18,9 +17,9 @@ const gcsScope = "https://www.googleapis.com/auth/devstorage.read_only"
 // credentials.
 func newGCS(c Config) (Source, error) {
 	if c.Bucket == "" {
-		return nil, errors.New("GoogleCloudStorage source requires a bucket")
+		return nil, invalid("SOURCE_BUCKET_NAME", "is required")
 	}
-	w, err := newWeb(cmp.Or(c.Endpoint, "https://storage.googleapis.com"), c)
+	w, err := newWeb("SOURCE_BUCKET_ENDPOINT", cmp.Or(c.Endpoint, "https://storage.googleapis.com"), c)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func newGCS(c Config) (Source, error) {
 		account, err := google.JWTConfigFromJSON([]byte(c.CredentialsJSON), gcsScope)
 		if err != nil || account.Email == "" || len(account.PrivateKey) == 0 {
 			// The error may contain a part of the key.
-			return nil, errors.New("credentials of the GoogleCloudStorage source are not the key of a service account")
+			return nil, invalid("SOURCE_BUCKET_CREDENTIALSJSON", "is not the key of a service account")
 		}
 		tokens = account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, w.client))
 	default:

@@ -2,7 +2,6 @@ package source
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -16,10 +15,13 @@ const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 
 // newS3 returns a source of a bucket of AWS S3 or a compatible service, addressed by path.
 func newS3(c Config) (Source, error) {
-	if c.Bucket == "" || c.Region == "" {
-		return nil, errors.New("S3 source requires a bucket and a region")
+	switch {
+	case c.Bucket == "":
+		return nil, invalid("SOURCE_BUCKET_NAME", "is required")
+	case c.Region == "":
+		return nil, invalid("SOURCE_BUCKET_REGION", "is required")
 	}
-	w, err := newWeb(cmp.Or(c.Endpoint, "https://s3."+c.Region+".amazonaws.com"), c)
+	w, err := newWeb("SOURCE_BUCKET_ENDPOINT", cmp.Or(c.Endpoint, "https://s3."+c.Region+".amazonaws.com"), c)
 	if err != nil {
 		return nil, err
 	}

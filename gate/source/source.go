@@ -4,7 +4,9 @@ package source
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -43,17 +45,41 @@ type Config struct {
 	Authorities *x509.CertPool
 }
 
-// New returns a source.
+// ID returns the name by which the gates of this source recognize their own requests (RFC 8586).
+func (c Config) ID() string {
+	sum := sha256.Sum256(fmt.Append(nil, c.Kind, "\n", c.BaseURL, "\n", c.Endpoint, "\n", c.Bucket))
+	return "darkroom-gate-" + hex.EncodeToString(sum[:8])
+}
+
+// Loop is the header in which proxies name themselves.
+const Loop = "CDN-Loop"
+
+type loopKey struct{}
+
+// Via returns a context in which requests of the source carry the names of the proxies that a
+// client's request came through.
+func Via(ctx context.Context, names string) context.Context {
+	return context.WithValue(ctx, loopKey{}, names)
+}
+
+// New returns a source. Its errors name the variables that the gate is configured with.
 func New(c Config) (Source, error) {
 	switch c.Kind {
-	case "webfolder", "cloudfront":
-		return newWeb(c.BaseURL, c)
+	case "webfolder":
+		return newWeb("SOURCE_BASEURL", c.BaseURL, c)
+	case "cloudfront":
+		return newWeb("SOURCE_HOST", c.BaseURL, c)
 	case "s3":
 		return newS3(c)
 	case "gcs", "googlecloudstorage":
 		return newGCS(c)
 	}
-	return nil, fmt.Errorf("unknown kind %q", c.Kind)
+	return nil, invalid("SOURCE_KIND", "%q is not one of webfolder, cloudfront, s3, gcs", c.Kind)
+}
+
+// invalid returns an error that names the variable to correct.
+func invalid(variable, reason string, args ...any) error {
+	return fmt.Errorf("environment variable %s: "+reason, append([]any{variable}, args...)...)
 }
 
 // Response is the answer of a source. Its body must be closed.
@@ -65,6 +91,8 @@ type Response struct {
 	Length int64
 	// Validators of the original.
 	Validators original.Validators
+	// Control is what the source says about keeping it.
+	Control original.Control
 }
 
 const (

@@ -25,19 +25,21 @@ const (
 type web struct {
 	base   *url.URL
 	client *http.Client
+	// id is the name of the gate in the header Loop.
+	id string
 	// authorize adds credentials; nil if there are none.
 	authorize func(*http.Request) error
 }
 
-// newWeb returns a source below an absolute URL and the bucket, which may be empty.
-func newWeb(baseURL string, c Config) (*web, error) {
+// newWeb returns a source below the absolute URL of a variable and the bucket, which may be empty.
+func newWeb(variable, baseURL string, c Config) (*web, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, fmt.Errorf("URL of the source: %q is not an absolute http or https URL", baseURL)
+		return nil, invalid(variable, "must be an absolute http or https URL")
 	}
 	client := &http.Client{Transport: newTransport(c, newGuard(base)), CheckRedirect: checkRedirect}
 	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+c.Bucket, ""
-	return &web{base: base, client: client}, nil
+	return &web{base: base, client: client, id: c.ID()}, nil
 }
 
 // newTransport never connects to addresses that are refused. Responses are not decompressed,
@@ -88,6 +90,9 @@ func (w *web) Open(ctx context.Context, path string, known original.Validators) 
 		}
 		client.CheckRedirect = stay // credentials are for nobody else
 	}
+	// It is not signed, because proxies before the source add their names.
+	via, _ := ctx.Value(loopKey{}).(string)
+	request.Header.Set(Loop, strings.TrimPrefix(via+", "+w.id, ", "))
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, Failure(err)
@@ -101,7 +106,7 @@ func (w *web) Open(ctx context.Context, path string, known original.Validators) 
 		return nil, err
 	}
 	return &Response{
-		Body: response.Body, Length: response.ContentLength,
+		Body: response.Body, Length: response.ContentLength, Control: original.ParseControl(response.Header.Get("Cache-Control")),
 		Validators: original.Validators{ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified")},
 	}, nil
 }

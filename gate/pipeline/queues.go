@@ -1,4 +1,4 @@
-package serve
+package pipeline
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 // queues bound what is worked on. A request passes them in the order of the fields and
 // never returns to an earlier one while it holds a place, so they cannot deadlock.
 type queues struct {
-	// fetches counts open requests of the source.
+	// fetches counts open requests of the source, of which a client can have half: a source
+	// that redirects back to the gate would otherwise take all places with one request.
 	fetches queue
 	// originals weighs originals in memory.
 	originals queue
@@ -44,10 +45,10 @@ func newQueues(o Options, metrics *Metrics) queues {
 	// use before 70 % of the limit are reached.
 	budget := usable * 45 / 100
 	return queues{
-		fetches:    metrics.newQueue("fetch", maxFetches),
-		originals:  metrics.newQueue("memory", o.Memory/5),
-		shrink:     metrics.newQueue("shrink", o.Memory/5),
-		transforms: metrics.newQueue("transform", budget),
+		fetches:    metrics.newQueue("fetch", maxFetches, maxFetches/2),
+		originals:  metrics.newQueue("memory", o.Memory/5, 0),
+		shrink:     metrics.newQueue("shrink", o.Memory/5, 0),
+		transforms: metrics.newQueue("transform", budget, 0),
 		lightest:   budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
 		heaviest:   usable * 70 / 100,
 	}

@@ -1,4 +1,4 @@
-package serve
+package pipeline
 
 import (
 	"net/http"
@@ -80,8 +80,8 @@ func (m *Metrics) observe(c *cache.Cache) {
 	}
 }
 
-func (m *Metrics) newQueue(name string, capacity int64) queue {
-	q := admission.New(capacity, maxWaiting)
+func (m *Metrics) newQueue(name string, capacity, forClient int64) queue {
+	q := admission.New(capacity, maxWaiting, forClient)
 	m.gauge("queue_length", "Requests that wait for admission.", "queue", name, func() float64 { _, n := q.Load(); return float64(n) })
 	m.gauge("queue_admitted", "Admitted weight: requests (fetch) or bytes.", "queue", name, func() float64 { n, _ := q.Load(); return float64(n) })
 	return queue{q, m.waits.WithLabelValues(name)}
@@ -101,7 +101,8 @@ func outcome(err error) string {
 	return "ok"
 }
 
-func (m *Metrics) responded(state State, response httpsnoop.Metrics) {
+// Responded counts a response.
+func (m *Metrics) Responded(state State, response httpsnoop.Metrics) {
 	m.requests.WithLabelValues(strconv.Itoa(response.Code), string(state)).Inc()
 	m.duration.WithLabelValues(string(state)).Observe(response.Duration.Seconds())
 	m.bytes.Add(float64(response.Written))

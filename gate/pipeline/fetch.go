@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"image"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// version is an original, and what the source must compare it with.
+type version struct {
+	path  string
+	known original.Validators
+}
+
+// held is an original in memory, while results are made of it.
+type held struct {
+	// unchanged is set if the source has confirmed the known version; there is no body.
+	unchanged  bool
+	body       []byte
+	info       original.Info
+	digest     string
+	validators original.Validators
+	control    original.Control
+	// at is the time of the response.
+	at      time.Time
+	release admission.Release
+}
+
+// prepared are the pixels of an original in the memory that was admitted for them.
+type prepared struct {
+	of     *held
+	weight int64
+}
+
+// decoded are pixels of which one result is made at a time, because a copy may be as large.
+type decoded struct {
+	mu      sync.Mutex
+	image   image.Image
+	release admission.Release
+}
+
+// firstRead bounds what is reserved for an original of unknown length. If it is longer, it is
+// requested again with a place for the longest that is allowed: waiting for more memory while
+// holding some could wait forever.
+const firstRead = 8 << 20
+
+// fetch reads an original within the limits of the gate's memory, and inspects it.
+func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (*held, error) {
+	leave, err := p.queues.fetches.acquire(ctx, client, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer leave(0)
+	measure := since(p.metrics.fetches)
+	h, err := p.read(ctx, client, path, known, min(firstRead, p.MaxSourceBytes))
+	if errors.Is(err, errLonger) {
+		h, err = p.read(ctx, client, path, known, p.MaxSourceBytes)
+	}
+	measure(err)
+	if err != nil || h.unchanged {
+		return h, err
+	}
+	if h.info, err = original.Inspect(h.body); err == nil && h.info.Size.Pixels() > p.MaxSourcePixels {
+		err = problem.New(http.StatusRequestEntityTooLarge,
+			"the original has %dx%d pixels; the maximum is %d pixels", h.info.Size.Width, h.info.Size.Height, p.MaxSourcePixels)
+	}
+	if err != nil {
+		h.release(0)
+		return nil, err
+	}
+	sum := sha256.Sum256(h.body)
+	h.digest = hex.EncodeToString(sum[:16])
+	return h, nil
+}
+
+// errLonger is returned for an original of unknown length that exceeds what was reserved.
+var errLonger = errors.New("the original is longer than was reserved")
+
+// read requests an original and reads it. For one of unknown length it reserves what is given.
+func (p *Pipeline) read(ctx context.Context, client, path string, known original.Validators, reserved int64) (h *held, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer func() {
+		if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = source.Failure(context.DeadlineExceeded)
+		}
+	}()
+	timer := time.AfterFunc(source.Timeout, func() { cancel(context.DeadlineExceeded) })
+	defer timer.Stop()
+	response, err := p.Source.Open(ctx, path, known)
+	timer.Stop()
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	h = &held{
+		unchanged: response.Unchanged, validators: response.Validators, control: response.Control, at: time.Now(),
+		release: func(int64) {},
+	}
+	if response.Unchanged {
+		return h, nil
+	}
+	size, most := response.Length, p.MaxSourceBytes
+	if size < 0 {
+		size, most = reserved, reserved
+	}
+	if h.release, err = p.queues.originals.acquire(ctx, client, min(size, p.MaxSourceBytes)); err != nil {
+		return nil, err
+	}
+	timer.Reset(source.Timeout)
+	if h.body, err = response.Read(most); err != nil {
+		h.release(0)
+		if most < p.MaxSourceBytes && problem.Of(err).Status == http.StatusRequestEntityTooLarge {
+			err = errLonger
+		}
+		return nil, err
+	}
+	h.release(int64(cap(h.body))) // without a length, more was reserved
+	return h, nil
+}
+
+// decode returns the pixels of an original, which all results share that are made at the same time.
+func (p *Pipeline) decode(ctx context.Context, client string, of *held, plan prepare.Plan) (*decoded, func(), error) {
+	pixels, _, done, err := p.pixels.Hold(ctx, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
+		defer recovered(&err)
+		release, err := p.queues.shrink.acquire(ctx, client, plan.Weight)
+		if err != nil {
+			return nil, err
+		}
+		img, err := prepare.Decode(of.body, of.info)
+		if err != nil {
+			release(0)
+			return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+		}
+		return &decoded{image: img, release: release}, nil
+	})
+	return pixels, done, err
+}

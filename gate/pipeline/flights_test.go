@@ -1,0 +1,303 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// opening is a source of one function.
+type opening func(ctx context.Context, known original.Validators) (*source.Response, error)
+
+func (o opening) Open(ctx context.Context, _ string, known original.Validators) (*source.Response, error) {
+	return o(ctx, known)
+}
+
+func pixel(shade uint8) []byte {
+	img := image.NewGray(image.Rect(0, 0, 1, 1))
+	img.Pix[0] = shade
+	var file bytes.Buffer
+	if err := png.Encode(&file, img); err != nil {
+		panic(err)
+	}
+	return file.Bytes()
+}
+
+func respond(body []byte, change func(*source.Response)) (*source.Response, error) {
+	response := &source.Response{Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body))}
+	if change != nil {
+		change(response)
+	}
+	return response, nil
+}
+
+const memory = 128 << 20
+
+// newPipeline has entries that are fresh for an hour, and served for another one.
+func newPipeline(from opening) *Pipeline {
+	metrics := NewMetrics("test")
+	results := cache.New(cache.Options{Memory: memory / 4, Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: slog.New(slog.DiscardHandler)})
+	return New(Options{
+		Source: from, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100}, MaxSourcePixels: 1000, MaxSourceBytes: 16 << 20,
+		Revalidate: time.Hour, StaleIfError: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
+	}, nil, results, metrics)
+}
+
+func get(t *testing.T, p *Pipeline, path string) (*cache.Entry, State, int) {
+	t.Helper()
+	entry, state, err := p.Get(t.Context(), "a", request.Request{Path: path})
+	if err != nil {
+		return entry, state, problem.Of(err).Status
+	}
+	return entry, state, http.StatusOK
+}
+
+func TestAFetchIsCanceledWhenAllWhoWaitForItHaveLeft(t *testing.T) {
+	p := newPipeline(nil)
+	synctest.Test(t, func(t *testing.T) {
+		opened, canceled := 0, false
+		p.Source = opening(func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+			opened++
+			<-ctx.Done()
+			canceled = true
+			return nil, ctx.Err()
+		})
+		ask := func(width int) context.CancelFunc {
+			ctx, leave := context.WithCancel(t.Context())
+			go func() {
+				_, _, _ = p.Get(ctx, "a", request.Request{Path: "/a.png", Transform: request.Transform{Width: width}})
+			}()
+			synctest.Wait()
+			return leave
+		}
+		first, second, third := ask(1), ask(1), ask(2)
+		first()
+		third()
+		synctest.Wait()
+		if canceled || opened != 1 {
+			t.Errorf("canceled %v while one waits, opened %d times", canceled, opened)
+		}
+		second()
+		synctest.Wait()
+		if used, waiting := p.queues.fetches.Load(); !canceled || used != 0 || waiting != 0 {
+			t.Errorf("canceled %v, %d places taken, %d waiting", canceled, used, waiting)
+		}
+	})
+}
+
+// stalled is a body that ends with the context of its request.
+type stalled struct{ ctx context.Context }
+
+func (s stalled) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, source.Failure(s.ctx.Err())
+}
+
+func TestASourceThatHangsIs504AndDelaysNoKnownImage(t *testing.T) {
+	for name, hang := range map[string]opening{
+		"before the response": func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+			<-ctx.Done()
+			return nil, source.Failure(ctx.Err())
+		},
+		"in its body": func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+			return &source.Response{Body: io.NopCloser(stalled{ctx}), Length: -1}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(pixel(1), nil) })
+			synctest.Test(t, func(t *testing.T) {
+				get(t, p, "/known.png")
+				p.Source = hang
+				time.Sleep(p.Revalidate)
+				start := time.Now()
+				if _, state, status := get(t, p, "/known.png"); status != http.StatusOK || state != Revalidated || time.Since(start) != 0 {
+					t.Errorf("a known image: %d %s after %s", status, state, time.Since(start))
+				}
+				if _, _, status := get(t, p, "/new.png"); status != http.StatusGatewayTimeout || time.Since(start) != source.Timeout {
+					t.Errorf("a new image: %d after %s", status, time.Since(start))
+				}
+				synctest.Wait()
+				if _, state, status := get(t, p, "/known.png"); status != http.StatusOK || state != Stale {
+					t.Errorf("a known image of a source that has failed: %d %s", status, state)
+				}
+				time.Sleep(time.Minute) // the last refresh ends
+			})
+		})
+	}
+}
+
+func TestAPanicIsAnErrorWithItsStack(t *testing.T) {
+	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { panic("secret") })
+	_, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png"})
+	failure := problem.Of(err)
+	if failure.Status != http.StatusInternalServerError || strings.Contains(failure.Detail, "secret") ||
+		!strings.Contains(fmt.Sprint(err), "secret") || !strings.Contains(fmt.Sprint(err), "flights_test.go") {
+		t.Errorf("%d %v", failure.Status, err)
+	}
+}
+
+func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T) {
+	for name, validators := range map[string]original.Validators{"with an ETag": {ETag: `"1"`}, "without": {}} {
+		t.Run(name, func(t *testing.T) {
+			p := newPipeline(nil)
+			synctest.Test(t, func(t *testing.T) {
+				asked, shade := 0, uint8(1)
+				p.Source = opening(func(_ context.Context, known original.Validators) (*source.Response, error) {
+					asked++
+					time.Sleep(time.Second)
+					if known == validators && known.ETag != "" && shade == 1 {
+						return &source.Response{Unchanged: true, Validators: known, Body: http.NoBody}, nil
+					}
+					return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
+				})
+				// Results that need no Darkroom: those of an entry that is put there.
+				get(t, p, "/a.png")
+				first, _, _ := get(t, p, "/a.png")
+				second := *first
+				p.cache.Put("/a.png?w=1", &second)
+				ask := func() (states []State) {
+					for _, width := range []int{0, 1, 0, 1} {
+						start := time.Now()
+						_, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", Transform: request.Transform{Width: width}})
+						if err != nil || time.Since(start) != 0 {
+							t.Errorf("%v after %s", err, time.Since(start))
+						}
+						states = append(states, state)
+					}
+					return states
+				}
+				time.Sleep(p.Revalidate)
+				if got := fmt.Sprint(ask()); got != "[revalidated revalidated revalidated revalidated]" {
+					t.Error(got)
+				}
+				time.Sleep(2 * time.Second)
+				if got := fmt.Sprint(ask()); got != "[hit hit hit hit]" || asked != 2 {
+					t.Errorf("%s, asked %d times", got, asked)
+				}
+				shade = 2
+				time.Sleep(p.Revalidate)
+				get(t, p, "/a.png")
+				time.Sleep(2 * time.Second)
+				if changed, state, _ := get(t, p, "/a.png"); state != Hit || changed.ETag == first.ETag || asked != 3 {
+					t.Errorf("%s %s, asked %d times", state, changed.ETag, asked)
+				}
+				if known := p.cache.Get("/a.png?w=1"); p.usable("/a.png", known) != Miss {
+					t.Error("the result of an original that was replaced is still served")
+				}
+			})
+		})
+	}
+}
+
+func TestFailuresAreThoseOfTheOriginal(t *testing.T) {
+	asked := 0
+	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+		asked++
+		return nil, problem.New(http.StatusNotFound, "none")
+	})
+	for width := range 8 {
+		_, _, err := p.Get(t.Context(), "a", request.Request{Path: "/none.png?", Transform: request.Transform{Width: width}})
+		if problem.Of(err).Status != http.StatusNotFound {
+			t.Error(err)
+		}
+	}
+	if _, _, status := get(t, p, "/other.png"); status != http.StatusNotFound || asked != 2 {
+		t.Errorf("%d, asked %d times", status, asked)
+	}
+}
+
+func TestWhatASourceForbidsIsNotKept(t *testing.T) {
+	for control, want := range map[string]struct {
+		state State
+		after time.Duration
+	}{
+		"":                               {Hit, 59 * time.Minute},
+		"max-age=60":                     {Revalidated, time.Minute},
+		"max-age=60, s-maxage=120":       {Hit, time.Minute},
+		"public, S-MAXAGE=\"30\"":        {Revalidated, 30 * time.Second},
+		"max-age=99999999":               {Hit, 59 * time.Minute},
+		"no-cache, max-age=60":           {Revalidated, time.Second},
+		"max-age=0":                      {Hit, 999 * time.Millisecond},
+		"no-store":                       {Miss, 0},
+		"max-age=60, private=\"cookie\"": {Miss, 0},
+	} {
+		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+			return respond(pixel(1), func(r *source.Response) { r.Control = original.ParseControl(control) })
+		})
+		synctest.Test(t, func(t *testing.T) {
+			get(t, p, "/a.png")
+			time.Sleep(want.after)
+			if _, state, status := get(t, p, "/a.png"); state != want.state || status != http.StatusOK {
+				t.Errorf("%q after %s: %s %d, want %s", control, want.after, state, status, want.state)
+			}
+		})
+	}
+}
+
+func TestATimeInTheFutureCountsAsOld(t *testing.T) {
+	asked := 0
+	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+		asked++
+		return respond(pixel(1), nil)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		get(t, p, "/a.png")
+		p.cache.Revalidate("/a.png?", p.cache.Get("/a.png?"), time.Now().Add(24*365*time.Hour))
+		if _, state, _ := get(t, p, "/a.png"); state != Revalidated {
+			t.Error(state)
+		}
+		synctest.Wait()
+		if _, state, _ := get(t, p, "/a.png"); state != Hit || asked != 2 {
+			t.Errorf("%s, asked %d times", state, asked)
+		}
+	})
+}
+
+func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
+	for _, length := range []int{100, firstRead + 1, 16 << 20} {
+		asked := 0
+		body := append(pixel(1), make([]byte, length-len(pixel(1)))...)
+		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+			asked++
+			return respond(body, func(r *source.Response) { r.Length = -1 })
+		})
+		p.queues.originals = p.metrics.newQueue("test", 64<<20, 0)
+		h, err := p.fetch(t.Context(), "a", "/a.png", original.Validators{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 1
+		if length > firstRead {
+			want = 2
+		}
+		if used, _ := p.queues.originals.Load(); used != min(int64(cap(h.body)), 16<<20) || len(h.body) != length || asked != want {
+			t.Errorf("%d of %d bytes, %d are reserved, asked %d times", len(h.body), length, used, asked)
+		}
+		h.release(0)
+		if used, _ := p.queues.originals.Load(); used != 0 {
+			t.Errorf("%d are left", used)
+		}
+	}
+	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+		return respond(make([]byte, 17<<20), func(r *source.Response) { r.Length = -1 })
+	})
+	if _, err := p.fetch(t.Context(), "a", "/a.png", original.Validators{}); problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,208 @@
+// Package pipeline makes responses: from the cache, or by fetching, checking and transforming the
+// original. What requests need at the same time is made once: the result of a request (results),
+// an original for all results of it (originals), and its pixels (pixels).
+package pipeline
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/share"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// State is how a response came about; it is a label of metrics.
+type State string
+
+// States of the cache for a request.
+const (
+	Hit         State = "hit"
+	Miss        State = "miss"
+	Revalidated State = "revalidated" // the source is asked, usually behind the response
+	Stale       State = "stale"       // the source fails
+	None        State = "none"        // the cache is not asked
+)
+
+// Options configure a Pipeline.
+type Options struct {
+	Source source.Source
+	Rules  request.Rules
+	// MaxSourcePixels and MaxSourceBytes bound originals.
+	MaxSourcePixels, MaxSourceBytes int64
+	// Revalidate is the age from which the source is asked whether an entry is still valid,
+	// which is served meanwhile. StaleIfError is the additional age up to which it is served.
+	Revalidate, StaleIfError time.Duration
+	// ShrinkFirst enables shrinking of large JPEG files.
+	ShrinkFirst bool
+	// Memory is the memory limit of the gate, DarkroomMemory that of Darkroom, in bytes.
+	Memory, DarkroomMemory int64
+}
+
+// Pipeline makes responses. Its methods are safe for concurrent use.
+type Pipeline struct {
+	Options
+	transformer *darkroom.Darkroom
+	cache       *cache.Cache
+	queues      queues
+	metrics     *Metrics
+
+	results   share.Group[string, result]
+	originals share.Group[version, *held]
+	pixels    share.Group[prepared, *decoded]
+	// refreshing has the paths whose originals are checked behind responses.
+	refreshing sync.Map
+	// versions are the originals that the source has confirmed, by path. An entry of the same
+	// original is as fresh. Without it each result of an original is revalidated by itself.
+	versions *otter.Cache[string, confirmed]
+	// failures are kept for seconds, so that a source that fails, or has no image, is not asked
+	// by each client. They are kept by key, and those of an original by its path.
+	failures *otter.Cache[string, *problem.Problem]
+}
+
+type result struct {
+	entry *cache.Entry
+	state State
+}
+
+// confirmed is an original that the source had at a time.
+type confirmed struct {
+	digest string
+	at     time.Time
+}
+
+const (
+	failureLifetime = 3 * time.Second
+	// staleHold is the time for which a source that fails is not asked for a known image.
+	staleHold = 10 * time.Second
+	// minLifetime is the age below which the source is not asked again, whatever it says.
+	minLifetime = time.Second
+)
+
+// New returns a pipeline.
+func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
+	p := &Pipeline{
+		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),
+		versions: otter.Must(&otter.Options[string, confirmed]{MaximumSize: 10_000}),
+		failures: otter.Must(&otter.Options[string, *problem.Problem]{
+			MaximumSize: 10_000, ExpiryCalculator: otter.ExpiryWriting[string, *problem.Problem](failureLifetime),
+		}),
+	}
+	p.originals.Drop = func(h *held) { h.release(0) }
+	p.pixels.Drop = func(d *decoded) { d.release(0) }
+	metrics.observe(results)
+	return p
+}
+
+// Metrics returns those of New.
+func (p *Pipeline) Metrics() *Metrics { return p.metrics }
+
+// Get returns the response to a request. All errors are problems, except those of the
+// context.
+func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
+	key := r.Key()
+	if known := p.cache.Recent(key); known != nil {
+		if state := p.usable(r.Path, known); state == Hit {
+			return known, Hit, nil
+		}
+	}
+	made, first, done, err := p.results.Hold(ctx, key, func(ctx context.Context) (result, error) {
+		return p.respond(ctx, client, key, r)
+	})
+	done()
+	switch {
+	case err != nil:
+		return nil, Miss, err
+	case !first && made.state == Miss:
+		made.state = Hit // one miss per request of the source
+	}
+	return made.entry, made.state, nil
+}
+
+// respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
+func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Request) (result, error) {
+	known := p.cache.Get(key) //nolint:contextcheck // reads of the disk do not take long
+	state := Miss
+	if known != nil {
+		state = p.usable(r.Path, known)
+	}
+	if state == Hit {
+		return result{known, Hit}, nil
+	}
+	if failure := p.failed(key, r); failure != nil {
+		if failure.Status >= http.StatusInternalServerError && known != nil && p.age(r.Path, known) < p.lifetime(known)+p.StaleIfError {
+			return result{known, Stale}, nil
+		}
+		p.cache.Remove(key)
+		return result{state: Miss}, failure
+	}
+	if state == Revalidated {
+		if _, running := p.refreshing.LoadOrStore(r.Path, nil); !running {
+			go func() {
+				defer p.refreshing.Delete(r.Path)
+				_, _ = p.refresh(context.WithoutCancel(ctx), client, key, r, known) // what fails is remembered
+			}()
+		}
+		return result{known, Revalidated}, nil
+	}
+	return p.refresh(ctx, client, key, r, known)
+}
+
+// usable returns Hit for a fresh entry, Revalidated for one that is served while the source is
+// asked, and Miss for one that is too old, or of an original that the source has replaced.
+func (p *Pipeline) usable(path string, known *cache.Entry) State {
+	if now, ok := p.versions.GetIfPresent(path); ok && now.digest != known.Original && now.at.After(known.Validated) {
+		return Miss
+	}
+	switch age, lifetime := p.age(path, known), p.lifetime(known); {
+	case age < lifetime:
+		return Hit
+	case age < lifetime+p.StaleIfError:
+		return Revalidated
+	}
+	return Miss
+}
+
+// age returns the time since the source has confirmed the original of an entry. A time in the
+// future, of a clock that was ahead, counts as old.
+func (p *Pipeline) age(path string, known *cache.Entry) time.Duration {
+	at := known.Validated
+	if now, ok := p.versions.GetIfPresent(path); ok && now.digest == known.Original && now.at.After(at) {
+		at = now.at
+	}
+	age := time.Since(at)
+	if age < 0 {
+		return p.lifetime(known)
+	}
+	return age
+}
+
+// lifetime returns the age from which the source is asked.
+func (p *Pipeline) lifetime(known *cache.Entry) time.Duration {
+	if known.Control.Bounded {
+		return min(p.Revalidate, max(known.Control.MaxAge, minLifetime))
+	}
+	return p.Revalidate
+}
+
+// failed returns a recent failure of a request or of its original.
+func (p *Pipeline) failed(key string, r request.Request) *problem.Problem {
+	failure, ok := p.failures.GetIfPresent(originalKey(r))
+	if !ok {
+		failure, _ = p.failures.GetIfPresent(key)
+	}
+	return failure
+}
+
+// originalKey is the key of an original, in which no question mark can be.
+func originalKey(r request.Request) string {
+	key := request.Request{Path: r.Path}.Key()
+	return key[:len(key)-1]
+}

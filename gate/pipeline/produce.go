@@ -1,0 +1,94 @@
+package pipeline
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+)
+
+// transform applies the transformation of a request to an original, or passes it on.
+func (p *Pipeline) transform(ctx context.Context, client string, of *held, r request.Request) ([]byte, error) {
+	t := r.Transform
+	if t == (request.Transform{}) {
+		return of.body, nil
+	}
+	made, err := p.transformed(ctx, client, of, t)
+	if err == nil {
+		return original.WithProfile(made, original.Profile(of.body)), nil
+	}
+	size, failure := of.info.Size, problem.Of(err)
+	switch asked := t != p.Rules.Default(); {
+	case failure.Status >= http.StatusInternalServerError,
+		asked && failure.Status != http.StatusUnsupportedMediaType,
+		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.Memory/16):
+		return nil, err
+	}
+	p.metrics.untransformed.WithLabelValues(of.info.ContentType).Inc()
+	return of.body, nil
+}
+
+// transformed returns the result of a transformation. A problem with status 415 means that the
+// image cannot be transformed.
+func (p *Pipeline) transformed(ctx context.Context, client string, of *held, t request.Transform) ([]byte, error) {
+	info, body := of.info, of.body
+	if info.Format == "" {
+		return nil, problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
+	}
+	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
+		return nil, err
+	}
+	if info.JPEG.Length > 0 {
+		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
+	}
+	if plan := prepare.New(info, t, p.ShrinkFirst, p.Memory/5); plan != (prepare.Plan{}) {
+		smaller, err := p.prepare(ctx, client, of, plan, t.Scaled(info.Size))
+		if err != nil {
+			return nil, err
+		}
+		if smaller != nil {
+			t, body = prepare.Exact(t, info.Size), smaller
+			if info, err = original.Inspect(body); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.ask(ctx, client, body, info, t)
+}
+
+// prepare returns nil if the image must be left alone.
+func (p *Pipeline) prepare(ctx context.Context, client string, of *held, plan prepare.Plan, result request.Size) ([]byte, error) {
+	if plan.Weight > p.Memory/5 {
+		return nil, problem.New(http.StatusRequestEntityTooLarge,
+			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
+	}
+	pixels, done, err := p.decode(ctx, client, of, plan)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	pixels.mu.Lock()
+	defer pixels.mu.Unlock()
+	return plan.Do(pixels.image, of.info, result)
+}
+
+// ask lets Darkroom transform an image when it has the memory for it.
+func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, error) {
+	weight := original.Weight(info, int64(len(body)), t)
+	if weight > p.queues.heaviest {
+		return nil, problem.New(http.StatusRequestEntityTooLarge,
+			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
+	}
+	release, err := p.queues.transforms.acquire(ctx, client, max(weight, p.queues.lightest))
+	if err != nil {
+		return nil, err
+	}
+	defer release(0)
+	measure := since(p.metrics.transforms)
+	made, err := p.transformer.Transform(ctx, body, t.Query())
+	measure(err)
+	return made, err
+}

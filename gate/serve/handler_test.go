@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
+)
+
+func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
+	for _, test := range []struct {
+		peer      string
+		forwarded []string
+		want      string
+	}{
+		{peer: "203.0.113.1:5", want: "203.0.113.1"},
+		{peer: "203.0.113.1:5", forwarded: []string{"198.51.100.7"}, want: "203.0.113.1"}, // anybody can say so
+		{peer: "10.0.0.1:5", forwarded: []string{"198.51.100.7"}, want: "198.51.100.7"},
+		{peer: "127.0.0.1:5", forwarded: []string{"192.0.2.1, 198.51.100.7"}, want: "198.51.100.7"},
+		{peer: "[fd00::1]:5", forwarded: []string{"192.0.2.1", "192.0.2.2,198.51.100.7"}, want: "198.51.100.7"},
+		{peer: "10.0.0.1:5", forwarded: []string{"unknown"}, want: "10.0.0.1"},
+		{peer: "[2001:db8:1:2:3::4]:5", want: "2001:db8:1:2::/64"},
+		{peer: "10.0.0.1:5", forwarded: []string{"2001:db8:1:2:ffff::1"}, want: "2001:db8:1:2::/64"},
+		{peer: "[::ffff:192.0.2.9]:5", want: "192.0.2.9"},
+		{peer: "pipe", want: "pipe"},
+	} {
+		r := httptest.NewRequest("GET", "/a", nil)
+		r.RemoteAddr = test.peer
+		r.Header["X-Forwarded-For"] = test.forwarded
+		if got := clientOf(r); got != test.want {
+			t.Errorf("%s %v: %s, want %s", test.peer, test.forwarded, got, test.want)
+		}
+	}
+}
+
+func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
+	const ttl = time.Hour
+	minute := original.Control{Bounded: true, MaxAge: 30 * time.Second}
+	for _, test := range []struct {
+		control original.Control
+		state   pipeline.State
+		want    string
+	}{
+		{state: pipeline.Hit, want: "public, max-age=3600"},
+		{state: pipeline.Stale, want: "public, max-age=60"},
+		{state: pipeline.Revalidated, want: "public, max-age=60"},
+		{control: minute, state: pipeline.Miss, want: "public, max-age=30"},
+		{control: minute, state: pipeline.Stale, want: "public, max-age=30"},
+		{control: original.Control{Bounded: true}, state: pipeline.Hit, want: "public, max-age=0"},
+		{control: original.Control{Bounded: true, MaxAge: 2 * ttl}, state: pipeline.Hit, want: "public, max-age=3600"},
+		{control: original.Control{NoStore: true}, state: pipeline.Miss, want: "private, no-store"},
+	} {
+		if got := cacheControl(&cache.Entry{Control: test.control}, test.state, ttl); got != test.want {
+			t.Errorf("%+v %s: %q, want %q", test.control, test.state, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+// Package share lets requests that need the same value at the same time share one run of making it.
+package share
+
+import (
+	"context"
+	"sync"
+)
+
+// Group makes values and keeps each one while requests hold it. The zero value is ready to use,
+// and its methods are safe for concurrent use.
+type Group[K comparable, V any] struct {
+	// Drop is called once with each value that was made, when nobody holds it any more.
+	Drop func(V)
+
+	mu   sync.Mutex
+	runs map[K]*run[V]
+}
+
+type run[V any] struct {
+	// ready is closed when value and err are set.
+	ready  chan struct{}
+	value  V
+	err    error
+	cancel context.CancelFunc
+	// holders wait for the value or hold it.
+	holders int
+}
+
+// Hold returns the value of a key, and made for one that was made by this call. If nobody waits for
+// the value or holds it, it is made, in a context that ends when all have left. The value may be
+// used until done is called; after an error that has no effect.
+func (g *Group[K, V]) Hold(ctx context.Context, key K, create func(context.Context) (V, error)) (value V, made bool, done func(), err error) {
+	g.mu.Lock()
+	r, found := g.runs[key]
+	if !found {
+		r = &run[V]{ready: make(chan struct{})}
+		var shared context.Context
+		shared, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		if g.runs == nil {
+			g.runs = map[K]*run[V]{}
+		}
+		g.runs[key] = r
+		go func() {
+			defer close(r.ready)
+			r.value, r.err = create(shared)
+		}()
+	}
+	r.holders++
+	g.mu.Unlock()
+	done = sync.OnceFunc(func() { g.leave(key, r) })
+	select {
+	case <-r.ready:
+	case <-ctx.Done():
+		done()
+		return value, !found, done, ctx.Err()
+	}
+	if r.err != nil {
+		done()
+		return value, !found, done, r.err
+	}
+	return r.value, !found, done, nil
+}
+
+func (g *Group[K, V]) leave(key K, r *run[V]) {
+	g.mu.Lock()
+	r.holders--
+	last := r.holders == 0
+	if last {
+		delete(g.runs, key)
+	}
+	g.mu.Unlock()
+	if !last {
+		return
+	}
+	r.cancel()
+	drop := func() {
+		<-r.ready
+		if r.err == nil && g.Drop != nil {
+			g.Drop(r.value)
+		}
+	}
+	select {
+	case <-r.ready:
+		drop()
+	default:
+		go drop() // what was canceled still ends
+	}
+}

@@ -1,0 +1,54 @@
+package source
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+)
+
+func TestRedirectsAreFewAndNeverLeaveTLS(t *testing.T) {
+	get := func(url string) *http.Request {
+		r, err := http.NewRequest(http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, test := range []struct {
+		from, to string
+		previous int
+		followed bool
+	}{
+		{"https://a", "https://b", 1, true},
+		{"http://a", "https://b", 1, true},
+		{"http://a", "http://b", maxRedirects, true},
+		{"https://a", "http://a", 1, false},
+		{"http://a", "http://b", maxRedirects + 1, false},
+	} {
+		var previous []*http.Request
+		for range test.previous {
+			previous = append(previous, get(test.from))
+		}
+		if err := checkRedirect(get(test.to), previous); (err == nil) != test.followed {
+			t.Errorf("from %s to %s after %d: %v", test.from, test.to, test.previous, err)
+		}
+	}
+}
+
+func TestRequestsNameTheirProxiesAndAcceptNoCompression(t *testing.T) {
+	var header http.Header
+	s := folder(t, func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		w.Header().Set("Cache-Control", "max-age=5")
+	})
+	response, err := s.Open(Via(t.Context(), "other"), "/a", original.Validators{})
+	if err != nil || !response.Control.Bounded {
+		t.Fatalf("%+v %v", response, err)
+	}
+	response.Body.Close()
+	if via := header.Get(Loop); !strings.HasPrefix(via, "other, darkroom-gate-") || header.Get("Accept-Encoding") != "" {
+		t.Errorf("%v", header)
+	}
+}
