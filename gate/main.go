@@ -53,7 +53,7 @@ func command(ctx context.Context, args []string) error {
 
 func run(ctx context.Context, getenv func(string) string) error {
 	c, err := config.Read(getenv)
-	from, sourceErr := source.New(c.Source)
+	from, sourceErr := source.New(c.Source) //nolint:contextcheck // it requests tokens for as long as the gate runs
 	if err := errors.Join(err, sourceErr); err != nil {
 		return err
 	}

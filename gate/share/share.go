@@ -35,7 +35,7 @@ func (g *Group[K, V]) Hold(ctx context.Context, key K, create func(context.Conte
 	if !found {
 		r = &run[V]{ready: make(chan struct{})}
 		var shared context.Context
-		shared, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		shared, r.cancel = context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // leave calls it
 		if g.runs == nil {
 			g.runs = map[K]*run[V]{}
 		}
