@@ -21,7 +21,7 @@ func overlays(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(repository, "config", "overlays"))
 	must(t, err)
-	all := []string{"default", "monitoring", "base+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
+	all := []string{"default", "monitoring", "base+guard+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
 	for _, entry := range entries {
 		all = append(all, filepath.Join("overlays", entry.Name()))
 	}
@@ -44,6 +44,9 @@ func TestEveryOverlayIsAcceptedAndNamesOnlyWhatItHas(t *testing.T) {
 					object.SetNamespace("default") // a user names it
 				}
 				apply(t, kube, object)
+				if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") {
+					deleteLater(t, kube, object) // other tests have policies of their own
+				}
 			}
 			if warnings.Len() > 0 {
 				t.Errorf("the API server warns: %s", warnings)

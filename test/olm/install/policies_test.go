@@ -57,7 +57,16 @@ var policyCases = map[string]struct {
 		allowed: []string{"replicas: 10", "autoscaling: {maxReplicas: 10}", "resources: {requests: {cpu: 500m}, limits: {cpu: 2, memory: 4096Mi}}"},
 		denied: []string{
 			"replicas: 11", "autoscaling: {maxReplicas: 11}", "resources: {limits: {memory: 5Gi}}",
-			"resources: {limits: {cpu: 3}}", "resources: {requests: {cpu: 2001m}}",
+			"resources: {limits: {cpu: 3}}", "resources: {requests: {cpu: 2001m}}", "resources: {limits: {example.com/gpu: 1}}",
+			"gate: {resources: {limits: {memory: 500Gi}}}", "gate: {cache: {disk: 900Gi}}",
+		},
+	},
+	"variables": {
+		message: "extraEnv",
+		allowed: []string{"{}", "extraEnv: [{name: TZ, value: UTC}, {name: SOURCE_HYSTRIX_TIMEOUT, value: '9'}]"},
+		denied: []string{
+			"extraEnv: [{name: SOURCE_BASEURL, value: 'http://169.254.169.254/'}]", "extraEnv: [{name: TZ, value: UTC}, {name: HTTP_PROXY, value: x}]",
+			"extraEnvFrom: [{configMapRef: {name: any}}]", "extraEnvFrom: [{prefix: TZ, secretRef: {name: any}}]",
 		},
 	},
 }
@@ -69,6 +78,10 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found %q: %v", files, err)
 	}
+	files = slices.DeleteFunc(files, func(file string) bool {
+		return slices.Contains([]string{"config_map.yaml", "kustomization.yaml"}, filepath.Base(file))
+	})
+	applyParameters(t, kube)
 	for _, file := range append(files, filepath.Join(repository, "config", "admission", "inline_keys.yaml")) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
@@ -110,6 +123,16 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// applyParameters makes the ConfigMap that the policies read.
+func applyParameters(t *testing.T, kube client.Client) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "darkroom-system"}}
+	must(t, client.IgnoreAlreadyExists(kube.Create(t.Context(), namespace)))
+	text, err := os.ReadFile(filepath.Join(repository, "config", "admission", "policies", "config_map.yaml"))
+	must(t, err)
+	apply(t, kube, decode(t, text)...)
 }
 
 func eventually(t *testing.T, check func(context.Context) error) {

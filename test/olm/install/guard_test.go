@@ -1,0 +1,230 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+)
+
+// unguarded are resources that the operator may write to whatever they belong, and why.
+var unguarded = map[string]string{
+	"events":               "the operator reports about Darkrooms, and events change nothing",
+	"darkrooms/status":     "the status of Darkrooms is the operator's own",
+	"darkrooms/finalizers": "a right that admission plugins ask for, and no object",
+	"tokenreviews":         "stores nothing",
+	"subjectaccessreviews": "stores nothing",
+}
+
+// TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite walks the roles.
+func TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite(t *testing.T) {
+	guarded := map[string]bool{}
+	for _, object := range kustomizeBuild(t, "guard") {
+		if object.GetKind() == "ValidatingAdmissionPolicy" {
+			for _, rule := range convert[admissionv1.ValidatingAdmissionPolicy](t, object).Spec.MatchConstraints.ResourceRules {
+				for _, resource := range rule.Resources {
+					guarded[rule.APIGroups[0]+"/"+resource] = true
+				}
+			}
+		}
+	}
+	for _, file := range []string{"role.yaml", "metrics_auth_role.yaml"} {
+		role, err := access.ReadClusterRole(filepath.Join(repository, "config", "rbac", file))
+		must(t, err)
+		for _, rule := range role.Rules {
+			writes := slices.DeleteFunc(slices.Clone(rule.Verbs), func(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" })
+			for _, group := range rule.APIGroups {
+				for _, resource := range rule.Resources {
+					if len(writes) > 0 && !guarded[group+"/"+resource] && unguarded[resource] == "" {
+						t.Errorf("the operator may %q %s/%s, and the guard is not asked", writes, group, resource)
+					}
+				}
+			}
+		}
+	}
+}
+
+// owned is what makes an object a Darkroom's.
+const owned = `
+  labels: {deployments.example.com/darkroom: photos}
+  ownerReferences: [{apiVersion: deployments.example.com/v1alpha1, kind: Darkroom, name: photos, uid: "1", controller: true}]`
+
+// pod returns a Deployment of a Darkroom with a change of its pod, and of its container.
+func pod(pod, container string) string {
+	return fmt.Sprintf(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: photos, labels: {deployments.example.com/darkroom: photos}, ownerReferences: [{apiVersion: deployments.example.com/v1alpha1, kind: Darkroom, name: photos, uid: "1"}]}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      automountServiceAccountToken: false
+      containers: [{name: c, image: i, securityContext: {allowPrivilegeEscalation: false%s}}]
+      %s`, container, pod)
+}
+
+// escapes are what somebody with the token of the operator would create.
+var escapes = map[string]string{
+	"a token of another ServiceAccount": `
+apiVersion: v1
+kind: Secret
+type: kubernetes.io/service-account-token
+metadata:
+  name: photos
+  annotations: {kubernetes.io/service-account.name: default}` + owned,
+	"a Secret of nobody": `
+apiVersion: v1
+kind: Secret
+metadata: {name: photos}`,
+	"an object with the label alone": `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: photos, labels: {deployments.example.com/darkroom: photos}}`,
+	"an object of another owner": `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: photos, labels: {deployments.example.com/darkroom: photos}, ownerReferences: [{apiVersion: v1, kind: Pod, name: photos, uid: "1"}]}`,
+	"an object in kube-system": `
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  namespace: kube-system
+  name: photos` + owned,
+	"a Service that takes an address of others": `
+apiVersion: v1
+kind: Service
+metadata:
+  name: photos` + owned + `
+spec: {ports: [{port: 80}], externalIPs: [192.0.2.1]}`,
+	"a Service that leads elsewhere": `
+apiVersion: v1
+kind: Service
+metadata:
+  name: photos` + owned + `
+spec: {type: ExternalName, externalName: kubernetes.default.svc}`,
+	"a folder of the node":          pod("volumes: [{name: v, hostPath: {path: /}}]", ""),
+	"a projected token":             pod("volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]", ""),
+	"a mounted token":               strings.ReplaceAll(pod("", ""), "automountServiceAccountToken: false", "automountServiceAccountToken: true"),
+	"a token mounted by default":    strings.ReplaceAll(pod("", ""), "automountServiceAccountToken: false", "serviceAccountName: default"),
+	"the network of the node":       pod("hostNetwork: true", ""),
+	"the processes of the node":     pod("hostPID: true", ""),
+	"the memory of the node":        pod("hostIPC: true", ""),
+	"privileges":                    strings.ReplaceAll(pod("", ", privileged: true"), "allowPrivilegeEscalation: false, ", ""),
+	"escalation":                    strings.ReplaceAll(pod("", ""), "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true"),
+	"a capability":                  pod("", ", capabilities: {add: [SYS_ADMIN]}"),
+	"an init container with all":    pod("initContainers: [{name: i, image: i, securityContext: {privileged: true}}]", ""),
+	"a container without a context": pod("initContainers: [{name: i, image: i}]", ""),
+}
+
+// guardedOperator installs the operator, and returns a client that is it.
+func guardedOperator(t *testing.T) (kube, operator client.Client) {
+	t.Helper()
+	kube, _ = connect(t)
+	for _, object := range kustomizeBuild(t, "base+guard") {
+		apply(t, kube, object)
+		if kind := object.GetKind(); strings.HasPrefix(kind, "ValidatingAdmission") {
+			deleteLater(t, kube, object)
+		}
+	}
+	config := rest.CopyConfig(administrator)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:darkroom-system:darkroom-operator-controller-manager",
+		Groups:   []string{"system:serviceaccounts", "system:authenticated"},
+	}
+	own, err := client.New(config, client.Options{})
+	must(t, err)
+	return kube, own
+}
+
+func TestTheGuardRefusesEachEscape(t *testing.T) {
+	kube, operator := guardedOperator(t)
+	parsed := func(text string) *unstructured.Unstructured {
+		object := &unstructured.Unstructured{Object: parse(t, text)}
+		if object.GetNamespace() == "" {
+			object.SetNamespace("default")
+		}
+		return object
+	}
+	refused := func(err error) error {
+		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "guard") {
+			return fmt.Errorf("the answer is %w", err)
+		}
+		return nil
+	}
+	nobodys := parsed(escapes["a Secret of nobody"])
+	eventually(t, func(ctx context.Context) error {
+		err := operator.Create(ctx, nobodys.DeepCopy(), client.DryRunAll)
+		if err == nil {
+			return errors.New("nothing is refused")
+		}
+		return refused(err)
+	})
+	for name, text := range escapes {
+		if err := operator.Create(t.Context(), parsed(text), client.DryRunAll); err == nil {
+			t.Errorf("%s is created", name)
+		} else if err := refused(err); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		// Others may.
+		if err := kube.Create(t.Context(), parsed(text), client.DryRunAll); err != nil {
+			t.Errorf("%s is refused to the administrator: %v", name, err)
+		}
+	}
+	// What belongs to nobody stays, whatever it is made.
+	nobodys.SetName("of-nobody")
+	must(t, kube.Create(t.Context(), nobodys))
+	deleteLater(t, kube, nobodys)
+	if err := refused(operator.Delete(t.Context(), nobodys.DeepCopy(), client.DryRunAll)); err != nil {
+		t.Errorf("deletion: %v", err)
+	}
+	stolen := nobodys.DeepCopy()
+	taken := parsed(escapes["a token of another ServiceAccount"])
+	stolen.SetLabels(taken.GetLabels())
+	stolen.SetOwnerReferences(taken.GetOwnerReferences())
+	if err := refused(operator.Patch(t.Context(), stolen, client.MergeFrom(nobodys), client.DryRunAll)); err != nil {
+		t.Errorf("taking over: %v", err)
+	}
+	darkroom := darkroomWith(t, "default", "{}")
+	must(t, kube.Create(t.Context(), darkroom))
+	deleteLater(t, kube, darkroom)
+	changed := darkroom.DeepCopy()
+	must(t, unstructured.SetNestedField(changed.Object, int64(9), "spec", "replicas"))
+	if err := refused(operator.Patch(t.Context(), changed, client.MergeFrom(darkroom), client.DryRunAll)); err != nil {
+		t.Errorf("a change of a Darkroom: %v", err)
+	}
+	annotated := darkroom.DeepCopy()
+	annotated.SetAnnotations(map[string]string{"deployments.example.com/installation": "system"})
+	must(t, operator.Patch(t.Context(), annotated, client.MergeFrom(darkroom), client.DryRunAll))
+	must(t, operator.Create(t.Context(), parsed(pod("", "")), client.DryRunAll))
+}
+
+// TestTheGuardKnowsTheOperatorOfTheChart under any name.
+func TestTheGuardKnowsTheOperatorOfTheChart(t *testing.T) {
+	var accounts []string
+	condition := ""
+	for _, object := range mustRender(t, "guard: {enabled: true}") {
+		switch object.GetKind() {
+		case "ServiceAccount":
+			accounts = append(accounts, convert[corev1.ServiceAccount](t, object).Name)
+		case "ValidatingAdmissionPolicy":
+			condition = convert[admissionv1.ValidatingAdmissionPolicy](t, object).Spec.MatchConditions[0].Expression
+		}
+	}
+	if len(accounts) != 1 || !strings.HasSuffix(condition, ":"+accounts[0]+`"`) {
+		t.Errorf("the ServiceAccounts are %q, and the condition is %s", accounts, condition)
+	}
+}
