@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
 // Keys of huma's metadata of operations.
@@ -18,6 +18,8 @@ const (
 	public = "public"
 	// streaming marks operations that stay open. They have a separate limit.
 	streaming = "streaming"
+	// admitting marks operations with a body, which take their places later: see admit.
+	admitting = "admitting"
 )
 
 // authenticate rejects callers that the cluster does not accept, and limits the rate and
@@ -29,12 +31,15 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true)
+	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true || ctx.Operation().Metadata[admitting] == true)
 	if err != nil {
 		middleware.Refuse(ctx.Context(), w, err)
 		return
 	}
 	defer leave()
+	if ctx.Operation().Metadata[admitting] != true {
+		listen.Keep(ctx.Context())
+	}
 	// Browsers name the site of a request. Only the page is of this one.
 	onPage := context.WithValue(ctx.Context(), onPageKey{}, request.Header.Get("Sec-Fetch-Site") == "same-origin")
 	next(huma.WithContext(ctx, auth.WithCaller(onPage, who)))
@@ -43,8 +48,9 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 // onPageKey is the key of whether a request was sent by the page, as its browser says. It decides nothing.
 type onPageKey struct{}
 
-// enter identifies the caller of a request and reserves a place, which leave releases.
-func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, stream bool) (who *auth.Caller, leave func(), err error) {
+// enter identifies the caller of a request and reserves a place, which leave releases, unless the
+// request takes its places itself.
+func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, placeless bool) (who *auth.Caller, leave func(), err error) {
 	if who, err = s.auth.Identify(ctx, w, request); err != nil {
 		return nil, nil, err
 	}
@@ -52,28 +58,9 @@ func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http
 	if err := s.limits.Take(who.Name()); err != nil {
 		return nil, nil, err
 	}
-	if stream {
+	if placeless {
 		return who, func() {}, nil
 	}
 	leave, err = s.requests.Enter(ctx, who.Name())
 	return who, leave, err
-}
-
-// shared defends what an operation needs much of, such as memory for its body, against
-// one caller who takes all of it. A caller who sends slowly keeps only its own share.
-func shared(places *limit.Shares) func(huma.Context, func(huma.Context)) {
-	return func(ctx huma.Context, next func(huma.Context)) {
-		who := middleware.AddressOf(ctx.Context())
-		if caller := auth.CallerOf(ctx.Context()); caller != nil {
-			who = caller.Name()
-		}
-		leave, err := places.Enter(ctx.Context(), who)
-		if err != nil {
-			_, w := humago.Unwrap(ctx)
-			middleware.Refuse(ctx.Context(), w, err)
-			return
-		}
-		defer leave()
-		next(ctx)
-	}
 }

@@ -179,11 +179,15 @@ func TestSignInWithImpersonation(t *testing.T) {
 
 	// A listed group that the ClusterRole does not name cannot be impersonated.
 	idp.AddUser("vera", "viewers")
+	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "sso:viewers"}, canEdit)
 	other := newBrowser(t, s)
 	other.signsIn("vera", "/")
-	if got := other.want(http.StatusForbidden, "POST", "/darkrooms", webFolder(namespace, "more")); !strings.Contains(got.body, "impersonate") {
-		t.Errorf("answers %s", got)
-	}
+	eventually(t, "the cluster knows the right", func() error {
+		if got := other.want(http.StatusForbidden, "POST", "/darkrooms", webFolder(namespace, "more")); !strings.Contains(got.body, "impersonate") {
+			return fmt.Errorf("answers %s", got)
+		}
+		return nil
+	})
 
 	idp.AddUser("reserved")
 	idp.Change("reserved", func(c *issuer.Token) { c.Claims["email"] = "system:admin" })

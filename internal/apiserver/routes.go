@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -91,16 +91,21 @@ const maxBody = 1 << 20
 const maxToken = 16 << 10
 
 // registerWrite registers an operation that reads its body by itself, of one media
-// type, and documents the body. Bodies are small where there are no shares of them.
-func registerWrite[I, O any](api huma.API, writes *limit.Shares, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
-	op.Middlewares = append(op.Middlewares, middleware.RequireMediaType(mediaType))
-	op.SkipValidateBody, op.MaxBodyBytes = true, maxToken
-	if writes != nil {
-		op.Middlewares, op.MaxBodyBytes = append(op.Middlewares, shared(writes)), maxBody
-	}
+// type, and documents the body.
+func registerWrite[I, O any](api huma.API, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
+	op.SkipValidateBody = true
 	op.RequestBody = &huma.RequestBody{Required: true}
 	huma.Register(api, op, handler)
 	op.RequestBody.Content = map[string]*huma.MediaType{mediaType: {Schema: body}}
+}
+
+// admitted completes an operation whose body is read before anything that callers share is taken.
+func (s *Server) admitted(op huma.Operation, mediaType string, most int64, need rightOf) huma.Operation {
+	op.Metadata = map[string]any{admitting: true}
+	// One more, because huma refuses a body that has as many.
+	op.MaxBodyBytes = most + 1
+	op.Middlewares = huma.Middlewares{middleware.RequireMediaType(mediaType), s.admit(most, need)}
+	return op
 }
 
 // register adds all operations to the API.
@@ -113,22 +118,22 @@ func (s *Server) register(api huma.API) {
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
 		Summary: "List the Darkrooms that you may list", Errors: append([]int{http.StatusBadRequest}, ofOne...),
 	}, s.list)
-	registerWrite(api, s.writes, huma.Operation{
+	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "createDarkroom", Method: http.MethodPost, Path: "/darkrooms", Tags: []string{"Darkrooms"},
 		Summary: "Create a Darkroom", DefaultStatus: http.StatusCreated, Errors: ofWrites,
-	}, typeJSON, darkroom, s.create)
+	}, typeJSON, maxBody, inNamespace(v1alpha1.GroupVersion.Group, plural)), typeJSON, darkroom, s.create)
 	huma.Register(api, huma.Operation{
 		OperationID: "getDarkroom", Method: http.MethodGet, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Get a Darkroom", Errors: append([]int{http.StatusNotModified}, ofOne...),
 	}, s.get)
-	registerWrite(api, s.writes, huma.Operation{
+	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "replaceDarkroom", Method: http.MethodPut, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Replace a Darkroom", Errors: ofUpdate,
-	}, typeJSON, darkroom, s.replace)
-	registerWrite(api, s.writes, huma.Operation{
+	}, typeJSON, maxBody, onDarkroom("update")), typeJSON, darkroom, s.replace)
+	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Change some fields of a Darkroom, by JSON merge patch", Errors: ofUpdate,
-	}, typeMergePatch, &huma.Schema{Type: huma.TypeObject, Description: "The fields of a Darkroom that change; null removes one"}, s.patch)
+	}, typeMergePatch, maxBody, onDarkroom("update")), typeMergePatch, &huma.Schema{Type: huma.TypeObject, Description: "The fields of a Darkroom that change; null removes one"}, s.patch)
 	huma.Register(api, huma.Operation{
 		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, ofOne...),
@@ -164,22 +169,21 @@ func (s *Server) registerRelated(api huma.API) {
 		Summary: "List the revisions of a Darkroom", Errors: ofOne,
 		Description: "Requires permission to list secrets in the namespace, where Helm keeps them.",
 	}, s.revisions)
-	huma.Register(api, huma.Operation{
+	huma.Register(api, s.admitted(huma.Operation{
 		OperationID: "rollBackDarkroom", Method: http.MethodPost, Path: onePath + "/rollback", Tags: []string{"Darkrooms"},
-		Summary: "Replace the settings of a Darkroom by those of an earlier revision", Errors: ofUpdate, MaxBodyBytes: maxToken,
+		Summary: "Replace the settings of a Darkroom by those of an earlier revision", Errors: ofUpdate,
 		Description: "Requires permission to get secrets in the namespace. Inline keys and literal values of variables are restored too.",
-		Middlewares: huma.Middlewares{middleware.RequireMediaType(typeJSON), shared(s.writes)},
-	}, s.rollBack)
+	}, typeJSON, maxToken, onDarkroom("update")), s.rollBack)
 	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Get the manifest of a Darkroom, without secrets", Errors: ofOne,
 		Responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
 	}, s.manifest)
-	registerWrite(api, s.writes, huma.Operation{
+	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
 		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are looked for with your own token; what you may not read is unknown.",
-	}, typeJSON, s.decoder.Schema, s.review)
+	}, typeJSON, maxBody, onDarkroom("get")), typeJSON, s.decoder.Schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
@@ -196,12 +200,11 @@ func (s *Server) registerRelated(api huma.API) {
 }
 
 func (s *Server) registerSecrets(api huma.API) {
-	huma.Register(api, huma.Operation{
+	huma.Register(api, s.admitted(huma.Operation{
 		OperationID: "createSecret", Method: http.MethodPost, Path: "/secrets", Tags: []string{"Secrets"},
-		Summary: "Store the credentials of a source in a new Secret", DefaultStatus: http.StatusCreated, Errors: ofWrites, MaxBodyBytes: maxNewSecret,
+		Summary: "Store the credentials of a source in a new Secret", DefaultStatus: http.StatusCreated, Errors: ofWrites,
 		Description: "Requires permission to create secrets in the namespace. An existing Secret is not overwritten.",
-		Middlewares: huma.Middlewares{middleware.RequireMediaType(typeJSON), shared(s.writes)},
-	}, s.createSecret)
+	}, typeJSON, maxNewSecret, inNamespace("", "secrets")), s.createSecret)
 }
 
 func (s *Server) registerSession(api huma.API) {
@@ -219,10 +222,10 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
 		Summary: "Get the settings of the server", Errors: always,
 	}, s.settings)
-	registerWrite(api, nil, huma.Operation{
+	registerWrite(api, huma.Operation{
 		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Sign in: store a token in a cookie", Metadata: anyone, Security: none,
-		Errors: ofWrites,
+		Errors: ofWrites, MaxBodyBytes: maxToken, Middlewares: huma.Middlewares{middleware.RequireMediaType(typeJSON)},
 	}, typeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
 	huma.Register(api, huma.Operation{
 		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},

@@ -164,14 +164,18 @@ func (n *NewSecret) refusal(err error) error {
 			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it in credentialsSecretRef", n.Name, n.Namespace))
 	}
 	if apierrors.IsForbidden(err) {
-		return problem.New(http.StatusForbidden, fmt.Sprintf(
-			"you may not create secrets in the namespace %q; the cluster role darkroom-secret-creator grants it", n.Namespace))
+		return mayNotCreateSecrets(n.Namespace)
 	}
 	redact := n.redactor()
 	if apierrors.IsInvalid(err) {
 		return problem.New(http.StatusUnprocessableEntity, redact(err.Error()))
 	}
 	return wire.FromKubernetes(err, redact)
+}
+
+func mayNotCreateSecrets(namespace string) *problem.Details {
+	return problem.New(http.StatusForbidden, fmt.Sprintf(
+		"you may not create secrets in the namespace %q; the cluster role darkroom-secret-creator grants it", namespace))
 }
 
 // redactor returns a function that takes the credentials out of messages.

@@ -24,6 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
+	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
 const (
@@ -39,6 +40,14 @@ const (
 	// Limits of the server's own requests to the cluster, most of them reviews. Each
 	// caller has a budget that is a fraction of it: see Options.QuestionsPerSecond.
 	ownQPS, ownBurst = 100, 300
+	// maxConnections bounds the connections: it leaves room for all streams, logs and requests.
+	// maxUnknown bounds those of callers who are not known, whose headers take memory too.
+	maxConnections, maxUnknown = 2048, 192
+	// maxBodies bounds the bodies that are in memory.
+	maxBodies = 48
+	// allStreams are the streams of all callers, and allStrangers those of callers who may see
+	// no Darkroom.
+	allStreams, allStrangers = 1024, 128
 	// shareTimeout is how long a request waits for a place; see limit.Shares.
 	shareTimeout = 10 * time.Second
 )
@@ -60,8 +69,9 @@ type Server struct {
 	// renderRates is how many manifests each caller may have rendered.
 	renderRates *limit.Rates
 	// Concurrency limits of each caller.
-	requests, writes, renderings, images, reads, streams, logs *limit.Shares
-	definition                                                 *definition.Definition
+	bodies, requests, writes, renderings, images, reads, streams, strangers, logs *limit.Shares
+
+	definition *definition.Definition
 
 	synced   func() bool
 	stopping chan struct{}
@@ -93,13 +103,15 @@ func New(options Options) (*Server, error) {
 		kube:        kube,
 		journal:     journal.New(options.Backlog, wire.Size),
 		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
-		requests:    limit.NewShares(128, 16, 64, shareTimeout),
+		bodies:      limit.NewShares(maxBodies, 2, 16, shareTimeout).PerGroup(maxBodies / 4),
+		requests:    limit.NewShares(128, 16, 64, shareTimeout).PerGroup(64),
 		writes:      limit.NewShares(8, 2, 16, shareTimeout),
 		renderings:  limit.NewShares(2, 1, 16, shareTimeout),
 		images:      limit.NewShares(6, 2, 16, shareTimeout),
 		reads:       limit.NewShares(8, 2, 16, shareTimeout),
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
-		streams:     limit.NewShares(1024, maxStreams, 0, 0),
+		streams:     limit.NewShares(allStreams, maxStreams, 0, 0).PerGroup(allStreams / 4),
+		strangers:   limit.NewShares(allStrangers, maxStreams, 0, 0).PerGroup(allStrangers / 4),
 		logs:        limit.NewShares(64, maxLogs, 0, 0),
 		synced:      func() bool { return false },
 		stopping:    make(chan struct{}),
@@ -155,6 +167,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return errors.Join(err, listener.Close())
 	}
 	s.synced = synced
+	listener = listen.Bound(listener, listen.Limits{All: maxConnections, Unknown: maxUnknown})
 	if listener, err = s.secure(ctx, group, listener); err != nil {
 		return err
 	}
@@ -166,6 +179,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 	}
+	listen.Attach(server)
 	group.Go(func() error {
 		if err := s.cache.Start(ctx); err != nil {
 			return fmt.Errorf("watch Darkrooms: %w", err)

@@ -88,5 +88,7 @@ func TestTLS(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	defer transport.CloseIdleConnections()
 	s.url, s.transport = strings.Replace(s.url, "http:", "https:", 1), transport
-	s.want(http.StatusOK, "", "GET", "/healthz", "")
+	if got := s.want(http.StatusOK, "", "GET", "/healthz", ""); got.header.Get("Strict-Transport-Security") == "" {
+		t.Error("browsers may come back without TLS")
+	}
 }

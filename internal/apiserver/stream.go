@@ -13,6 +13,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
@@ -44,9 +45,9 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 		return nil, err
 	}
 	scope.access = scope.access.Patient()
-	leave, err := s.streams.Enter(ctx, auth.CallerOf(ctx).Name())
+	leave, err := s.enterStream(ctx, scope)
 	if err != nil {
-		return nil, problem.TooManyRequests(fmt.Sprintf("too many streams are open; each caller may have %d", maxStreams), 10)
+		return nil, err
 	}
 	return &streamOutput{Body: func(humaContext huma.Context) {
 		defer leave()
@@ -58,6 +59,51 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 		reason := reader.run(ctx, in.LastEventID)
 		s.log.V(1).Info("Stream ended", "user", auth.CallerOf(ctx).Name(), "reason", fmt.Sprint(reason))
 	}}, nil
+}
+
+// enterStream takes a place for a stream. Callers who may see no Darkroom have few places, and none
+// of those of others.
+func (s *Server) enterStream(ctx context.Context, scope *scope) (leave func(), err error) {
+	places := s.streams
+	if sees, err := s.seesAny(ctx, scope); err != nil {
+		return nil, err
+	} else if !sees {
+		places = s.strangers
+	}
+	leave, err = places.Enter(ctx, auth.CallerOf(ctx).Name())
+	var full *limit.Full
+	if !errors.As(err, &full) {
+		return leave, err
+	}
+	switch full.Whose {
+	case limit.OfCaller:
+		return nil, problem.TooManyRequests(fmt.Sprintf("too many streams are open; each caller may have %d", maxStreams), 10)
+	case limit.OfNamespace:
+		return nil, problem.TooManyRequests("the ServiceAccounts of your namespace have too many streams open", 10)
+	default:
+		return nil, problem.Unavailable("the server has as many streams open as it can; try again later")
+	}
+}
+
+// maxSightings bounds the access reviews before a stream is opened.
+const maxSightings = 20
+
+// seesAny reports whether a caller may see Darkrooms: of the requested namespace, of all, or of one
+// of some that have any.
+func (s *Server) seesAny(ctx context.Context, scope *scope) (bool, error) {
+	if scope.only != "" || scope.all {
+		return true, nil
+	}
+	darkrooms, _ := s.journal.All()
+	for _, darkroom := range darkrooms {
+		if len(scope.known) >= maxSightings && !scope.knows(darkroom.Namespace) {
+			break
+		}
+		if sees, err := scope.has(ctx, darkroom.Namespace); sees || err != nil {
+			return sees, err
+		}
+	}
+	return false, nil
 }
 
 // The reasons why the server ends a stream. The client reconnects and resumes.

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
+	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 	"github.com/darkroom-operator/darkroom-operator/web"
 )
 
@@ -172,12 +172,11 @@ func apiServerEnabled() (bool, error) {
 // serveHealth responds to the probes of a pod, and to nothing else, until the context ends.
 // OLM installs an operator only if the pods of all its Deployments are ready.
 func serveHealth(ctx context.Context, address string) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := listen.Small(ctx, address)
 	if err != nil {
-		return fmt.Errorf("listen at %s: %w", address, err)
+		return err
 	}
-	server := &http.Server{Handler: healthOnly(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
-	return (&manager.Server{Name: "health", Server: server, Listener: listener}).Start(ctx)
+	return (&manager.Server{Name: "health", Server: listen.SmallServer(healthOnly()), Listener: listener}).Start(ctx)
 }
 
 func healthOnly() http.Handler {

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,7 +25,6 @@ import (
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	controllermetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -283,18 +280,13 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 		LeaderElectionID:              leaderElectionID(o.installation, darkrooms, o.watchNamespaces),
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		Metrics:                       o.metrics(settings.Darkrooms),
-		HealthProbeBindAddress:        o.healthAddress,
-		PprofBindAddress:              o.pprofAddress,
+		Metrics:                       metricsserver.Options{BindAddress: "0"},
 		GracefulShutdownTimeout:       &o.gracefulTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return mgr, mgr.AddReadyzCheck("caches", cachesSynced(mgr))
+	return mgr, o.addListeners(ctx, mgr, settings.Darkrooms)
 }
 
 // cachesSynced reports an error until the caches are synchronized. A standby manager is
@@ -307,30 +299,5 @@ func cachesSynced(mgr manager.Manager) healthz.Checker {
 			return errors.New("the caches are not synchronized yet")
 		}
 		return nil
-	}
-}
-
-// metrics returns the settings of the server of metrics, which adds those of Darkrooms.
-func (o *managerOptions) metrics(darkrooms *metrics.Darkrooms) metricsserver.Options {
-	return metricsserver.Options{
-		BindAddress:   o.metricsAddress,
-		SecureServing: o.metricsSecure,
-		CertDir:       o.metricsCertDir,
-		// HTTP/2 is off: the server needs none of it, and it has had denial-of-service
-		// faults (CVE-2023-44487).
-		TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
-		FilterProvider: func(kubeconfig *rest.Config, httpClient *http.Client) (metricsserver.Filter, error) {
-			authorize := func(_ logr.Logger, handler http.Handler) (http.Handler, error) { return handler, nil }
-			if o.metricsSecure {
-				filter, err := filters.WithAuthenticationAndAuthorization(kubeconfig, httpClient)
-				if err != nil {
-					return nil, err
-				}
-				authorize = filter
-			}
-			return func(log logr.Logger, handler http.Handler) (http.Handler, error) {
-				return authorize(log, darkrooms.Handler(handler))
-			}, nil
-		},
 	}
 }

@@ -185,6 +185,16 @@ func (a *Access) Require(ctx context.Context, what Right) error {
 	return err
 }
 
+// RequireNow is Require for what is done once: a right that was missing some seconds ago is looked
+// for again.
+func (a *Access) RequireNow(ctx context.Context, what Right) error {
+	own := a.answers.of(CallerOf(ctx))
+	if answer, found := own.Get(what); found && answer == false {
+		own.Remove(what)
+	}
+	return a.Require(ctx, what)
+}
+
 // answers caches the results of reviews for each caller.
 type answers struct {
 	mu      sync.Mutex

@@ -131,3 +131,29 @@ func TestQueuesAreBounded(t *testing.T) {
 		t.Errorf("something is left: %v", shares.callers)
 	}
 }
+
+func TestServiceAccountsOfANamespaceShare(t *testing.T) {
+	shares := NewShares(8, 2, 0, 0).PerGroup(3)
+	account := func(namespace string, i int) string {
+		return fmt.Sprintf("system:serviceaccount:%s:account-%d", namespace, i)
+	}
+	for i := range 3 {
+		enterAs(t, shares, account("a", i))
+	}
+	_, err := shares.Enter(t.Context(), account("a", 3))
+	var full *Full
+	if !errors.As(err, &full) || full.Whose != OfNamespace {
+		t.Fatalf("another ServiceAccount is answered %v", err)
+	}
+	for i := range 3 {
+		enterAs(t, shares, account("b", i))
+	}
+	enterAs(t, shares, "a person")
+	enterAs(t, shares, "a person")
+	if _, err = shares.Enter(t.Context(), "a person"); !errors.As(err, &full) || full.Whose != OfCaller {
+		t.Errorf("a caller is answered %v", err)
+	}
+	if _, err = shares.Enter(t.Context(), "another"); !errors.As(err, &full) || full.Whose != OfServer {
+		t.Errorf("the last is answered %v", err)
+	}
+}

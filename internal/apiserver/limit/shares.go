@@ -3,6 +3,9 @@ package limit
 import (
 	"cmp"
 	"context"
+	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,18 +13,21 @@ import (
 )
 
 // Shares limits concurrency: it divides a number of places among callers, so that none of
-// them can take all.
+// them can take all, and neither can the ServiceAccounts of one namespace: who may create one may
+// create many.
 type Shares struct {
 	places  *semaphore.Weighted
 	each    int
+	group   int
 	queue   int
 	timeout time.Duration
 
 	mu      sync.Mutex
 	callers map[string]*share
+	groups  map[string]*share
 }
 
-// share is the share of one caller.
+// share is the share of one caller or group.
 type share struct {
 	places *semaphore.Weighted
 	// inside counts the requests that have or wait for a place.
@@ -31,35 +37,96 @@ type share struct {
 // NewShares returns shares of all places. A caller gets at most each places, and may have
 // queue more requests that wait for at most timeout.
 func NewShares(all, each, queue int, timeout time.Duration) *Shares {
-	return &Shares{places: semaphore.NewWeighted(int64(all)), each: each, queue: queue, timeout: timeout, callers: map[string]*share{}}
+	return &Shares{
+		places: semaphore.NewWeighted(int64(all)), each: each, group: all, queue: queue, timeout: timeout,
+		callers: map[string]*share{}, groups: map[string]*share{},
+	}
 }
 
-// Enter waits for a place; leave releases it. The error is a problem, or that of the
+// PerGroup bounds the places of all ServiceAccounts of a namespace.
+func (s *Shares) PerGroup(most int) *Shares {
+	s.group = most
+	return s
+}
+
+// Whose names the limit that a Full is about.
+type Whose int
+
+// The limits of shares.
+const (
+	OfCaller Whose = iota
+	OfNamespace
+	OfServer
+)
+
+// Full is the error of a caller for whom there is no place. It wraps a problem.
+type Full struct {
+	Whose   Whose
+	problem error
+}
+
+// Error implements error.
+func (f *Full) Error() string { return f.problem.Error() }
+
+// Unwrap returns the problem.
+func (f *Full) Unwrap() error { return f.problem }
+
+const accountPrefix = "system:serviceaccount:"
+
+// groupOf returns the namespace of a ServiceAccount, and for other callers nothing.
+func groupOf(who string) string {
+	account, found := strings.CutPrefix(who, accountPrefix)
+	if !found {
+		return ""
+	}
+	namespace, _, _ := strings.Cut(account, ":")
+	return namespace
+}
+
+// Enter waits for a place; leave releases it. The error is a Full, or that of the
 // context.
 //
-// A caller waits for a place of its own share first, so that its requests never crowd the
-// common queue.
+// A caller waits for a place of its own share first, then of its namespace, so that its requests
+// never crowd the common queue.
 func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error) {
-	own, err := s.join(who)
+	own, err := s.join(s.callers, who, s.each, s.each+s.queue)
 	if err != nil {
 		return nil, err
 	}
+	leaves := []func(){func() { s.part(s.callers, who, own) }}
+	leave = func() {
+		for _, each := range slices.Backward(leaves) {
+			each()
+		}
+	}
 	waiting, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if err := enter(waiting, own.places); err != nil {
-		s.part(who, own)
-		return nil, cmp.Or(ctx.Err(), exceeded(time.Second))
+	take := func(whose Whose, places *semaphore.Weighted) error {
+		if err := enter(waiting, places); err != nil {
+			leave()
+			return cmp.Or(ctx.Err(), error(&Full{whose, exceeded(time.Second)}))
+		}
+		leaves = append(leaves, func() { places.Release(1) })
+		return nil
 	}
-	if err := enter(waiting, s.places); err != nil {
-		own.places.Release(1)
-		s.part(who, own)
-		return nil, cmp.Or(ctx.Err(), exceeded(time.Second))
+	if err := take(OfCaller, own.places); err != nil {
+		return nil, err
 	}
-	return sync.OnceFunc(func() {
-		s.places.Release(1)
-		own.places.Release(1)
-		s.part(who, own)
-	}), nil
+	if namespace := groupOf(who); namespace != "" {
+		group, err := s.join(s.groups, namespace, s.group, math.MaxInt)
+		if err != nil {
+			leave()
+			return nil, err
+		}
+		leaves = append(leaves, func() { s.part(s.groups, namespace, group) })
+		if err := take(OfNamespace, group.places); err != nil {
+			return nil, err
+		}
+	}
+	if err := take(OfServer, s.places); err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(leave), nil
 }
 
 // enter prefers a free place to a deadline that has passed.
@@ -70,26 +137,27 @@ func enter(ctx context.Context, places *semaphore.Weighted) error {
 	return places.Acquire(ctx, 1)
 }
 
-func (s *Shares) join(who string) (*share, error) {
+// join counts a request towards a share of so many places, unless too many have or wait for one.
+func (s *Shares) join(shares map[string]*share, who string, places, most int) (*share, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own, found := s.callers[who]
+	own, found := shares[who]
 	if !found {
-		own = &share{places: semaphore.NewWeighted(int64(s.each))}
-		s.callers[who] = own
+		own = &share{places: semaphore.NewWeighted(int64(places))}
+		shares[who] = own
 	}
-	if own.inside >= s.each+s.queue {
-		return nil, exceeded(time.Second)
+	if own.inside >= most {
+		return nil, &Full{OfCaller, exceeded(time.Second)}
 	}
 	own.inside++
 	return own, nil
 }
 
-// part drops a caller without requests.
-func (s *Shares) part(who string, own *share) {
+// part drops a share without requests.
+func (s *Shares) part(shares map[string]*share, who string, own *share) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if own.inside--; own.inside == 0 {
-		delete(s.callers, who)
+		delete(shares, who)
 	}
 }

@@ -7,7 +7,8 @@ import "net/http"
 const noContent = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
 
 // SecurityHeaders protects browsers against content sniffing, injected scripts (CSP),
-// framing by other sites, URLs in referrers, and shared caches of private responses.
+// framing by other sites, URLs in referrers, and shared caches of private responses, and
+// plain HTTP after TLS (HSTS).
 // Handlers of pages relax the policy where necessary.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -19,6 +20,10 @@ func SecurityHeaders(next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
+		if r.TLS != nil {
+			// A proxy that terminates TLS sets it where this server speaks plain HTTP.
+			header.Set("Strict-Transport-Security", "max-age=31536000")
+		}
 		next.ServeHTTP(w, r)
 	})
 }

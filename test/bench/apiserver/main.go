@@ -30,7 +30,7 @@ const (
 const (
 	listGoal   = 50 * time.Millisecond
 	eventGoal  = 500 * time.Millisecond
-	memoryGoal = 300 << 20 // bytes
+	memoryGoal = 256 << 20 // bytes, the limit of config/apiserver
 )
 
 func main() {

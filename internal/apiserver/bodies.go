@@ -1,0 +1,142 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/listen"
+)
+
+// bodyTimeout bounds how long a body is read.
+const bodyTimeout = 5 * time.Second
+
+// rightOf returns the right that an operation needs, by its path and its body. None means that the
+// operation refuses the request by itself.
+type rightOf func(ctx huma.Context, body []byte) (right auth.Right, needed bool, err error)
+
+// onDarkroom is the right of an operation on the Darkroom of its path.
+func onDarkroom(verb string) rightOf {
+	return func(ctx huma.Context, _ []byte) (auth.Right, bool, error) {
+		return auth.ToDarkrooms(verb, ctx.Param("namespace"), ctx.Param("name")), true, nil
+	}
+}
+
+// inNamespace is the right to create something in the namespace of the body.
+func inNamespace(group, resource string) rightOf {
+	return func(_ huma.Context, body []byte) (auth.Right, bool, error) {
+		in := struct {
+			Namespace string `json:"namespace"`
+		}{Namespace: defaultNamespace}
+		if err := json.Unmarshal(body, &in); err != nil {
+			return auth.Right{}, false, nil
+		}
+		if in.Namespace == "" {
+			in.Namespace = defaultNamespace
+		}
+		right := auth.Right{Verb: "create", Group: group, Resource: resource, Namespace: in.Namespace}
+		return right, true, checkNamespace(in.Namespace)
+	}
+}
+
+// admit lets a request with a body pass in this order: the body is read within a bound of bytes and
+// seconds, then the caller must have the right, and only then the request takes places that all
+// callers share. Who decides how long something takes thus holds nothing that others wait for.
+// Places for bodies bound the memory for them; see limit.Shares for who gets how many.
+func (s *Server) admit(most int64, need rightOf) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		_, w := humago.Unwrap(ctx)
+		who := auth.CallerOf(ctx.Context()).Name()
+		leave, err := s.bodies.Enter(ctx.Context(), who)
+		if err != nil {
+			middleware.Refuse(ctx.Context(), w, err)
+			return
+		}
+		defer leave()
+		body, err := readBody(ctx, w, most)
+		if err == nil {
+			listen.Keep(ctx.Context())
+			err = s.requireFor(ctx, body, need)
+		}
+		if err != nil {
+			middleware.Refuse(ctx.Context(), w, err)
+			return
+		}
+		for _, places := range []*limit.Shares{s.requests, s.writes} {
+			leave, err := places.Enter(ctx.Context(), who)
+			if err != nil {
+				middleware.Refuse(ctx.Context(), w, err)
+				return
+			}
+			defer leave()
+		}
+		next(&withBody{ctx, body})
+	}
+}
+
+// requireFor requires the right of an operation. Namespaces that are not served are refused later.
+func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
+	right, needed, err := need(ctx, body)
+	if err != nil || !needed || !s.serves(right.Namespace) {
+		return err
+	}
+	err = s.auth.Access.RequireNow(ctx.Context(), right)
+	var refusal *problem.Details
+	if right.Resource == "secrets" && errors.As(err, &refusal) && refusal.Status == http.StatusForbidden {
+		return mayNotCreateSecrets(right.Namespace)
+	}
+	return err
+}
+
+// readBody reads a body of at most so many bytes.
+func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, error) {
+	control := http.NewResponseController(w)
+	// A connection without deadlines, as in tests, has that of the server.
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	var tooLarge *http.MaxBytesError
+	var network net.Error
+	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), most+1))
+	switch {
+	case int64(len(body)) > most || errors.As(err, &tooLarge):
+		return nil, problem.New(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: it may have %d KiB", most>>10))
+	case errors.As(err, &network) && network.Timeout():
+		return nil, problem.New(http.StatusRequestTimeout, "the body was not received in time; send it again").WithHeader("Connection", "close")
+	case err != nil:
+		// The client is gone.
+		return nil, context.Canceled
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+// request is huma's context of a request, under a name that is not that of its method.
+type request = huma.Context
+
+// withBody is a request whose body was read.
+type withBody struct {
+	request
+
+	body []byte
+}
+
+// BodyReader implements huma.Context.
+func (c *withBody) BodyReader() io.Reader { return bytes.NewReader(c.body) }
+
+// SetReadDeadline implements huma.Context: nothing is read any more.
+func (c *withBody) SetReadDeadline(time.Time) error { return nil }
+
+// Unwrap is for humago.Unwrap.
+func (c *withBody) Unwrap() huma.Context { return c.request }

@@ -1,0 +1,189 @@
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// Limits bound the connections of a listener.
+type Limits struct {
+	// All bounds the connections, and Unknown those of callers who are not known. All is more.
+	All, Unknown int
+}
+
+// Listener bounds the connections that it accepts. Make it with Bound.
+type Listener struct {
+	net.Listener
+
+	limits Limits
+
+	mu sync.Mutex
+	// open counts all connections; unknown has those of unknown callers by address, the oldest first.
+	open    int
+	waiting int
+	unknown map[netip.Addr][]*connection
+}
+
+// Bound returns a listener within limits. Its server needs Attach, if callers become known.
+func Bound(listener net.Listener, limits Limits) *Listener {
+	return &Listener{Listener: listener, limits: limits, unknown: map[netip.Addr][]*connection{}}
+}
+
+// Accept returns the next connection for which there is room.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &connection{Conn: accepted, listener: l, from: addressOf(accepted)}
+		if victim, ok := l.admit(c); !ok {
+			_ = accepted.Close()
+		} else {
+			if victim != nil {
+				_ = victim.Conn.Close()
+			}
+			return c, nil
+		}
+	}
+}
+
+// admit makes room for a connection, if the rest are not all of known callers.
+func (l *Listener) admit(c *connection) (victim *connection, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting >= l.limits.Unknown || l.open >= l.limits.All {
+		if victim = l.oldest(); victim == nil {
+			return nil, false
+		}
+		l.drop(victim)
+	}
+	l.open++
+	l.wait(c)
+	return victim, true
+}
+
+// oldest returns the oldest connection of the address with most unknown callers. It needs the lock.
+func (l *Listener) oldest() *connection {
+	var most []*connection
+	for _, of := range l.unknown {
+		if len(of) > len(most) || len(of) == len(most) && len(of) > 0 && of[0].from.Less(most[0].from) {
+			most = of
+		}
+	}
+	if len(most) == 0 {
+		return nil
+	}
+	return most[0]
+}
+
+// wait, known and drop move a connection between the states. They need the lock.
+func (l *Listener) wait(c *connection) {
+	if c.state != unknownCaller {
+		c.state = unknownCaller
+		l.waiting++
+		l.unknown[c.from] = append(l.unknown[c.from], c)
+	}
+}
+
+func (l *Listener) known(c *connection) {
+	if c.state != unknownCaller {
+		return
+	}
+	c.state = knownCaller
+	l.waiting--
+	of := l.unknown[c.from]
+	if i := slices.Index(of, c); i >= 0 {
+		of = slices.Delete(of, i, i+1)
+	}
+	if l.unknown[c.from] = of; len(of) == 0 {
+		delete(l.unknown, c.from)
+	}
+}
+
+func (l *Listener) drop(c *connection) {
+	if c.state == dropped {
+		return
+	}
+	l.known(c)
+	c.state = dropped
+	l.open--
+}
+
+type state int
+
+const (
+	accepted state = iota
+	unknownCaller
+	knownCaller
+	dropped
+)
+
+// connection is an accepted connection.
+type connection struct {
+	net.Conn
+
+	listener *Listener
+	from     netip.Addr
+	state    state
+}
+
+// Close closes the connection, and makes room for another one.
+func (c *connection) Close() error {
+	c.listener.mu.Lock()
+	c.listener.drop(c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func addressOf(c net.Conn) netip.Addr {
+	from, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return from.Addr().Unmap()
+}
+
+// of returns the connection that a server got from a Listener, possibly within TLS.
+func of(c net.Conn) *connection {
+	if encrypted, ok := c.(*tls.Conn); ok {
+		c = encrypted.NetConn()
+	}
+	bounded, _ := c.(*connection)
+	return bounded
+}
+
+type connectionKey struct{}
+
+// Attach makes a server keep the connections of known callers: see Keep.
+func Attach(server *http.Server) {
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connectionKey{}, of(c))
+	}
+	server.ConnState = func(c net.Conn, now http.ConnState) {
+		bounded := of(c)
+		if bounded == nil || now != http.StateIdle {
+			return
+		}
+		bounded.listener.mu.Lock()
+		defer bounded.listener.mu.Unlock()
+		if bounded.state == knownCaller {
+			bounded.listener.wait(bounded)
+		}
+	}
+}
+
+// Keep says that the caller of a request is known. The request's connection is not closed in favor
+// of others until the request ends.
+func Keep(ctx context.Context) {
+	if c, _ := ctx.Value(connectionKey{}).(*connection); c != nil {
+		c.listener.mu.Lock()
+		defer c.listener.mu.Unlock()
+		c.listener.known(c)
+	}
+}

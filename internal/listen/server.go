@@ -1,0 +1,43 @@
+package listen
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	// headerTimeout and readTimeout bound how long a request is read, and idleTimeout how long a
+	// connection waits for one.
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	writeTimeout  = 60 * time.Second
+	idleTimeout   = time.Minute
+	// maxHeader bounds a header, in bytes. The tokens of callers are shorter.
+	maxHeader = 8 << 10
+	// maxConnections bounds the connections. Kubelets and scrapers need a few.
+	maxConnections = 128
+)
+
+// Small listens at an address for a server of few requests, such as those of health and metrics.
+func Small(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen at %s: %w", address, err)
+	}
+	return Bound(listener, Limits{All: maxConnections, Unknown: maxConnections}), nil
+}
+
+// SmallServer returns the server for a listener of Small.
+func SmallServer(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+	}
+}
