@@ -141,10 +141,18 @@ func (m *Impersonation) validate() error {
 	if m.UsernamePrefix == "" {
 		errs = append(errs, errors.New(`impersonation.usernamePrefix: required; set a prefix that no other user of the cluster has, for example "oidc:"`))
 	}
+	for name, prefix := range map[string]string{"usernamePrefix": m.UsernamePrefix, "groupsPrefix": m.GroupsPrefix} {
+		if altered(prefix) {
+			errs = append(errs, fmt.Errorf("impersonation.%s %q: must have no white space at its ends and no control characters", name, prefix))
+		}
+	}
 	if reserved(m.UsernamePrefix) {
 		errs = append(errs, fmt.Errorf("impersonation.usernamePrefix %q: must not begin with %s", m.UsernamePrefix, reservedPrefix))
 	}
 	for _, group := range m.Groups {
+		if altered(group) {
+			errs = append(errs, fmt.Errorf("impersonation.groups %q: must have no white space at its ends and no control characters", group))
+		}
 		if group == "" || reserved(m.GroupsPrefix+group) {
 			errs = append(errs, fmt.Errorf("impersonation.groups %q: with the prefix %q it is empty or begins with %s", group, m.GroupsPrefix, reservedPrefix))
 		}

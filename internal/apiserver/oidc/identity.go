@@ -17,6 +17,12 @@ const maxName = 512
 
 func reserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
 
+// altered reports whether a header of HTTP could not carry a name as it is: it would be another
+// user's. White space at its ends is removed, and some control characters end a header.
+func altered(name string) bool {
+	return name != strings.TrimSpace(name) || strings.ContainsFunc(name, unicode.IsControl)
+}
+
 // claims are the claims of an ID token.
 type claims map[string]json.RawMessage
 
@@ -32,7 +38,7 @@ func (m *Impersonation) identity(from claims) (username string, groups []string,
 			return "", nil, fmt.Errorf("%w: the issuer has not verified the email address", ErrNotAllowed)
 		}
 	}
-	if len(username) > maxName || strings.ContainsFunc(username, unicode.IsControl) || reserved(username) || reserved(m.UsernamePrefix+username) {
+	if len(username) > maxName || altered(username) || reserved(username) || reserved(m.UsernamePrefix+username) {
 		return "", nil, fmt.Errorf("%w: the name in the claim %s is reserved or invalid", ErrNotAllowed, m.UsernameClaim)
 	}
 	return username, m.listed(groupsIn(from[m.GroupsClaim])), nil

@@ -1,8 +1,11 @@
 package oidc
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -36,6 +39,59 @@ func TestIdentityOfClaims(t *testing.T) {
 			t.Errorf("%s is %q, %q, %v", claimed, username, groups, err)
 		}
 	}
+}
+
+// TestNamesArriveAsTheyAre sends each name that is accepted as Go sends it, by HTTP/1.1.
+func TestNamesArriveAsTheyAre(t *testing.T) {
+	parts := []string{"admin@example.com", "a", " ", "\t", "\u00a0", "\u2003", "\r", "\n", "\x00", "\x7f", "\u0085", "é", ":"}
+	accepted := 0
+	for _, first := range parts {
+		for _, middle := range parts {
+			for _, last := range parts {
+				name := first + middle + last
+				for _, mapping := range []*Impersonation{
+					{UsernameClaim: "sub", UsernamePrefix: "oidc:"},
+					{UsernameClaim: "sub", UsernamePrefix: name, Groups: []string{"a"}},
+					{UsernameClaim: "sub", UsernamePrefix: "oidc:", Groups: []string{"a"}, GroupsPrefix: name},
+					{UsernameClaim: "sub", UsernamePrefix: "oidc:", Groups: []string{name}},
+				} {
+					if mapping.validate() != nil {
+						continue
+					}
+					claimed, err := json.Marshal(name)
+					expect.NoError(t, err)
+					username, groups, err := mapping.identity(claims{"sub": claimed, "groups": json.RawMessage(`"a"`)})
+					if err != nil {
+						continue
+					}
+					accepted++
+					for _, sent := range append(groups, mapping.UsernamePrefix+username) {
+						if got := sentByHTTP(t, sent); got != sent {
+							t.Fatalf("%q arrives as %q", sent, got)
+						}
+					}
+				}
+			}
+		}
+	}
+	if accepted == 0 {
+		t.Error("nothing is accepted")
+	}
+}
+
+// sentByHTTP returns a header as it arrives.
+func sentByHTTP(t *testing.T, value string) string {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodGet, "http://127.0.0.1/", nil)
+	expect.NoError(t, err)
+	request.Header.Set("Impersonate-User", value)
+	var sent bytes.Buffer
+	expect.NoError(t, request.Write(&sent))
+	received, err := http.ReadRequest(bufio.NewReader(&sent))
+	if err != nil {
+		return err.Error()
+	}
+	return received.Header.Get("Impersonate-User")
 }
 
 func TestReturnPathsAreLocal(t *testing.T) {
