@@ -148,7 +148,8 @@ else
 	@cd web && npm run --silent test
 endif
 
-verify: generate bundle catalog ## Check that generated files are committed.
+verify: generate bundle catalog ## Check that generated files are committed, and that no released version changes.
+	@hack/versions.sh
 	$(git) diff --exit-code
 
 cover: assets ## Measure the coverage of the main module's tests: bin/cover.out, bin/cover.html.
@@ -156,9 +157,11 @@ cover: assets ## Measure the coverage of the main module's tests: bin/cover.out,
 	go tool cover -html $(BIN)/cover.out -o $(BIN)/cover.html
 	@go tool cover -func $(BIN)/cover.out | tail -n 1
 
-audit: $(GOVULNCHECK) ## Check for known vulnerabilities: govulncheck and npm audit.
-	$(GOVULNCHECK) ./...
-	cd web && npm audit --omit=dev
+# The packages of the page's build write what browsers run, so they are checked too.
+audit: $(GOVULNCHECK) ## Check all modules and the page's packages for known vulnerabilities: govulncheck, npm audit.
+	@failed=; for module in $(MODULES); do echo "govulncheck: $$module"; (cd $$module && $(GOVULNCHECK) ./...) || failed="$$failed $$module"; done; \
+		echo "npm audit" && (cd web && npm audit) || failed="$$failed web"; \
+		test -z "$$failed" || { echo "findings in:$$failed"; exit 1; }
 
 # The seeds take up to forty seconds of it.
 FUZZTIME ?= 75s
