@@ -42,7 +42,7 @@ const (
 	ownQPS, ownBurst = 100, 300
 	// maxConnections bounds the connections: it leaves room for all streams, logs and requests.
 	// maxUnknown bounds those of callers who are not known, whose headers take memory too.
-	maxConnections, maxUnknown = 2048, 192
+	maxConnections, maxUnknown = 2048, 128
 	// maxBodies bounds the bodies that are in memory.
 	maxBodies = 48
 	// allStreams are the streams of all callers, and allStrangers those of callers who may see
