@@ -81,7 +81,7 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-.PHONY: help generate fmt lint run test test-go test-page verify cover audit fuzz histories chaos e2e screenshots e2e-olm \
+.PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz histories chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
 	release-snapshot clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools release-tools $(CLUSTER_TOOL)
@@ -114,7 +114,8 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) $(MISSPELL) ## Run golangci-lint, go mod ti
 		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "findings in:$$failed"; exit 1; }
 
-run: ## Run the operator on this machine against the cluster of KUBECONFIG, with ARGS.
+run: ## Run the operator on this machine against the cluster of KUBECONFIG, with ARGS. Needs the CRD: make install.
+	@$(KUBECTL) get -f $(CRD) > /dev/null || { echo "the cluster has no CRD of Darkroom, or does not respond: make install"; exit 1; }
 	go run . manager $(ARGS)
 
 ##@ Test
@@ -347,6 +348,13 @@ demo: $(CLUSTER_TOOL) ## Start a cluster, the operator and a Darkroom that serve
 
 demo-stop: $(CLUSTER_TOOL) ## Stop the demo.
 	@hack/demo.sh stop
+
+install: ## Install the CRD in the cluster of KUBECONFIG, for make run.
+	$(KUBECTL) apply --server-side -f $(CRD)
+
+uninstall: ## Delete the CRD, and with it all Darkrooms. Run it while the operator runs, which cleans up after them.
+	@if $(KUBECTL) get -f $(CRD) > /dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
+	$(KUBECTL) delete --ignore-not-found -f $(CRD)
 
 deploy: build-installer ## Deploy the operator with the image IMG.
 	$(KUBECTL) apply --server-side -f dist/install.yaml

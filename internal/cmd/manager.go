@@ -2,15 +2,12 @@ package cmd
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
@@ -70,8 +67,7 @@ type managerOptions struct {
 
 	probeVia string
 
-	leaderElect             bool
-	leaderElectionNamespace string
+	election election
 
 	metricsAddress     string
 	metricsSecure      bool
@@ -113,8 +109,7 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
 	flags.StringVar(&o.probeVia, "probe-via", viaService,
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
-	flags.BoolVar(&o.leaderElect, "leader-elect", false, "enable leader election")
-	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
+	o.election.addFlags(flags)
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics endpoint; 0 disables it")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, with authentication and authorization by Kubernetes")
 	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "directory with tls.crt and tls.key for the metrics endpoint; empty means a self-signed certificate")
@@ -195,6 +190,9 @@ func (o *managerOptions) validate() error {
 	case !slices.Contains([]string{viaService, viaAPIServer, viaOff}, o.probeVia):
 		return fmt.Errorf("--probe-via=%s: must be %s, %s or %s", o.probeVia, viaService, viaAPIServer, viaOff)
 	}
+	if err := o.election.validate(); err != nil {
+		return err
+	}
 	if err := o.published.Validate(); err != nil {
 		return fmt.Errorf("--url-scheme and --url-port: %w", err)
 	}
@@ -244,17 +242,6 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 	}, selector, nil
 }
 
-// leaderElectionID is the name of the lease. Installations and shards in one namespace have one
-// each, so that each of them has a leader. The plain name is that of the default installation.
-func leaderElectionID(installation string, darkrooms labels.Selector, namespaces []string) string {
-	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
-	if installation == defaultInstallation() && darkrooms.Empty() && len(namespaces) == 0 {
-		return id
-	}
-	sum := sha256.Sum256([]byte(strings.Join(append([]string{installation, darkrooms.String()}, slices.Sorted(slices.Values(namespaces))...), "\n")))
-	return hex.EncodeToString(sum[:4]) + "." + id
-}
-
 // newManager discovers the cluster and returns a manager for it.
 func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config, darkrooms labels.Selector, settings *controller.Options) (manager.Manager, error) {
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
@@ -276,9 +263,12 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 		Scheme:                        controller.NewScheme(),
 		Cache:                         caches,
 		Logger:                        ctrl.Log,
-		LeaderElection:                o.leaderElect,
+		LeaderElection:                o.election.enabled,
 		LeaderElectionID:              leaderElectionID(o.installation, darkrooms, o.watchNamespaces),
-		LeaderElectionNamespace:       o.leaderElectionNamespace,
+		LeaderElectionNamespace:       o.election.namespace,
+		LeaseDuration:                 &o.election.leaseDuration,
+		RenewDeadline:                 &o.election.renewDeadline,
+		RetryPeriod:                   &o.election.retryPeriod,
 		LeaderElectionReleaseOnCancel: true,
 		Metrics:                       metricsserver.Options{BindAddress: "0"},
 		GracefulShutdownTimeout:       &o.gracefulTimeout,

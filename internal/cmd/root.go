@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	uberzap "go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -64,15 +65,36 @@ func (l *logging) setUp() (logr.Logger, error) {
 	if err != nil || !slices.Contains([]string{"debug", "info", "error"}, l.level) {
 		return logr.Logger{}, fmt.Errorf("--log-level=%s: must be debug, info or error", l.level)
 	}
-	encoder, found := map[string]zap.Opts{"json": zap.JSONEncoder(), "console": zap.ConsoleEncoder()}[l.format]
+	encoder, found := map[string]zap.Opts{"json": zap.JSONEncoder(readableTime), "console": zap.ConsoleEncoder(readableTime)}[l.format]
 	if !found {
 		return logr.Logger{}, fmt.Errorf("--log-format=%s: must be json or console", l.format)
 	}
-	logger := zap.New(zap.Level(level), zap.StacktraceLevel(zapcore.PanicLevel), encoder,
-		func(o *zap.Options) { o.TimeEncoder = zapcore.RFC3339NanoTimeEncoder })
+	logger := zap.New(zap.Level(level), zap.StacktraceLevel(zapcore.PanicLevel), encoder, zap.RawZapOpts(uberzap.WrapCore(quieter)))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	return logger, nil
+}
+
+// readableTime encodes times as Kubernetes does.
+func readableTime(config *zapcore.EncoderConfig) { config.EncodeTime = zapcore.RFC3339NanoTimeEncoder }
+
+// quieter logs at the level debug what controller-runtime repeats for each kind that is watched.
+func quieter(core zapcore.Core) zapcore.Core { return &quietCore{core} }
+
+type quietCore struct{ zapcore.Core }
+
+// With implements zapcore.Core.
+func (c *quietCore) With(fields []zapcore.Field) zapcore.Core { return &quietCore{c.Core.With(fields)} }
+
+// Check implements zapcore.Core.
+func (c *quietCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if entry.Message == "Starting EventSource" {
+		entry.Level = zapcore.DebugLevel
+	}
+	if !c.Enabled(entry.Level) {
+		return checked
+	}
+	return c.Core.Check(entry, checked)
 }
 
 // buildVersion is set by the linker (-X) in releases.

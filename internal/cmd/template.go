@@ -270,6 +270,10 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},
 		"annotations that Darkrooms may set on their Ingress, HTTPRoute, Services and ServiceAccount, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
 			" for the list in docs/security.md; an empty flag allows none")
+	flags.StringSliceVar(&t.options.InheritLabels, "inherit-labels", nil,
+		"labels of a Darkroom that all its objects and pods get too, comma-separated: keys, and prefixes that end in *")
+	flags.StringSliceVar(&t.options.InheritAnnotations, "inherit-annotations", nil,
+		"annotations of a Darkroom that all its objects and pods get too, like --inherit-labels. Controllers that tenants share read them, as those of --ingress-annotations")
 	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
 		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom")
 	flags.BoolVar(&t.passProxy, "pass-proxy", false,

@@ -32,7 +32,11 @@ func (r *recorder) Event(darkroom client.Object, warning bool, reason, message s
 	if len(message) > maxNoteLength {
 		message = cut(message, maxNoteLength-len("…")) + "…"
 	}
-	ctrl.Log.WithName("helm").Info(message, "reason", reason,
-		"namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
+	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
+	if warning {
+		log.Error(nil, message) // the level between is not one of logr
+	} else {
+		log.Info(message)
+	}
 	r.events.Eventf(darkroom, nil, kind, reason, "Reconcile", "%s", message)
 }

@@ -106,24 +106,36 @@ func newAllowList(entries []string) (allowList, error) {
 	}
 	for _, entry := range entries {
 		entry = strings.TrimSpace(entry)
-		prefix, isPrefix := strings.CutSuffix(entry, "*")
 		switch {
 		case entry == "":
 		case entry == DefaultAnnotations:
 			for _, key := range defaultAnnotations {
 				list.keys[key] = true
 			}
-		case reserved(prefix):
+		case reserved(strings.TrimSuffix(entry, "*")):
 			return allowList{}, fmt.Errorf("allowed annotation %q: cannot be allowed: Helm and the operator identify their objects by it", entry)
-		case isPrefix && !strings.Contains(prefix, "*"):
-			list.prefixes = append(list.prefixes, prefix)
-		case isPrefix, len(validation.IsQualifiedName(strings.ToLower(entry))) > 0:
-			return allowList{}, fmt.Errorf("allowed annotation %q: must be the key of an annotation such as nginx.ingress.kubernetes.io/auth-url, a prefix that ends in '*', or %s", entry, DefaultAnnotations)
 		default:
-			list.keys[entry] = true
+			if err := list.add(entry); err != nil {
+				return allowList{}, fmt.Errorf("allowed annotation %q: must be the key of an annotation such as nginx.ingress.kubernetes.io/auth-url, a prefix that ends in '*', or %s",
+					entry, DefaultAnnotations)
+			}
 		}
 	}
 	return list, nil
+}
+
+// add adds a key, or a prefix that ends in "*".
+func (l *allowList) add(entry string) error {
+	prefix, isPrefix := strings.CutSuffix(entry, "*")
+	switch {
+	case strings.Contains(prefix, "*"), !isPrefix && len(validation.IsQualifiedName(strings.ToLower(entry))) > 0:
+		return errNoKey
+	case isPrefix:
+		l.prefixes = append(l.prefixes, prefix)
+	default:
+		l.keys[entry] = true
+	}
+	return nil
 }
 
 func (l allowList) allows(key string) bool {

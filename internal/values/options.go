@@ -32,6 +32,9 @@ type Options struct {
 	// and DefaultAnnotations. Nil means DefaultAnnotations; an empty list allows none. Keys of
 	// Helm and of the operator are never allowed.
 	AllowedAnnotations []string
+	// InheritLabels and InheritAnnotations are the labels and annotations of a Darkroom that its
+	// objects and pods get too: keys, and prefixes that end in "*".
+	InheritLabels, InheritAnnotations []string
 	// Proxy is what Darkrooms fetch images through, unless they set the variables
 	// themselves. The zero value means none.
 	Proxy Proxy
@@ -74,6 +77,9 @@ func (o Options) Validate() error {
 			return errors.New("the URL of a proxy has credentials, which would be readable in every Darkroom's ConfigMap: " +
 				"leave it out, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
 		}
+	}
+	if _, err := newInheritance(o); err != nil {
+		return err
 	}
 	_, err := newAllowList(o.AllowedAnnotations)
 	return err

@@ -37,10 +37,12 @@ func TestEachChartValueIsReachable(t *testing.T) {
 	var set []string
 	options := Options{
 		Image: "registry.example.com/darkroom:v0.4.2", GateImage: "registry.example.com/gate:v0.1.0",
-		Proxy: Proxy{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3128", No: ".local"},
+		Proxy:              Proxy{HTTP: "http://proxy:3128", HTTPS: "http://proxy:3128", No: ".local"},
+		InheritAnnotations: []string{"contact"},
 	}
 	for _, darkroom := range everything(t) {
 		set = append(set, leaves(valuesOf(t, darkroom, Options{}), "")...)
+		darkroom.Annotations = map[string]string{"contact": "images@example.com"}
 		set = append(set, leaves(valuesOf(t, darkroom, options), "")...)
 	}
 	// below reports whether a key is among others or has one of them below.

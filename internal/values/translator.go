@@ -14,6 +14,7 @@ type Translator struct {
 	options Options
 	// allowed are the annotations of objects that shared controllers read.
 	allowed allowList
+	inherit inheritance
 }
 
 // New returns a translator with the operator's options, or what is wrong with them.
@@ -30,7 +31,11 @@ func New(options Options) (*Translator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Translator{options: options, allowed: allowed}, nil
+	inherit, err := newInheritance(options)
+	if err != nil {
+		return nil, err
+	}
+	return &Translator{options: options, allowed: allowed, inherit: inherit}, nil
 }
 
 // AnnotationCredentials is on the pods of a Darkroom that references a Secret. Its
@@ -60,7 +65,9 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b := &builder{values: map[string]any{}}
 	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
 	b.set(darkroom.Name, "fullnameOverride")
-	b.set(map[string]any{v1alpha1.LabelDarkroom: darkroom.Name}, "commonLabels")
+	labels, annotations := t.inherit.labels.of(darkroom.Labels), t.inherit.annotations.of(darkroom.Annotations)
+	b.common(darkroom, labels, annotations)
+	b.podMetadata(&darkroom.Spec, labels, annotations, state.CredentialsVersion)
 	b.image(&darkroom.Spec, t.options)
 	b.source(&darkroom.Spec.Source)
 	b.hosts(darkroom.Spec.SubDomains, t.options.BaseDomain, state.RefusedHosts)
@@ -70,7 +77,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.probe(darkroom.Spec.Probe)
 	b.gate(&darkroom.Spec, t.options)
 	b.routing(&darkroom.Spec, t.options, t.allowed)
-	b.podTemplate(&darkroom.Spec, state.CredentialsVersion, t.allowed)
+	b.podTemplate(&darkroom.Spec, t.allowed)
 	b.environment(&darkroom.Spec)
 	b.proxy(t.options.Proxy)
 	return b.build(darkroom.Name)

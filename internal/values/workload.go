@@ -99,17 +99,14 @@ func (b *builder) containerResources(path *field.Path, resources *corev1.Resourc
 }
 
 // podTemplate passes on settings that have no dedicated field.
-func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, credentialsVersion string, allowed allowList) {
-	b.podAnnotations(spec, credentialsVersion)
+func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	template := spec.PodTemplate
 	if template == nil {
 		return
 	}
 	path := specPath.Child("podTemplate")
 	b.objectName(path.Child("serviceAccountName"), template.ServiceAccountName, "a ServiceAccount")
-	b.labels(path.Child("labels"), template.Labels)
 	b.nodeLabels(path.Child("nodeSelector"), template.NodeSelector)
-	b.setPlain(template.Labels, path.Child("labels"), "podLabels")
 	b.setPlain(template.NodeSelector, path.Child("nodeSelector"), "nodeSelector")
 	b.setPlain(template.Tolerations, path.Child("tolerations"), "tolerations")
 	b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
@@ -141,17 +138,21 @@ func (b *builder) volumes(path *field.Path, template *v1alpha1.PodTemplate) {
 	b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
 }
 
-// podAnnotations are those of the Darkroom and the version of the Secret that it
-// references: a change of the version rolls the pods.
-func (b *builder) podAnnotations(spec *v1alpha1.DarkroomSpec, credentialsVersion string) {
-	annotations := map[string]string{}
-	path := specPath.Child("podTemplate", "annotations")
-	if spec.PodTemplate != nil {
-		maps.Copy(annotations, spec.PodTemplate.Annotations)
-		b.annotations(path, spec.PodTemplate.Annotations)
+// podMetadata sets the labels and annotations of the pods: those of the pod template, over those
+// that the Darkroom hands down, and the version of the Secret that it references: a change of the
+// version rolls the pods.
+func (b *builder) podMetadata(spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string) {
+	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
+	path := specPath.Child("podTemplate")
+	if template := spec.PodTemplate; template != nil {
+		b.labels(path.Child("labels"), template.Labels)
+		b.annotations(path.Child("annotations"), template.Annotations)
+		maps.Copy(labels, template.Labels)
+		maps.Copy(annotations, template.Annotations)
 	}
 	if credentialsVersion != "" && CredentialsSecret(&spec.Source) != "" {
 		annotations[AnnotationCredentials] = credentialsVersion
 	}
-	b.setPlain(annotations, path, "podAnnotations")
+	b.setPlain(labels, path.Child("labels"), "podLabels")
+	b.setPlain(annotations, path.Child("annotations"), "podAnnotations")
 }

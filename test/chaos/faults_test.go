@@ -147,7 +147,8 @@ func removeDefinition(t *testing.T) string {
 // first stopped, then killed, each time while all Darkrooms are upgraded.
 func TestTheLeadIsTaken(t *testing.T) {
 	create(t, namespace("chaos"))
-	elect := []string{"--leader-elect", "--leader-election-namespace", operatorNamespace}
+	elect := []string{"--leader-elect", "--leader-election-namespace", operatorNamespace,
+		"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s"}
 	first := start(t, "first", elect...)
 	leaderIs(t, "")
 	createFleet(t)
@@ -161,7 +162,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 		// The lease is released, and a candidate tries every two seconds.
 		{"the leader of two operators stopped during upgrades of all", syscall.SIGTERM, 10 * time.Second},
 		// The lease of 15 seconds runs out.
-		{"the leader of two operators killed during upgrades of all", syscall.SIGKILL, 25 * time.Second},
+		{"the leader of two operators killed during upgrades of all, with a lease of 15 s", syscall.SIGKILL, 25 * time.Second},
 	} {
 		second := start(t, "second-"+how.signal.String(), elect...)
 		before := leaderIs(t, "")

@@ -90,3 +90,49 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 		}
 	})
 }
+
+var (
+	// fileName is the name of a file in code, with a folder or without one.
+	fileName = regexp.MustCompile("`(?:\\./)?([A-Za-z0-9_.][A-Za-z0-9_./-]*\\.(?:go|md|yaml|yml|json|ts|tsx|sh|tpl|mk|mod|toml))`")
+	// pathName is code that is a path, perhaps of a folder.
+	pathName = regexp.MustCompile("`([^`\\s]+/[^`\\s]*)`")
+)
+
+// madeElsewhere are names of files that users or programs write.
+var madeElsewhere = []string{"hosts.toml", "install.yaml", "monitoring.yaml", "oidc.yaml"}
+
+// TestDocumentsNameFilesThatExist takes a name in a row of a table for one in the folders of the row, if it has some,
+// and any other for the end of a path.
+func TestDocumentsNameFilesThatExist(t *testing.T) {
+	var files []string
+	err := filepath.WalkDir(repository, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && slices.Contains([]string{"node_modules", "bin", ".git", ".demo"}, entry.Name()) {
+			return filepath.SkipDir
+		}
+		files = append(files, strings.TrimPrefix(filepath.ToSlash(file), repository))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachPage(t, func(page, text string) {
+		for line := range strings.Lines(text) {
+			folders := []string{"/"}
+			for _, match := range pathName.FindAllStringSubmatch(line, -1) {
+				folders = append(folders, "/"+strings.TrimSuffix(match[1], "/"), "/"+filepath.Dir(match[1]))
+			}
+			inRow := strings.HasPrefix(line, "|") && slices.ContainsFunc(folders[1:], func(folder string) bool { return slices.Contains(files, folder) })
+			for _, match := range fileName.FindAllStringSubmatch(line, -1) {
+				found := func(file string) bool { return strings.HasSuffix(file, "/"+match[1]) }
+				if inRow && !strings.Contains(match[1], "/") {
+					found = func(file string) bool {
+						return slices.Contains(folders, filepath.Dir(file)) && filepath.Base(file) == match[1]
+					}
+				}
+				if !slices.ContainsFunc(files, found) && !slices.Contains(madeElsewhere, match[1]) {
+					t.Errorf("%s names %s, which does not exist: %s", page, match[1], strings.TrimSpace(line))
+				}
+			}
+		}
+	})
+}

@@ -1,9 +1,26 @@
-{{/* The prefix of all names: the name of the release, including that of the chart. With the
-longest suffix, 27 of the 63 characters of a name are left. */}}
+{{/* The prefix of all names in the namespace, unique per release: a name without the suffix
+-darkroom-operator is that of the release, one with it that of the release and the suffix, and one that is too
+long, or not that of a Service, has a hash. With the longest suffix, 27 of the 63 characters of a name are left. */}}
 {{- define "operator.name" -}}
+{{- $name := include "operator.longName" . }}
+{{- if or (gt (len $name) 27) (not (regexMatch "^[a-z][-a-z0-9]*$" $name)) }}
+{{- $start := ternary $name .Chart.Name (regexMatch "^[a-z]" $name) | replace "." "-" | trunc 18 | trimSuffix "-" }}
+{{- $name = printf "%s-%s" $start ($name | sha256sum | trunc 8) }}
+{{- end }}
+{{- $name }}
+{{- end }}
+
+{{- define "operator.longName" -}}
 {{- $name := .Release.Name }}
-{{- if not (contains .Chart.Name $name) }}{{ $name = printf "%s-%s" $name .Chart.Name }}{{ end }}
-{{- $name | trunc 27 | trimSuffix "-" }}
+{{- if or (not (contains .Chart.Name $name)) (hasSuffix (printf "-%s" .Chart.Name) $name) }}{{ $name = printf "%s-%s" $name .Chart.Name }}{{ end }}
+{{- $name }}
+{{- end }}
+
+{{/* The prefix of names in the cluster and in other namespaces. Releases of one name in several namespaces must not share a ClusterRole. In
+the namespace of the documents it is the name that config/ has. No namespace has a dot. */}}
+{{- define "operator.clusterName" -}}
+{{- include "operator.longName" . }}
+{{- if ne .Release.Namespace "darkroom-system" }}.{{ .Release.Namespace }}{{ end }}
 {{- end }}
 
 {{- define "operator.selector" -}}
@@ -146,7 +163,7 @@ spec:
 {{- define "operator.role" -}}
 {{- $root := .root }}
 {{- $rules := (.root.Files.Get .file | fromYaml).rules }}
-{{- $name := printf "%s-%s" (include "operator.name" .root) .name }}
+{{- $name := printf "%s-%s" (include "operator.clusterName" .root) .name }}
 {{- $scopes := list "" }}
 {{- if .root.Values.rbac.namespaced }}{{ $scopes = include "operator.roleNamespaces" .root | fromJsonArray }}{{ end }}
 {{- range $namespace := $scopes }}
@@ -182,7 +199,7 @@ subjects:
 
 {{/* A ClusterRole with rules from files/ and its binding, for cluster-scoped permissions. */}}
 {{- define "operator.clusterRole" -}}
-{{- $name := printf "%s-%s" (include "operator.name" .root) .name }}
+{{- $name := printf "%s-%s" (include "operator.clusterName" .root) .name }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

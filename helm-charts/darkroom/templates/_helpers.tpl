@@ -109,6 +109,16 @@ app.kubernetes.io/version: {{ . | quote }}
 {{- end -}}
 
 {{/*
+The annotations of an object: its own over commonAnnotations. Arguments: the context, and its own.
+*/}}
+{{- define "darkroom.annotations" -}}
+{{- with merge (dict) (index . 1 | default dict) ((index . 0).Values.commonAnnotations | default dict) -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
+{{/*
 Labels of the pods. Those that selectors use take precedence over podLabels.
 */}}
 {{- define "darkroom.podLabels" -}}

@@ -82,8 +82,20 @@ func (r *Renderer) Render(key types.NamespacedName, values map[string]any) (*hel
 	}
 	// What Helm's commands read. Encoding templates, schema and README with every revision would
 	// cost more than rendering.
+	rendered.Labels = commonLabels(values)
 	rendered.Chart = &chart.Chart{Metadata: r.chart.Metadata, Values: r.chart.Values}
 	return rendered, nil
+}
+
+// commonLabels returns the labels of all objects of the release. Helm's driver sets them on the Secret of
+// the revision too, which a policy may demand.
+func commonLabels(values map[string]any) map[string]string {
+	common, _ := values["commonLabels"].(map[string]any)
+	labels := map[string]string{}
+	for key, value := range common {
+		labels[key], _ = value.(string)
+	}
+	return labels
 }
 
 // compileSchema compiles values.schema.json once, with the library that Helm compiles it with

@@ -302,18 +302,6 @@ manager:
 	})
 }
 
-func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
-	const values = "{crds: {install: false}, apiserver: {enabled: true}}"
-	one := mustRender(t, values)
-	other, err := renderChart(t, "shard-b", values)
-	must(t, err)
-	for name := range byName(other) {
-		if one[name] != nil {
-			t.Errorf("both have %s", name)
-		}
-	}
-}
-
 func TestTheCRDOutlivesTheRelease(t *testing.T) {
 	const name = "CustomResourceDefinition /darkrooms.deployments.example.com"
 	if kept := mustRender(t, "")[name].GetAnnotations()["helm.sh/resource-policy"]; kept != "keep" {

@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/leaderelection"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// The defaults outlast an API server that restarts for half a minute: the leader would otherwise exit. A
+// leader that is killed is replaced after the lease duration; one that is stopped releases the lease.
+const (
+	leaseDuration = 60 * time.Second
+	renewDeadline = 45 * time.Second
+	retryPeriod   = 2 * time.Second
+)
+
+// election are the flags of leader election.
+type election struct {
+	enabled                                   bool
+	namespace                                 string
+	leaseDuration, renewDeadline, retryPeriod time.Duration
+}
+
+func (e *election) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&e.enabled, "leader-elect", false, "enable leader election")
+	flags.StringVar(&e.namespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
+	flags.DurationVar(&e.leaseDuration, "leader-elect-lease-duration", leaseDuration, "time after which another replica replaces a leader that was killed")
+	flags.DurationVar(&e.renewDeadline, "leader-elect-renew-deadline", renewDeadline,
+		"time for which a leader tries to renew its lease before it exits, such as while the API server does not respond")
+	flags.DurationVar(&e.retryPeriod, "leader-elect-retry-period", retryPeriod, "time between two attempts to get or renew the lease")
+}
+
+// validate returns an error for durations that the election does not work with.
+func (e *election) validate() error {
+	switch {
+	case e.retryPeriod <= 0:
+		return fmt.Errorf("--leader-elect-retry-period=%s: must be more than 0", e.retryPeriod)
+	case float64(e.renewDeadline) <= leaderelection.JitterFactor*float64(e.retryPeriod):
+		return fmt.Errorf("--leader-elect-renew-deadline=%s: must be more than %g times --leader-elect-retry-period=%s",
+			e.renewDeadline, leaderelection.JitterFactor, e.retryPeriod)
+	case e.leaseDuration <= e.renewDeadline:
+		return fmt.Errorf("--leader-elect-lease-duration=%s: must be more than --leader-elect-renew-deadline=%s", e.leaseDuration, e.renewDeadline)
+	}
+	return nil
+}
+
+// leaderElectionID is the name of the lease. Installations and shards in one namespace have one
+// each, so that each of them has a leader. The plain name is that of the default installation.
+func leaderElectionID(installation string, darkrooms labels.Selector, namespaces []string) string {
+	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
+	if installation == defaultInstallation() && darkrooms.Empty() && len(namespaces) == 0 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{installation, darkrooms.String()}, slices.Sorted(slices.Values(namespaces))...), "\n")))
+	return hex.EncodeToString(sum[:4]) + "." + id
+}
