@@ -188,6 +188,8 @@ var alertTests = append(conditionTests(), []alertTest{
 		want: []string{"DarkroomGateErrors name=photos namespace=team-a severity=warning"},
 	},
 	{name: "one request of fifty fails", series: fine + requests("0+98x10000", "0+2x10000"), at: 25 * time.Minute},
+	{name: "the operator's probe alone fails", series: fine + requests("0x10000", "0+6x10000"), at: 25 * time.Minute},
+	{name: "the operator's probe alone is slow", series: fine + strings.ReplaceAll(durations("0x10000"), "0+100x", "0+6x"), at: 30 * time.Minute},
 	{name: "requests have failed for a minute", series: fine + requests("0+48x10000", "0x60 48 0x10000"), at: time.Hour},
 	{
 		name: "one request of ten is slow", series: fine + durations("0+90x10000"), at: 30 * time.Minute,
@@ -261,6 +263,55 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestOneCauseHasOneAlert has a Darkroom for each combination of conditions: a missing Secret also fails the rollout and Ready, and
+// a refused host is also Stalled. Whoever pauses a Darkroom knows about it.
+func TestOneCauseHasOneAlert(t *testing.T) {
+	conditions := []struct{ name, fine, wrong string }{
+		{"Ready", "True", "False"},
+		{"Paused", "False", "True"},
+		{"Stalled", "False", "True"},
+		{"ReleaseFailed", "False", "True"},
+		{"Irreconcilable", "False", "True"},
+		{"DomainsReady", "True", "False"},
+		{"CredentialsReady", "True", "False"},
+		{"rollout", "2", "1"},
+	}
+	const paused = 2
+	var series strings.Builder
+	series.WriteString(healthy)
+	for combination := range 1 << len(conditions) {
+		labels := fmt.Sprintf(`namespace="team-a",name="d%d"`, combination)
+		fmt.Fprintf(&series, "  darkroom_info{%s,source=\"S3\"} 1x10000\n", labels)
+		for i, condition := range conditions {
+			status := condition.fine
+			if combination>>i&1 == 1 {
+				status = condition.wrong
+			}
+			if condition.name == "rollout" {
+				fmt.Fprintf(&series, "  darkroom_rollout_desired_replicas{%s} 2x10000\n  darkroom_rollout_updated_replicas{%[1]s} %sx10000\n", labels, status)
+				continue
+			}
+			fmt.Fprintf(&series, "  darkroom_status_condition{%s,type=%q,status=%q} 1x10000\n", labels, condition.name, status)
+		}
+	}
+	alerts := map[string][]string{}
+	for _, alert := range firingAfter(t, series.String(), time.Hour, 5*time.Minute) {
+		name, labels, _ := strings.Cut(alert, " ")
+		_, darkroom, _ := strings.Cut(labels, "name=d")
+		darkroom, _, _ = strings.Cut(darkroom, " ")
+		alerts[darkroom] = append(alerts[darkroom], name)
+	}
+	for combination := range 1 << len(conditions) {
+		want := 1
+		if combination == 0 || combination&paused != 0 {
+			want = 0
+		}
+		if got := alerts[fmt.Sprint(combination)]; len(got) != want {
+			t.Errorf("%08b (from the right: %v): %d alerts: %v", combination, conditions, len(got), got)
+		}
 	}
 }
 
