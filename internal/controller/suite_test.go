@@ -52,7 +52,9 @@ func TestMain(m *testing.M) {
 		written = io.MultiWriter(written, os.Stderr)
 	}
 	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
-	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
+	// As on OpenShift: an owner reference with blockOwnerDeletion needs a permission on the finalizers of the owner.
+	flags := map[string]string{"enable-admission-plugins": "OwnerReferencesPermissionEnforcement"}
+	os.Exit(controlplane.MainWith(m, flags, func(administrator *rest.Config) (err error) {
 		cluster = administrator
 		scheme := controller.NewScheme()
 		if err := apiextensionsv1.AddToScheme(scheme); err != nil {
