@@ -265,6 +265,8 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.GateImage = os.Getenv(envGateImage)
 	flags.StringVar(&t.options.BaseDomain, "base-domain", values.DefaultBaseDomain,
 		"domain that is appended to each sub-domain")
+	flags.StringSliceVar(&t.options.ReservedHosts, "reserved-hosts", nil,
+		"hosts that no Darkroom may have, comma-separated: names, and *.DOMAIN for all hosts below a domain")
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",
 		"default IngressClass of Darkrooms; empty means the default of the cluster")
 	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},

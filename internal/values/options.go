@@ -35,6 +35,8 @@ type Options struct {
 	// InheritLabels and InheritAnnotations are the labels and annotations of a Darkroom that its
 	// objects and pods get too: keys, and prefixes that end in "*".
 	InheritLabels, InheritAnnotations []string
+	// ReservedHosts are hosts that no Darkroom may have: names, and "*." with a domain for all hosts below it.
+	ReservedHosts []string
 	// Proxy is what Darkrooms fetch images through, unless they set the variables
 	// themselves. The zero value means none.
 	Proxy Proxy
@@ -76,6 +78,15 @@ func (o Options) Validate() error {
 		if hasCredentials(proxy) {
 			return errors.New("the URL of a proxy has credentials, which would be readable in every Darkroom's ConfigMap: " +
 				"leave it out, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
+		}
+	}
+	return o.validateLists()
+}
+
+func (o Options) validateLists() error {
+	for _, host := range o.ReservedHosts {
+		if !subDomainFormat.MatchString(strings.TrimPrefix(host, "*.")) {
+			return fmt.Errorf("reserved host %q: must be a host such as www.example.com, or *.example.com for all hosts below example.com, in lower case", host)
 		}
 	}
 	if _, err := newInheritance(o); err != nil {

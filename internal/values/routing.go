@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -60,13 +61,24 @@ func Host(subDomain, baseDomain string) string {
 	return subDomain + "." + baseDomain
 }
 
+// reserves reports whether no Darkroom may have a host.
+func (o Options) reserves(host string) bool {
+	return slices.ContainsFunc(o.ReservedHosts, func(reserved string) bool {
+		domain, isBelow := strings.CutPrefix(reserved, "*")
+		return host == reserved || isBelow && strings.HasSuffix(host, domain)
+	})
+}
+
 // hosts appends the base domain to the sub-domains. The result is sorted, because their
 // order must not change the release. Refused hosts are omitted.
-func (b *builder) hosts(subDomains []string, baseDomain string, refused []string) {
+func (b *builder) hosts(subDomains []string, options Options, refused []string) {
 	path := specPath.Child("subDomains")
 	hosts := make([]string, 0, len(subDomains))
 	for i, subDomain := range subDomains {
-		host := Host(subDomain, baseDomain)
+		host := Host(subDomain, options.BaseDomain)
+		if options.reserves(host) {
+			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is reserved by the administrator (--reserved-hosts): choose another sub-domain", host))
+		}
 		if len(host) > validation.DNS1123SubdomainMaxLength {
 			b.invalid(path.Index(i), subDomain, fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host), validation.DNS1123SubdomainMaxLength))
 		}
