@@ -26,6 +26,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
+// shrinkPatience bounds the way to rest of shorter histories that may violate an invariant too.
+const shrinkPatience = 15 * time.Second
+
 // capabilities are those of the oldest cluster that the chart supports.
 var capabilities = &chartutil.Capabilities{KubeVersion: chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}}
 
@@ -88,7 +91,7 @@ func check(t *testing.T, seed uint64) {
 	rapid.Check(t, func(rt *rapid.T) {
 		started.Do(seeding.Unlock)
 		if violated, err := run(history().Draw(rt, "history"), patience); violated != "" {
-			patience /= 4 // for the histories that may violate it too
+			patience = shrinkPatience
 			rt.Logf("%v", err)
 			rt.Fatalf("violated: %s", violated)
 		}
