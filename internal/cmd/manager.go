@@ -244,6 +244,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 
 // newManager discovers the cluster and returns a manager for it.
 func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config, darkrooms labels.Selector, settings *controller.Options) (manager.Manager, error) {
+	controller.BoundRequests(kubeconfig)
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("make HTTP client: %w", err)
