@@ -51,7 +51,7 @@ var hostileSteps = []kind{
 			return w.create(ingressOf(w.key(tenant, oldIngress)))
 		}}
 	}},
-	{3, func(t *rapid.T) step {
+	{8, func(t *rapid.T) step {
 		tenant, name := who(t)
 		ingress := rapid.SampledFrom([]string{oldIngress, oldIngress, name}).Draw(t, "ingress")
 		host := rapid.SampledFrom(hostNames).Draw(t, "host")
@@ -68,7 +68,7 @@ var hostileSteps = []kind{
 			})
 		}}
 	}},
-	{2, func(t *rapid.T) step {
+	{4, func(t *rapid.T) step {
 		tenant, name := who(t)
 		host := rapid.SampledFrom(hostNames).Draw(t, "host")
 		return step{fmt.Sprintf("%s: kubectl create Darkroom %s with the sub-domain %s of the installation nobody", tenant, name, host), func(w *world) error {
@@ -109,7 +109,7 @@ var hostileSteps = []kind{
 		}
 		return nil
 	}),
-	{1, func(t *rapid.T) step {
+	{2, func(t *rapid.T) step {
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
 		host := rapid.SampledFrom(hostNames).Draw(t, "host")
 		return step{fmt.Sprintf("%s: kubectl create %d Ingresses of Darkrooms that do not exist, with the host %s and a finalizer", tenant, crowd, host), func(w *world) error {

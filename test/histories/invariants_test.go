@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // invariant is a promise. Its error says what violates it.
@@ -27,6 +29,8 @@ type invariant struct {
 var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
 	{"hosts: a host stays with the oldest claimant, and is never in two routes", hostsStay},
+	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
+	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
 	{"truth: a deletion is no failure", deletionIsNoFailure},
@@ -57,6 +61,47 @@ func foreignObjectsStay(w *world) error {
 		case now.GetResourceVersion() != version:
 			return fmt.Errorf("%s was changed by %v", reference, writers(now))
 		}
+	}
+	return nil
+}
+
+// nothingIsLeft looks for objects that the operator made and that have no owner, though neither their
+// owner nor another controller took it away; and for such objects without their Helm release.
+func nothingIsLeft(w *world) error {
+	objects, err := w.objects()
+	if err != nil {
+		return err
+	}
+	releases := map[string]bool{}
+	for i := range objects {
+		if labels := objects[i].GetLabels(); objects[i].GetKind() == "Secret" && labels["owner"] == "helm" && labels["version"] != "" {
+			releases[objects[i].GetNamespace()+"/"+labels["name"]] = true
+		}
+	}
+	for i := range objects {
+		object := &objects[i]
+		if metav1.GetControllerOfNoCopy(object) != nil || !slices.Contains(writers(object), release.FieldManager) {
+			continue
+		}
+		if _, isForeign := w.foreign[referTo(object)]; !isForeign {
+			return fmt.Errorf("%s has no owner", referTo(object))
+		}
+		if name := object.GetAnnotations()[ownership.AnnotationReleaseName]; object.GetKind() == "Deployment" && !releases[object.GetNamespace()+"/"+name] {
+			return fmt.Errorf("%s has no Helm release", referTo(object))
+		}
+	}
+	return nil
+}
+
+// mostRequests bounds the requests of one step: it changes at most four Darkrooms.
+const mostRequests = 150
+
+// isCheap compares the requests since the step before.
+func isCheap(w *world) error {
+	sent := w.sent()
+	requests := sent - w.judged
+	if w.judged = sent; requests > mostRequests && w.faults.current() == "" {
+		return fmt.Errorf("more than %d requests", mostRequests)
 	}
 	return nil
 }
@@ -310,12 +355,8 @@ func keepsSecrets(w *world) error {
 	return nil
 }
 
-// deletionIsNoFailure looks for warnings about Darkrooms that were deleted. A history that makes
-// writes fail may have some.
+// deletionIsNoFailure looks for warnings about Darkrooms that are gone.
 func deletionIsNoFailure(w *world) error {
-	if w.disturbed {
-		return nil
-	}
 	for _, namespace := range w.namespaces() {
 		list := &eventsv1.EventList{}
 		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {

@@ -57,6 +57,7 @@ func (w *world) start(installation string) error {
 	kubeconfig := asOperator()
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.inject)
+	controller.BoundRequests(kubeconfig)
 	manager, options, err := w.manager(kubeconfig, installation)
 	if err != nil {
 		return err

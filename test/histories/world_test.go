@@ -76,8 +76,8 @@ type world struct {
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
 	// policies end the policies that are in force.
 	policies []func() error
-	// disturbed is set once a step made failures that are not the operator's.
-	disturbed bool
+	// judged is the number of requests when the invariants were judged last.
+	judged int
 }
 
 // reference names an object.
