@@ -457,7 +457,8 @@ const steps = [
       await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
       await editor.getByRole("button", { name: "Review changes" }).click();
       await editor.getByRole("heading", { name: "Review the new Darkroom" }).waitFor();
-      await editor.getByRole("button", { name: /^Deployment .*: created$/ }).click();
+      await editor.getByRole("button", { name: /^\d+ objects will be created/ }).click();
+      await editor.getByRole("button", { name: /^Deployment .* will be created$/ }).click();
       await editor.getByText("kind: Deployment").waitFor();
       await inspect(editor, "review-new");
       await editor.getByRole("button", { name: "Create", exact: true }).click();
@@ -497,9 +498,9 @@ const steps = [
       await checkSrcset(editor, "Thumbnail", ["1x", "2x", "3x"]);
       await checkSrcset(editor, "Card", ["320w", "640w", "960w", "1200w"]);
       await inspect(editor, "playground");
-      for (const tab of ["Events", "YAML", "Manifest"]) {
+      for (const tab of ["History", "YAML"]) {
         await editor.getByRole("tab", { name: tab }).click();
-        await editor.locator(tab === "Events" ? "table" : "pre").waitFor();
+        await editor.locator(tab === "History" ? "table" : "pre").first().waitFor();
         await inspect(editor, tab.toLowerCase());
       }
     },

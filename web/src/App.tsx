@@ -1,12 +1,12 @@
 import { EmptyState, EmptyStateBody, EmptyStateFooter, PageSection } from "@patternfly/react-core";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { api, onSignedOut } from "./api/client";
 import { asProblem, type Problem } from "./api/problem";
 import { reads } from "./api/reads";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
 import { clearDrafts } from "./form/drafts";
-import { lazyView } from "./lazyView";
+import { lazyView, loadInIdleTime } from "./lazyView";
 import { Boundary } from "./layout/Boundary";
 import { Frame } from "./layout/Frame";
 import { Loading } from "./layout/Loading";
@@ -16,12 +16,12 @@ import { LiveContext, useFollowing } from "./live/useLive";
 import { Link, paths, routeOf, useArrival, usePathname } from "./router";
 import { SettingsContext } from "./settings";
 
-// Views other than the list are loaded when they are opened.
+// Views other than the list are loaded in idle time, or when they are opened.
 const DetailView = lazyView(() => import("./detail/DetailView"));
 const HostsView = lazyView(() => import("./list/HostsView"));
 const FormView = lazyView(() => import("./form/FormView"));
 const SignIn = lazyView(() => import("./layout/SignIn"));
-const SignInDialog = lazy(() => import("./layout/SignInDialog"));
+const SignInDialog = lazyView(() => import("./layout/SignInDialog"));
 
 /** Who is signed in, or why that is not known. */
 type Session =
@@ -123,6 +123,7 @@ export function App() {
 
 function SignedIn({ who, round, onSignOut }: { who: Who; round: number; onSignOut: () => void }) {
   const store = useFollowing(round);
+  useEffect(loadInIdleTime, []);
   return (
     <LiveContext value={store}>
       <Frame who={who} onSignOut={onSignOut}>

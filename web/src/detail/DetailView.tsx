@@ -1,5 +1,6 @@
 import { Breadcrumb, BreadcrumbItem, Button, Label, PageSection, Tab, TabContent, Tabs, TabTitleText, Title, Tooltip } from "@patternfly/react-core";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
+import { lazyView } from "../lazyView";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
 import type { ActionName } from "../actions/actions";
@@ -16,15 +17,14 @@ import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
 import { useWaiting } from "../words/waiting";
 import { DeleteDialog } from "./DeleteDialog";
 import { Events } from "./Events";
-import { Manifest } from "./Manifest";
 import { Overview } from "./Overview";
 import { Playground } from "./Playground";
 
 // They need the YAML library.
-const History = lazy(() => import("./History"));
-const YamlText = lazy(() => import("./YamlText"));
+const History = lazyView(() => import("./History"));
+const YamlText = lazyView(() => import("./YamlText"));
 
-const tabs = { overview: "Overview", playground: "Playground", events: "Events", history: "History", yaml: "YAML", manifest: "Manifest" };
+const tabs = { overview: "Overview", playground: "Playground", history: "History", yaml: "YAML" };
 type TabName = keyof typeof tabs;
 
 /** One Darkroom, live. */
@@ -131,10 +131,14 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           <Suspense fallback={<Loading />}>
             {tab === "overview" && <Overview darkroom={darkroom} access={access} />}
             {tab === "playground" && <Playground darkroom={darkroom} mayFetch={access?.image !== false} />}
-            {tab === "events" && <Events darkroom={darkroom} />}
-            {tab === "history" && <History darkroom={darkroom} access={access} />}
+            {tab === "history" && (
+              <div className="dr-stack">
+                <History darkroom={darkroom} access={access} />
+                <Title headingLevel="h2">Events</Title>
+                <Events darkroom={darkroom} />
+              </div>
+            )}
             {tab === "yaml" && <YamlText darkroom={darkroom} />}
-            {tab === "manifest" && <Manifest darkroom={darkroom} />}
           </Suspense>
         </TabContent>
       </PageSection>

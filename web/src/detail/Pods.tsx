@@ -3,7 +3,8 @@ import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
 import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { lazyView } from "../lazyView";
 import { api } from "../api/client";
 import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { ProblemState } from "../layout/ProblemState";
@@ -12,7 +13,7 @@ import { Age } from "../words/AgeText";
 import { separate } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
 
-const PodDialog = lazy(() => import("./PodDialog"));
+const PodDialog = lazyView(() => import("./PodDialog"));
 
 /** How often the pods are read while they are visible, in milliseconds. */
 const every = 2_000;

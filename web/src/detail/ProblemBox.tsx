@@ -1,11 +1,12 @@
 import { Alert, AlertActionLink, ExpandableSection } from "@patternfly/react-core";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { lazyView } from "../lazyView";
 import type { Access, Darkroom } from "../api/types";
 import { linkTo, paths } from "../router";
 import { troubleOf } from "../words/remedies";
 
 // It needs the YAML library.
-const RollBack = lazy(() => import("./RollBack"));
+const RollBack = lazyView(() => import("./RollBack"));
 
 /** Why a Darkroom needs attention, once, and the ways out; the operator's sentence is folded. */
 export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; access: Access | undefined; onCheck: () => void }) {

@@ -16,3 +16,8 @@ test("objects are compared one by one, and those that stay are left out", () => 
     { kind: "added", text: "replicas: 2" },
   ]);
 });
+
+test("an object whose name ends with a digest of its content is changed, not replaced", () => {
+  const changes = objectChanges(object("ConfigMap", "cats-0123456789", "a: 1"), object("ConfigMap", "cats-abcdef0123", "a: 2"));
+  expect(changes.map(({ name, action }) => [name, action])).toEqual([["ConfigMap cats", "changed"]]);
+});

@@ -21,9 +21,14 @@ function objectsOf(manifests: string): Map<string, string> {
   return out;
 }
 
-/** The objects that differ between two manifests. */
+/** The name of an object without the digest of its content, which the names of ConfigMaps and Secrets end with. */
+const stem = (name: string): string => name.replace(/-[0-9a-f]{10}$/, "");
+
+/** The objects that differ between two manifests. Those whose names differ in their digest are one. */
 export function objectChanges(before: string, after: string): ObjectChange[] {
-  const [old, next] = [objectsOf(before), objectsOf(after)];
+  const [old, next] = [objectsOf(before), objectsOf(after)].map(
+    (objects) => new Map([...objects].map(([name, text]) => [stem(name), text])),
+  ) as [Map<string, string>, Map<string, string>];
   return [...new Set([...next.keys(), ...old.keys()])].flatMap((name) => {
     const [was = "", is = ""] = [old.get(name), next.get(name)];
     return was === is ? [] : [{ name, action: was === "" ? "created" : is === "" ? "deleted" : "changed", lines: diffLines(was, is) } as const];

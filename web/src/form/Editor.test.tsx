@@ -99,7 +99,11 @@ test("what will change is shown before it is saved", async () => {
   const user = edit();
   await user.click(button("Number of pods: increase"));
   await user.click(button("Review changes"));
-  const lines = await screen.findByRole("region", { name: "Object, line by line" });
+  const settings = await screen.findByRole("list", { name: "Changed settings" });
+  expect(within(settings).getAllByRole("listitem").map((item) => item.textContent)).toEqual(["replicas 1 → 2"]);
+  await user.click(button("1 object will be changed"));
+  await user.click(button("Object will be changed"));
+  const lines = screen.getByRole("region", { name: "Object, line by line" });
   expect(within(lines).getByText(/replicas: 1/)).toBeTruthy();
   expect(within(lines).getByText(/replicas: 2/)).toBeTruthy();
   expect(stored.replicas).toBe(1);
@@ -131,8 +135,7 @@ test("the outcome is shown before it is saved, problems first", async () => {
     expect.stringMatching(/^The Secret keys does not exist.*accessKey/),
     expect.stringMatching(/^The Secret tls lacks keysAdd tls\.crt\./),
     expect.stringMatching(/^The Secret env was not checked/),
-    expect.stringMatching(/^Pods are replaced/),
-    expect.stringMatching(/^The host is freecats\.example\.com/),
+    expect.stringMatching(/^The pods will be replaced without downtime/),
   ]);
   expect(within(list).getAllByLabelText("Problem")).toHaveLength(3);
 });

@@ -115,7 +115,8 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     return (
       <Review
         reviewed={saving.reviewed}
-        isNew={!loaded}
+        before={loaded && began}
+        input={input}
         busy={saving.busy}
         problem={saving.problem}
         onSave={() => void saving.save(input)}

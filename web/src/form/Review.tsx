@@ -6,25 +6,31 @@ import { DiffView } from "../diff/DiffView";
 import type { ObjectChange } from "../diff/objects";
 import { plural } from "../words/format";
 import { ToneIcon } from "../words/ToneIcon";
-import { findingsOf } from "./outcome";
+import type { DarkroomInput } from "../api/types";
+import { findingsOf, settingsOf, uncheckedOf } from "./outcome";
 import type { Reviewed } from "./useSaving";
 
 /** The effect of saving on the cluster, before anything is stored. */
 export function Review({
   reviewed,
-  isNew,
+  before,
+  input,
   busy,
   problem,
   onSave,
   onBack,
 }: {
   reviewed: Reviewed;
-  isNew: boolean;
+  /** The stored settings; none for a new Darkroom. */
+  before: DarkroomInput | undefined;
+  input: DarkroomInput;
   busy: boolean;
   problem: Problem | undefined;
   onSave: () => void;
   onBack: () => void;
 }) {
+  const isNew = before === undefined;
+  const settings = before ? settingsOf(before, input) : [];
   const heading = useRef<HTMLDivElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
@@ -37,7 +43,15 @@ export function Review({
       <div ref={heading} tabIndex={-1} className="dr-heading">
         <Title headingLevel="h2">{isNew ? "Review the new Darkroom" : "Review changes"}</Title>
       </div>
-      <Alert component="p" isInline isPlain variant="success" title="Validated by the cluster. Nothing is stored yet." />
+      {settings.length > 0 && (
+        <ul className="dr-settings" aria-label="Changed settings">
+          {settings.map(({ name, was, is }) => (
+            <li key={name} className="dr-break">
+              <strong>{name}</strong> <del>{was}</del> → <ins>{is}</ins>
+            </li>
+          ))}
+        </ul>
+      )}
       <ul className="dr-conditions" aria-label="Outcome">
         {findingsOf(reviewed.outcome).map(({ tone, title, detail }) => (
           <li key={title}>
@@ -49,6 +63,7 @@ export function Review({
           </li>
         ))}
       </ul>
+      <p className="dr-quiet">Valid for the cluster; nothing is stored yet. {uncheckedOf(input)}</p>
       {problem && (
         <Alert component="p" isInline variant="danger" title={problem.status === 403 ? "Permission denied" : "Saving failed"} role="alert">
           {problem.message}
@@ -73,21 +88,21 @@ export function Review({
   );
 }
 
-/** The objects that change, each folded unless it is the only one. */
+/** The objects that change, folded: the settings say what changes. */
 function Objects({ changes }: { changes: readonly ObjectChange[] }) {
-  const [opened, setOpened] = useState<readonly string[]>(changes.length === 1 ? changes.map(({ name }) => name) : []);
+  const [all, setAll] = useState(false);
+  const [opened, setOpened] = useState<readonly string[]>([]);
   const counts = (["created", "changed", "deleted"] as const)
     .map((action) => [action, changes.filter((change) => change.action === action).length] as const)
     .filter(([, n]) => n > 0);
   return (
-    <div className="dr-stack">
-      <Title headingLevel="h3">{counts.map(([action, n]) => `${plural(n, "object")} ${action}`).join(", ")}</Title>
-      {changes.map(({ name, action, lines }) => {
+    <ExpandableSection toggleText={counts.map(([action, n]) => `${plural(n, "object")} will be ${action}`).join(", ")} isExpanded={all} onToggle={(_, next) => setAll(next)} isIndented>
+      {all && changes.map(({ name, action, lines }) => {
         const open = opened.includes(name);
         return (
           <ExpandableSection
             key={name}
-            toggleText={`${name}: ${action}`}
+            toggleText={`${name} will be ${action}`}
             isExpanded={open}
             onToggle={(_, next) => setOpened(next ? [...opened, name] : opened.filter((other) => other !== name))}
           >
@@ -95,6 +110,6 @@ function Objects({ changes }: { changes: readonly ObjectChange[] }) {
           </ExpandableSection>
         );
       })}
-    </div>
+    </ExpandableSection>
   );
 }

@@ -1,4 +1,6 @@
-import type { Outcome } from "../api/types";
+import type { DarkroomInput, Outcome } from "../api/types";
+import { differences, show } from "../model/merge";
+import { valueAt } from "../model/model";
 import type { Tone } from "../words/conditions";
 import { list } from "../words/format";
 
@@ -9,12 +11,30 @@ export interface Finding {
   detail: string;
 }
 
+/** A setting that changes, with its values in words. */
+export interface Setting {
+  name: string;
+  was: string;
+  is: string;
+}
+
+/** The settings that saving changes. Those of a new Darkroom are in its form. */
+export const settingsOf = (before: DarkroomInput, after: DarkroomInput): Setting[] =>
+  differences([], before, after).map((path) => ({ name: path.join("."), was: show(valueAt(before, path)), is: show(valueAt(after, path)) }));
+
+/** What will happen to those who request images. */
 const pods: Record<Outcome["pods"], Finding> = {
-  create: { tone: "neutral", title: "Pods are created", detail: "The Darkroom has none yet." },
-  keep: { tone: "good", title: "Pods are not replaced", detail: "Their template does not change." },
-  roll: { tone: "neutral", title: "Pods are replaced", detail: "Gradually: the old pods serve until new ones are ready." },
-  unknown: { tone: "neutral", title: "Pods may be replaced", detail: "They are, if a credential differs from the stored one, which cannot be read." },
+  create: { tone: "neutral", title: "Images will be served once the first pod is ready", detail: "" },
+  keep: { tone: "neutral", title: "Visitors will not notice", detail: "The pods are not replaced." },
+  roll: { tone: "neutral", title: "The pods will be replaced without downtime", detail: "The old pods serve images until new ones are ready." },
+  unknown: { tone: "neutral", title: "The pods may be replaced, without downtime", detail: "They are if a credential differs from the stored one, which cannot be read." },
 };
+
+/** What saving does not check. */
+export const uncheckedOf = ({ probe }: DarkroomInput): string =>
+  probe
+    ? `Not checked before saving: whether the source has the images. New pods serve only after they have served ${probe.path}.`
+    : "Not checked at all: whether the source has the images. Set an image to check with, and new pods serve only after they have served it.";
 
 /** What the cluster would make of a Darkroom: problems first. */
 export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[] {
@@ -40,9 +60,9 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
       findings.push({ tone: "good", title: `The Secret ${name} exists`, detail: keys.length > 0 ? `It has ${list(keys.map((key) => key.name))}.` : "" });
     }
   }
-  const served = hosts.filter(({ state }) => state !== "taken").map(({ host }) => host);
-  if (served.length > 0) {
-    findings.push({ tone: "good", title: served.length === 1 ? "The host is free" : "The hosts are free", detail: list(served) });
+  const free = hosts.filter(({ state }) => state === "free").map(({ host }) => host);
+  if (free.length > 0) {
+    findings.push({ tone: "good", title: free.length === 1 ? "The host is free" : "The hosts are free", detail: list(free) });
   }
   findings.push(pods[ofPods]);
   const order: Tone[] = ["bad", "neutral", "busy", "good"];

@@ -2,23 +2,28 @@ import { Label } from "@patternfly/react-core";
 import { useSyncExternalStore } from "react";
 import { everySecond } from "../clock";
 import { useConnection, useStore, useSynced } from "../live/useLive";
+import type { Darkroom } from "../api/types";
 import { spell, waitingFor } from "../words/waiting";
 
-/** Whether what the page shows is up to date: live, without the server since a time, or ahead of the operator. */
+/** For how long all Darkrooms have waited for the operator, in milliseconds; negative if one does not wait. */
+const waitingForAll = (darkrooms: readonly Darkroom[]): number =>
+  darkrooms.length === 0 ? -1000 : Math.min(...darkrooms.map((one) => waitingFor(one, Date.now()) ?? -1000));
+
+/** Whether what the page shows is up to date: live, without the server since a time, or with an operator that handles no Darkroom. */
 export function Freshness() {
   const store = useStore();
   const connection = useConnection();
   const synced = useSynced();
   const seconds = useSyncExternalStore(everySecond, () => {
     const { darkrooms, since } = store.read();
-    const late = connection === "lost" ? Date.now() - since : Math.max(-1000, ...darkrooms.map((one) => waitingFor(one, Date.now()) ?? -1000));
+    const late = connection === "lost" ? Date.now() - since : waitingForAll(darkrooms);
     return Math.floor(late / 1000);
   });
   const [color, text, title] =
     connection === "lost"
       ? (["yellow", `No connection for ${spell(seconds)}`, "The page may be out of date. Reconnecting…"] as const)
       : seconds >= 3
-        ? (["blue", `Operator behind for ${spell(seconds)}`, "The operator has not handled the last change of a Darkroom."] as const)
+        ? (["blue", `Operator behind for ${spell(seconds)}`, "The operator has not handled the last changes. Check that it runs."] as const)
         : (["green", "Live", undefined] as const);
   return (
     <span role="status" title={title} className="dr-fresh">

@@ -1,14 +1,25 @@
 import { Button } from "@patternfly/react-core";
-import type { Darkroom } from "../api/types";
+import { useSyncExternalStore } from "react";
+import { keyOf, type Darkroom } from "../api/types";
+import { everySecond } from "../clock";
+import { linkTo, paths } from "../router";
 import { reasonOf } from "../words/conditions";
 import { phaseOf } from "../words/phases";
 import { describeReason } from "../words/reasons";
+import { patience, waitingFor } from "../words/waiting";
 import type { Query } from "./query";
 
-/** How many Darkrooms need attention, by reason; a click shows them. */
+/** How many Darkrooms need attention, by reason; a click shows them. Those that wait for the operator are named. */
 export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroom[]; onChange: (part: Partial<Query>) => void }) {
+  const late = useSyncExternalStore(everySecond, () =>
+    darkrooms
+      .filter((darkroom) => (waitingFor(darkroom, Date.now()) ?? 0) > patience)
+      .map(keyOf)
+      .join(" "),
+  );
+  const waiting = darkrooms.filter((darkroom) => late.split(" ").includes(keyOf(darkroom)));
   const troubled = darkrooms.filter((darkroom) => ["Failed", "Degraded"].includes(phaseOf(darkroom)));
-  if (troubled.length === 0) {
+  if (troubled.length + waiting.length === 0) {
     return null;
   }
   const counts = new Map<string, number>();
@@ -19,7 +30,7 @@ export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroo
   }
   return (
     <div className="dr-row dr-attention" role="group" aria-label="Needs attention">
-      <strong>Needs attention ({troubled.length}):</strong>
+      <strong>Needs attention ({new Set([...troubled, ...waiting]).size}):</strong>
       {[...counts]
         .sort(([, a], [, b]) => b - a)
         .map(([reason, n]) => (
@@ -27,6 +38,15 @@ export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroo
             {describeReason(reason)} ({n})
           </Button>
         ))}
+      {waiting[0] && (
+        <span>
+          Waiting for the operator ({waiting.length}):{" "}
+          <Button variant="link" isInline {...linkTo(paths.detail(waiting[0]))}>
+            {waiting[0].name}
+          </Button>
+          {waiting.length > 1 && ` and ${waiting.length - 1} more`}
+        </span>
+      )}
     </div>
   );
 }

@@ -24,6 +24,9 @@ const titles: Record<Column, string> = {
   age: "Age",
 };
 
+/** The shares of the columns, in percent. */
+const shares = { name: 25, namespace: 15, phase: 20, source: 15, replicas: 10, age: 10 } as const;
+
 interface Props {
   darkrooms: Darkroom[];
   query: Query;
@@ -71,7 +74,7 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
     columnIndex: columns.indexOf(column),
   });
   const head = (column: Column) => (
-    <Th sort={sort(column)} modifier="nowrap">
+    <Th sort={sort(column)} modifier="nowrap" width={shares[column]}>
       {titles[column]}
     </Th>
   );
@@ -81,7 +84,7 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
       {head("namespace")}
       {head("phase")}
       {head("source")}
-      <Th modifier="nowrap">Domains</Th>
+      <Th modifier="nowrap" width={20}>Domains</Th>
       {head("replicas")}
       {head("age")}
     </>
@@ -103,12 +106,16 @@ const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: D
       <Td dataLabel={titles.name}>
         <div className="dr-row dr-row--nowrap">
           {!dense && <ProbeImage darkroom={darkroom} />}
-          <Link to={paths.detail(darkroom)} className="dr-name">
+          <Link to={paths.detail(darkroom)} className="dr-name" title={name}>
             {name}
           </Link>
         </div>
       </Td>
-      <Td dataLabel={titles.namespace}>{namespace}</Td>
+      <Td dataLabel={titles.namespace}>
+        <span className="dr-clip" title={namespace}>
+          {namespace}
+        </span>
+      </Td>
       <Td dataLabel={titles.phase}>
         <PhaseText phase={phaseOf(darkroom)} />
         {!dense && <Cause darkroom={darkroom} />}
@@ -165,7 +172,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
   return (
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
-        <a key={host} href={urlOf(status, host)} target="_blank" rel="noreferrer">
+        <a key={host} href={urlOf(status, host)} title={host} target="_blank" rel="noreferrer">
           <Breakable text={host} />
         </a>
       ))}

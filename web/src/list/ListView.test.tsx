@@ -141,3 +141,16 @@ test("an event renders the row that it changes, and no other", () => {
   expect(screen.getByText("1/7")).toBeTruthy();
   expect(placeOf).toHaveBeenCalledTimes(1);
 });
+
+test("one Darkroom that waits for the operator needs attention, whatever the clock of the browser", async () => {
+  const now = Date.now();
+  const clock = vi.spyOn(Date, "now").mockReturnValue(now);
+  const store = show("cats");
+  store.take(event("added", darkroom({ name: "late", createdAt: "2001-01-01T00:00:00Z", status: { domains: [], replicas: 0, readyReplicas: 0 } })));
+  store.take(event("synced", { items: 2, all: true }));
+  view(store);
+  expect(screen.queryByRole("group", { name: "Needs attention" })).toBeNull();
+  clock.mockReturnValue(now + 90_000);
+  const group = await screen.findByRole("group", { name: "Needs attention" });
+  expect(group.textContent).toBe("Needs attention (1):Waiting for the operator (1): late");
+});

@@ -1,5 +1,6 @@
 import { Button, PageSection, Title } from "@patternfly/react-core";
-import { lazy, memo, Suspense, useCallback, useMemo, useState } from "react";
+import { memo, Suspense, useCallback, useMemo, useState } from "react";
+import { lazyView } from "../lazyView";
 import type { BulkAction } from "../actions/actions";
 import { keyOf } from "../api/types";
 import { useRights } from "../useNamespaces";
@@ -13,8 +14,8 @@ import { Filters } from "./Filters";
 import { Create, Loading, NoneAtAll, NoneMatch } from "./states";
 import { countBy, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
 
-const BulkDialog = lazy(() => import("../actions/BulkDialog"));
-const Pages = lazy(() => import("./Pages"));
+const BulkDialog = lazyView(() => import("../actions/BulkDialog"));
+const Pages = lazyView(() => import("./Pages"));
 
 /** All Darkrooms that the user can see, live. */
 export function ListView() {
@@ -58,7 +59,7 @@ export function ListView() {
   }
   return (
     <>
-      <Head />
+      <Head severalNamespaces={all || new Set(darkrooms.map(({ namespace }) => namespace)).size > 1} />
       <PageSection isFilled aria-label="Darkrooms">
         {body}
       </PageSection>
@@ -66,15 +67,18 @@ export function ListView() {
   );
 }
 
-const Head = memo(function Head() {
+/** Hosts collide between namespaces: users of one see theirs in the list. */
+const Head = memo(function Head({ severalNamespaces }: { severalNamespaces: boolean }) {
   return (
     <PageSection>
       <div className="dr-row dr-row--apart">
         <Title headingLevel="h1">Darkrooms</Title>
         <div className="dr-row">
-          <Button variant="link" {...linkTo(paths.hosts)}>
-            Hosts
-          </Button>
+          {severalNamespaces && (
+            <Button variant="link" {...linkTo(paths.hosts)}>
+              Hosts
+            </Button>
+          )}
           <Create />
         </div>
       </div>

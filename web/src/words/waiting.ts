@@ -3,7 +3,7 @@ import type { Darkroom } from "../api/types";
 import { everySecond } from "../clock";
 
 /** After how long the user should look at the operator, in milliseconds. */
-const patience = 60_000;
+export const patience = 60_000;
 
 /** When this page first saw each generation that the operator had not handled, in milliseconds since 1970. */
 const firstSeen = new Map<string, number>();
@@ -13,13 +13,14 @@ export const isBehind = ({ generation = 0, status }: Pick<Darkroom, "generation"
 
 /** For how long a change has waited, in milliseconds; undefined if the operator has handled it. */
 export function waitingFor(darkroom: Darkroom, now: number): number | undefined {
-  const { uid = "", generation = 0, createdAt } = darkroom;
+  const { uid = "", generation = 0 } = darkroom;
   const change = `${uid} ${generation}`;
   if (!isBehind(darkroom)) {
     firstSeen.delete(change);
     return undefined;
   }
-  const since = darkroom.status.phase === undefined && createdAt ? Date.parse(createdAt) : (firstSeen.get(change) ?? now);
+  // Not since its creation: the clock of the browser may be wrong.
+  const since = firstSeen.get(change) ?? now;
   firstSeen.set(change, since);
   return Math.max(0, now - since);
 }
