@@ -147,8 +147,10 @@ func removeDefinition(t *testing.T) string {
 // first stopped, then killed, each time while all Darkrooms are upgraded.
 func TestTheLeadIsTaken(t *testing.T) {
 	create(t, namespace("chaos"))
-	elect := []string{"--leader-elect", "--leader-election-namespace", operatorNamespace,
-		"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s"}
+	elect := []string{
+		"--leader-elect", "--leader-election-namespace", operatorNamespace,
+		"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s",
+	}
 	first := start(t, "first", elect...)
 	leaderIs(t, "")
 	createFleet(t)
