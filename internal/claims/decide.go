@@ -46,13 +46,16 @@ func (c claimant) before(other claimant) bool {
 	return c.Name < other.Name
 }
 
-// carrier is a Darkroom whose live Ingress or HTTPRoute has a host that an operator assigned to it.
+// carrier is a Darkroom whose live Ingress or HTTPRoute has a host.
 type carrier struct {
 	claimant
 
 	// known is set if this installation handles the Darkroom, and will therefore remove hosts
 	// that are not its own.
 	known bool
+	// assigned is set if the status shows that an operator assigned the host to it, and paused if it
+	// is paused.
+	assigned, paused bool
 }
 
 // view is the input of the decision on one host.

@@ -37,7 +37,7 @@ func TestTheOldestClaimComesFirst(t *testing.T) {
 
 func TestAHostIsDecided(t *testing.T) {
 	old, me, young := claimant{key("a", "old"), at(1)}, claimant{key("b", "me"), at(2)}, claimant{key("a", "young"), at(3)}
-	routed := func(c claimant, known bool) carrier { return carrier{c, known} }
+	routed := func(c claimant, known bool) carrier { return carrier{claimant: c, known: known, assigned: true} }
 	ref := func(c claimant) *types.NamespacedName { return &c.NamespacedName }
 
 	for _, test := range []struct {

@@ -112,8 +112,8 @@ func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) err
 		case owner == nil:
 		case keyOf(owner) == me:
 			v.routed = true
-		case c.wasAssigned(owner, v.host):
-			v.carriers = append(v.carriers, carrier{claimantOf(owner), c.Handles(owner)})
+		default:
+			v.carriers = append(v.carriers, carrier{claimantOf(owner), c.Handles(owner), wasAssigned(owner, v.host), v1alpha1.IsPaused(owner)})
 		}
 	}
 	return nil
@@ -121,11 +121,8 @@ func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) err
 
 // wasAssigned reports whether a host that is routed to a Darkroom was assigned to it by its operator.
 // Users can edit routes and specs, but not the status: its domains are hosts that were assigned.
-// While the status lags behind the spec, as after a restart between a write of a route and of the
-// status, the operator will decide on the host first.
-func (c Cache) wasAssigned(owner *v1alpha1.Darkroom, host string) bool {
-	lags := owner.Status.ObservedGeneration < owner.Generation && owner.DeletionTimestamp == nil
-	return slices.Contains(owner.Status.Domains, host) || lags && c.Handles(owner) && slices.Contains(c.Hosts(owner), host)
+func wasAssigned(owner *v1alpha1.Darkroom, host string) bool {
+	return slices.Contains(owner.Status.Domains, host)
 }
 
 // isOwned reports whether an Ingress or HTTPRoute has the label of a Darkroom and names the
@@ -187,7 +184,8 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 }
 
 // Rivals returns the Darkrooms that claim a host of an object – a Darkroom, or the Ingress or HTTPRoute
-// that routes hosts that were assigned to one – and are not that Darkroom.
+// of one – and are not that Darkroom. A route of no Darkroom concerns nobody, and neither does one that
+// another installation handles, but for the hosts that were assigned to it.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
 	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
 	if !isDarkroom {
@@ -195,7 +193,7 @@ func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.Namesp
 		if err != nil || owner == nil {
 			return nil, err
 		}
-		hosts := slices.DeleteFunc(c.Hosts(object), func(host string) bool { return !c.wasAssigned(owner, host) })
+		hosts := slices.DeleteFunc(c.Hosts(object), func(host string) bool { return !c.Handles(owner) && !wasAssigned(owner, host) })
 		return c.others(ctx, keyOf(owner), hosts)
 	}
 	// One that is being deleted no longer claims its hosts.

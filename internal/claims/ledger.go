@@ -2,6 +2,7 @@ package claims
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,6 +26,9 @@ type Ledger struct {
 	held map[string]types.NamespacedName
 	// by maps each Darkroom in held to its hosts.
 	by map[types.NamespacedName][]string
+	// judged are the Darkrooms that were reconciled in this process, and whose routes it therefore
+	// knows. An earlier process may have assigned hosts to the others without a trace in the status.
+	judged map[types.NamespacedName]bool
 }
 
 // Judgement is the decision on the claims of a Darkroom at the start of a reconcile.
@@ -57,6 +61,7 @@ func (l *Ledger) judge(ctx context.Context, darkroom *v1alpha1.Darkroom, give fu
 		if holder, isHeld := l.held[v.host]; isHeld {
 			v.holder = &holder
 		}
+		v.carriers = slices.DeleteFunc(v.carriers, l.isForged)
 		if refusal, refused := decide(me, v); refused {
 			judgement.Refused, judgement.Refusals = append(judgement.Refused, v.host), append(judgement.Refusals, refusal)
 			continue
@@ -65,6 +70,13 @@ func (l *Ledger) judge(ctx context.Context, darkroom *v1alpha1.Darkroom, give fu
 		give(me.NamespacedName, v.host)
 	}
 	return judgement, nil
+}
+
+// isForged reports whether no operator assigned the host of a carrier to it: a user wrote it into its
+// route. The caller holds the lock.
+func (l *Ledger) isForged(c carrier) bool {
+	mayBeOfAnEarlierProcess := c.known && !c.paused && !l.judged[c.NamespacedName]
+	return !c.assigned && !mayBeOfAnEarlierProcess
 }
 
 // Refusals returns the hosts that a Darkroom claims and that belong to others, or still do.
@@ -86,14 +98,38 @@ func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]R
 // failed reconcile it asks the API server whether they are still routed.
 func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judgement *Judgement, failed bool) error {
 	if judgement == nil {
+		// It is paused, or its claims could not be judged: what is routed is not known to change.
+		return l.release(ctx, darkroom, nil, true)
+	}
+	return errors.Join(l.release(ctx, darkroom, judgement.Given, failed), l.know(ctx, darkroom))
+}
+
+// know records that a Darkroom was reconciled. At the first time it wakes the Darkrooms that claim hosts
+// of its routes: they may have waited for it.
+func (l *Ledger) know(ctx context.Context, darkroom types.NamespacedName) error {
+	l.mu.Lock()
+	known := l.judged[darkroom]
+	if l.judged == nil {
+		l.judged = map[types.NamespacedName]bool{}
+	}
+	l.judged[darkroom] = true
+	l.mu.Unlock()
+	if known {
 		return nil
 	}
-	return l.release(ctx, darkroom, judgement.Given, failed)
+	hosts, err := l.routed(ctx, l.Reader, darkroom)
+	if err != nil {
+		return err
+	}
+	return l.wake(ctx, darkroom, hosts)
 }
 
 // Forget releases all hosts of a Darkroom that is gone. If it is not uninstalled yet, only
 // hosts that are no longer routed are released.
 func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, failed bool) error {
+	l.mu.Lock()
+	delete(l.judged, darkroom)
+	l.mu.Unlock()
 	return l.release(ctx, darkroom, nil, failed)
 }
 
@@ -107,7 +143,7 @@ func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, kee
 		return nil
 	}
 	if failed {
-		routed, err := l.routed(ctx, darkroom)
+		routed, err := l.routed(ctx, l.Live, darkroom)
 		if err != nil {
 			return fmt.Errorf("list the routes of Darkroom %s: %w", darkroom, err)
 		}
@@ -116,6 +152,11 @@ func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, kee
 	l.mu.Lock()
 	l.drop(darkroom, hosts)
 	l.mu.Unlock()
+	return l.wake(ctx, darkroom, hosts)
+}
+
+// wake enqueues the other Darkrooms that claim hosts.
+func (l *Ledger) wake(ctx context.Context, darkroom types.NamespacedName, hosts []string) error {
 	others, err := l.others(ctx, darkroom, hosts)
 	if len(others) > 0 && l.Wake != nil {
 		l.Wake(others)
@@ -123,11 +164,11 @@ func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, kee
 	return err
 }
 
-// routed returns the hosts that are routed to a Darkroom according to the API server.
-func (l *Ledger) routed(ctx context.Context, darkroom types.NamespacedName) ([]string, error) {
+// routed returns the hosts that are routed to a Darkroom according to a reader.
+func (l *Ledger) routed(ctx context.Context, in client.Reader, darkroom types.NamespacedName) ([]string, error) {
 	var hosts []string
 	for _, object := range l.Carriers() {
-		if err := l.Live.Get(ctx, darkroom, object); client.IgnoreNotFound(err) != nil {
+		if err := in.Get(ctx, darkroom, object); client.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
 		hosts = append(hosts, l.Hosts(object)...)

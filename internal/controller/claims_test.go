@@ -175,14 +175,14 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		remove(t, older)
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
 	})
-	// The Ingress of a paused Darkroom may be gone, but the operator does not know for how long.
-	t.Run("a paused one keeps it without its Ingress, and the next one waits", func(t *testing.T) {
+	t.Run("a paused one keeps it as long as it is routed", func(t *testing.T) {
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
 		eventuallyStatus(t, younger, "paused", isPaused())
-		remove(t, mustGet(t, &networkingv1.Ingress{}, first, "younger"))
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
 		eventuallyStatus(t, neighbor, "waits", explains(v1alpha1.ConditionDomainsReady, hostIn(shared)+" is still in use by a Darkroom of another namespace, which is paused"),
 			has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
+		remove(t, mustGet(t, &networkingv1.Ingress{}, first, "younger"))
+		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor"})
 		change(t, younger, func(d *v1alpha1.Darkroom) { delete(d.Annotations, v1alpha1.AnnotationPaused) })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor", hostIn(own): first + "/younger"})
 		eventuallyStatus(t, neighbor, "no conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))

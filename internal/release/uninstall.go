@@ -99,7 +99,8 @@ func (c *actionClient) removeAll(objects []owned, giveBack bool) error {
 // isAdopting reports whether the Darkroom asked to adopt a release and did not complete that. What
 // others store in its namespace cannot make it so.
 func (c *actionClient) isAdopting() (bool, error) {
-	if c.darkroom.Annotations[v1alpha1.AnnotationAdoptRelease] != c.key.Name || c.darkroom.Status.DeployedRelease != nil {
+	deployed := v1alpha1.FindCondition(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	if c.darkroom.Annotations[v1alpha1.AnnotationAdoptRelease] != c.key.Name || deployed != nil && deployed.Status == metav1.ConditionTrue {
 		return false, nil
 	}
 	return c.revisions.IsForeign(c.ctx)
