@@ -63,6 +63,7 @@ export const reasonWords: Record<string, string> = {
   Repaired: "Repaired",
   Contested: "Changed by another writer",
   Adopted: "Release adopted",
+  ClaimRefused: "Claim refused",
   OtherInstallation: "Managed by another installation",
   Recovered: "Interrupted release retried",
   Orphaned: "Objects kept",
