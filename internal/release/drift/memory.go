@@ -129,7 +129,7 @@ func (t *Trace) Fits(live metav1.Object) bool {
 
 // IsShown reports whether a cache shows an object as it was applied, or as it was changed since.
 func (t *Trace) IsShown(live metav1.Object) bool {
-	return t.UID == live.GetUID() && (t.Fits(live) || live.GetGeneration() >= t.generation)
+	return t.Fits(live) || t.UID == live.GetUID() && live.GetGeneration() >= t.generation
 }
 
 // Digest returns a digest of what is remembered of a release that is in sync: of each object as it is
