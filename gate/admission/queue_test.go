@@ -153,6 +153,7 @@ func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 				weight  int64
 				release Release
 			}
+			var mu sync.Mutex // one release can admit several
 			var running []work
 			clients := rapid.SampledFrom([]string{"a", "b", "c"})
 			weights := rapid.Int64Range(0, 12)
@@ -177,7 +178,9 @@ func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 						if err == nil {
 							w.weight = min(max(w.weight, 1), forClient)
 							w.release = release
+							mu.Lock()
 							running = append(running, w)
+							mu.Unlock()
 						}
 					}()
 				}

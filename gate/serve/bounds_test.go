@@ -65,10 +65,7 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 	folder := t.TempDir()
 	h := newHandler(t, 4000, memory, folder, disk)
 	before := heap()
-	urls := 100_000
-	if testing.Short() {
-		urls = 20_000
-	}
+	const urls = 20_000
 	// The bubble waits until the last files are written, and finds goroutines that do not end.
 	synctest.Test(t, func(t *testing.T) {
 		for i := range urls {

@@ -3,6 +3,8 @@ package share
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,24 +26,35 @@ func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 		fails := rapid.Bool().Draw(rt, "fails")
 		synctest.Test(t, func(*testing.T) {
 			made, dropped, making := 0, map[int]bool{}, 0
+			var mu sync.Mutex // for what they count
 			group := Group[string, int]{Drop: func(value int) {
+				mu.Lock()
+				defer mu.Unlock()
 				if dropped[value] {
 					rt.Errorf("value %d is dropped twice", value)
 				}
 				dropped[value] = true
 			}}
 			create := func(ctx context.Context) (int, error) {
+				mu.Lock()
 				made++
 				value := made
 				making++
-				defer func() { making-- }()
+				mu.Unlock()
+				var err error
 				select {
 				case <-ctx.Done():
-					return 0, ctx.Err()
+					err = ctx.Err()
 				case <-time.After(takes):
 				}
-				if making > 1 {
-					rt.Errorf("%d values are made at a time", making)
+				mu.Lock()
+				defer mu.Unlock()
+				making--
+				if err != nil {
+					return 0, err
+				}
+				if making > 0 {
+					rt.Errorf("%d values are made at a time", making+1)
 				}
 				if fails {
 					return 0, errors.New("failed")
@@ -59,15 +72,21 @@ func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 						return
 					}
 					time.Sleep(v.stays)
+					mu.Lock()
 					if dropped[value] {
 						rt.Errorf("value %d is dropped while it is held", value)
 					}
+					mu.Unlock()
 					done()
 					done()
 				}()
 			}
 			time.Sleep(time.Hour)
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			group.mu.Lock()
+			defer group.mu.Unlock()
 			if !fails && made > 0 && len(group.runs) != 0 {
 				rt.Errorf("%d runs are left", len(group.runs))
 			}
@@ -77,16 +96,15 @@ func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 
 func TestAValueIsSharedByAllWhoWaitOrCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		made, dropped := 0, 0
-		group := Group[string, int]{Drop: func(int) { dropped++ }}
-		create := func(context.Context) (int, error) { made++; time.Sleep(time.Second); return made, nil }
-		var firsts int
+		var made, dropped, firsts atomic.Int64
+		group := Group[string, int]{Drop: func(int) { dropped.Add(1) }}
+		create := func(context.Context) (int, error) { time.Sleep(time.Second); return int(made.Add(1)), nil }
 		for i := range 3 {
 			go func() {
 				time.Sleep(time.Duration(i) * 900 * time.Millisecond)
 				value, first, done, err := group.Hold(t.Context(), "a", create)
 				if first {
-					firsts++
+					firsts.Add(1)
 				}
 				if err != nil || value != 1 {
 					t.Errorf("%d %v", value, err)
@@ -96,8 +114,8 @@ func TestAValueIsSharedByAllWhoWaitOrCome(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
-		if made != 1 || dropped != 1 || firsts != 1 {
-			t.Errorf("made %d times, by %d, dropped %d times", made, firsts, dropped)
+		if made.Load() != 1 || dropped.Load() != 1 || firsts.Load() != 1 {
+			t.Errorf("made %d times, by %d, dropped %d times", made.Load(), firsts.Load(), dropped.Load())
 		}
 	})
 }
