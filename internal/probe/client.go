@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"unicode"
@@ -22,6 +23,7 @@ import (
 	_ "golang.org/x/image/webp" // decodes images
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -88,6 +90,7 @@ func (c *Client) Probe(ctx context.Context, address string, target Target) (outc
 	defer func() {
 		// The bytes are those of a tenant, and a decoder that panics would end the operator.
 		if fault := recover(); fault != nil {
+			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Decoding of a probe's response failed", "stack", string(debug.Stack()))
 			outcome = target.failed(v1alpha1.ReasonNotAnImage, "the response cannot be decoded")
 		}
 	}()
