@@ -64,6 +64,10 @@ func TestCorpus(t *testing.T) {
 					continue // only JPEG files are shrunk
 				}
 				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, nil)
+				sandboxed := strings.Contains(got.header.Get("Content-Security-Policy"), "sandbox; default-src 'none'")
+				if sandboxed != (got.header.Get("Content-Type") == original.SVG) || got.header.Get("X-Content-Type-Options") != "nosniff" {
+					t.Errorf("%s?%s may run scripts: %v", kind, transformation.query, got.header)
+				}
 				fmt.Fprintf(&table, "%-24s %-30s shrink=%-6s %d %-16s %s\n", kind, transformation.query, shrink,
 					got.status, strings.TrimPrefix(got.header.Get("Content-Type"), "image/"), compare(kind, got, transformation.query, transformation.size))
 			}

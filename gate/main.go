@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/serve"
+	"github.com/darkroom-operator/darkroom-operator/gate/signing"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 	"github.com/darkroom-operator/darkroom-operator/gate/supervise"
 )
@@ -71,7 +72,14 @@ func run(ctx context.Context, getenv func(string) string) error {
 	})
 	c.Options.Source = from
 	handler := &serve.Handler{
-		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Source.ID(), CacheTTL: c.CacheTTL, AccessLog: c.AccessLog, Log: log,
+		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Source.ID(),
+		CacheTTL: c.CacheTTL, ServerTiming: c.ServerTiming, AccessLog: c.AccessLog, Log: log,
+	}
+	if c.Signing.File != "" {
+		c.Signing.Count, c.Signing.Log = metrics.Verified, log
+		if handler.Signing, err = signing.New(c.Signing); err != nil {
+			return fmt.Errorf("environment variable GATE_SIGNING_KEYS_FILE: %w", err)
+		}
 	}
 	log.Info("Gate starts", "version", version, "address", c.Address)
 	return serve.Run(ctx, log,

@@ -32,10 +32,19 @@ type Gate struct {
 	// +optional
 	Cache *GateCache `json:"cache,omitempty"`
 
+	// signing serves only URLs that are signed. By default all URLs are served.
+	// +optional
+	Signing *GateSigning `json:"signing,omitempty"`
+
 	// shrinkFirst reduces large JPEG files before Darkroom decodes them, if the
 	// result is much smaller. Defaults to true.
 	// +optional
 	ShrinkFirst *bool `json:"shrinkFirst,omitempty"`
+
+	// serverTiming sends the header Server-Timing with the state of the cache and the
+	// milliseconds of each part of a request, which browsers show. Defaults to true.
+	// +optional
+	ServerTiming *bool `json:"serverTiming,omitempty"`
 
 	// accessLog logs each request as JSON.
 	// +optional
@@ -84,13 +93,13 @@ type GateLimits struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=9
+	// +kubebuilder:validation:MaxItems=10
 	Parameters []GateParameter `json:"parameters,omitempty"`
 }
 
-// GateParameter is the name of a URL parameter of Darkroom.
+// GateParameter is the name of a URL parameter of Darkroom, or dpr.
 //
-// +kubebuilder:validation:Enum=auto;blur;crop;fit;flip;h;mono;rot;w
+// +kubebuilder:validation:Enum=auto;blur;crop;dpr;fit;flip;h;mono;rot;w
 type GateParameter string
 
 // GateCache configures the cache of results.
@@ -110,9 +119,67 @@ type GateCache struct {
 	RevalidateSeconds *int32 `json:"revalidateSeconds,omitempty"`
 
 	// staleIfErrorSeconds is the additional time for which a cached image is served while
-	// the source fails. Defaults to 86400.
+	// the source is asked, or fails. Defaults to 86400.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	StaleIfErrorSeconds *int32 `json:"staleIfErrorSeconds,omitempty"`
 }
+
+// GateSigning configures signed URLs. A signature binds the path and all parameters. The image of
+// probe.path, 16 pixels wide, needs none.
+type GateSigning struct {
+	// secretRef is a reference to a Secret with the keys in the same namespace.
+	// +required
+	SecretRef SigningSecretRef `json:"secretRef"`
+
+	// mode is Require or Report. Require refuses requests without a valid signature with
+	// status 403, and expired ones with 410. Report serves all requests, and counts them
+	// in the metric darkroom_gate_signatures_total. Defaults to Require.
+	// +optional
+	Mode SigningMode `json:"mode,omitempty"`
+
+	// scheme is sha256 or imgix. imgix also accepts the MD5 signatures of client libraries
+	// of imgix, which are weaker. Defaults to sha256.
+	// +optional
+	Scheme SigningScheme `json:"scheme,omitempty"`
+}
+
+// SigningSecretRef is a reference to a key of a Secret.
+type SigningSecretRef struct {
+	// name is the name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="must be the name of a Secret"
+	Name string `json:"name"`
+
+	// key is the key of the Secret whose value has the signing keys, one in each line of at
+	// least 16 characters. The first one signs, and all verify. Defaults to keys.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
+	Key string `json:"key,omitempty"`
+}
+
+// SigningMode is what happens to requests without a valid signature.
+//
+// +kubebuilder:validation:Enum=Require;Report
+type SigningMode string
+
+// The modes of signing.
+const (
+	SigningRequire SigningMode = "Require"
+	SigningReport  SigningMode = "Report"
+)
+
+// SigningScheme is the algorithm of signatures.
+//
+// +kubebuilder:validation:Enum=sha256;imgix
+type SigningScheme string
+
+// The schemes of signing.
+const (
+	SigningSHA256 SigningScheme = "sha256"
+	SigningImgix  SigningScheme = "imgix"
+)

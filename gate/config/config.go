@@ -12,6 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/signing"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
@@ -25,14 +26,16 @@ type Config struct {
 	// Source selects the source. Options.Source is not set.
 	Source source.Config
 	pipeline.Options
+	// Signing has no file if URLs are not signed. Its functions are not set.
+	Signing signing.Options
 	// CacheTTL is the max-age of images.
 	CacheTTL time.Duration
 	// CacheDisk bounds the results in CacheFolder, in bytes.
 	CacheDisk int64
 	// CacheFolder is empty if there is no disk cache.
-	CacheFolder string
-	AccessLog   bool
-	LogLevel    slog.Level
+	CacheFolder             string
+	ServerTiming, AccessLog bool
+	LogLevel                slog.Level
 }
 
 // Read returns the configuration, or an error that names every invalid variable.
@@ -62,11 +65,18 @@ func Read(getenv func(string) string) (Config, error) {
 			Memory:          e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
 			DarkroomMemory:  e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
 		},
-		CacheTTL:    e.seconds("CACHE_TIME", 31536000),
-		CacheFolder: e.text("GATE_CACHE_FOLDER", ""),
-		CacheDisk:   e.integer("GATE_CACHE_DISK_BYTES", 1<<30, 1),
-		AccessLog:   e.boolean("GATE_ACCESS_LOG", false),
-		LogLevel:    parse(e, "LOG_LEVEL", "info", level),
+		Signing: signing.Options{
+			File:   e.text("GATE_SIGNING_KEYS_FILE", ""),
+			Mode:   e.choice("GATE_SIGNING_MODE", signing.Require, signing.Report),
+			Scheme: e.choice("GATE_SIGNING_SCHEME", signing.SHA256, signing.Imgix),
+			Public: e.text("GATE_PUBLIC_REQUEST", ""),
+		},
+		CacheTTL:     e.seconds("CACHE_TIME", 31536000),
+		CacheFolder:  e.text("GATE_CACHE_FOLDER", ""),
+		CacheDisk:    e.integer("GATE_CACHE_DISK_BYTES", 1<<30, 1),
+		ServerTiming: e.boolean("GATE_SERVER_TIMING", true),
+		AccessLog:    e.boolean("GATE_ACCESS_LOG", false),
+		LogLevel:     parse(e, "LOG_LEVEL", "info", level),
 	}
 	if err := c.Rules.Validate(); err != nil {
 		e.fail("DEFAULTPARAMS", err.Error())

@@ -53,6 +53,15 @@ func (e *environment) boolean(name string, unset bool) bool {
 	return parse(e, name, strconv.FormatBool(unset), strconv.ParseBool)
 }
 
+// choice returns one of several words, of which the first is the default.
+func (e *environment) choice(name string, choices ...string) string {
+	value := e.text(name, choices[0])
+	if !slices.Contains(choices, value) {
+		e.fail(name, "must be one of "+strings.Join(choices, ", "))
+	}
+	return value
+}
+
 // list parses names separated by commas, which must be among those known; unset allows all.
 func (e *environment) list(name string, known []string) []string {
 	text := e.text(name, "")

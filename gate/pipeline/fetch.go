@@ -62,7 +62,7 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 		return nil, err
 	}
 	defer leave(0)
-	measure := since(p.metrics.fetches)
+	measure := since(ctx, "fetch", p.metrics.fetches)
 	h, err := p.read(ctx, client, path, known, min(firstRead, p.MaxSourceBytes))
 	if errors.Is(err, errLonger) {
 		h, err = p.read(ctx, client, path, known, p.MaxSourceBytes)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // Metrics of the gate. No label contains a path or anything else that clients choose.
@@ -29,6 +31,7 @@ type Metrics struct {
 	diskErrors prometheus.Counter
 	// untransformed counts by media types, of which there are a dozen.
 	untransformed *prometheus.CounterVec
+	signatures    *prometheus.CounterVec
 }
 
 const namespace = "darkroom_gate"
@@ -58,12 +61,17 @@ func NewMetrics(version string) *Metrics {
 		evictions:  counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
 		untransformed: counter("untransformed_total",
 			"Number of originals that were passed on because they cannot be transformed, by media type.", "type"),
+		signatures: counter("signatures_total",
+			"Number of requests by the signature of their URL (valid, missing, invalid, expired), if URLs are signed.", "result"),
 		diskErrors: counter("cache_disk_errors_total", "Number of failed operations of the disk cache.").WithLabelValues(),
 	}
 }
 
 // Evicted counts an evicted entry.
 func (m *Metrics) Evicted(tier string) { m.evictions.WithLabelValues(tier).Inc() }
+
+// Verified counts a request by its signature.
+func (m *Metrics) Verified(result string) { m.signatures.WithLabelValues(result).Inc() }
 
 // DiskFailed counts a failed operation of the disk cache.
 func (m *Metrics) DiskFailed() { m.diskErrors.Inc() }
@@ -88,9 +96,13 @@ func (m *Metrics) newQueue(name string, capacity, forClient int64) queue {
 }
 
 // since measures a part of a request until it is called.
-func since(durations *prometheus.HistogramVec) func(error) {
+func since(ctx context.Context, part string, durations *prometheus.HistogramVec) func(error) {
 	start := time.Now()
-	return func(err error) { durations.WithLabelValues(outcome(err)).Observe(time.Since(start).Seconds()) }
+	return func(err error) {
+		took := time.Since(start)
+		timing.Add(ctx, part, took)
+		durations.WithLabelValues(outcome(err)).Observe(took.Seconds())
+	}
 }
 
 // outcome counts a missing image as a success of the source.

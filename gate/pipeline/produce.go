@@ -3,32 +3,50 @@ package pipeline
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// transform applies the transformation of a request to an original, or passes it on.
+// transform applies the transformation of a request to an original, or passes it on. Default parameters
+// never refuse: what they make impossible is done without them.
 func (p *Pipeline) transform(ctx context.Context, client string, of *held, r request.Request) ([]byte, error) {
-	t := r.Transform
-	if t == (request.Transform{}) {
-		return of.body, nil
+	made, err := p.apply(ctx, client, of, r.Transform)
+	own := p.Rules.Own(r.Transform)
+	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && own != r.Transform {
+		made, err = p.apply(ctx, client, of, own)
 	}
-	made, err := p.transformed(ctx, client, of, t)
 	if err == nil {
-		return original.WithProfile(made, original.Profile(of.body)), nil
+		return made, nil
 	}
-	size, failure := of.info.Size, problem.Of(err)
-	switch asked := t != p.Rules.Default(); {
-	case failure.Status >= http.StatusInternalServerError,
-		asked && failure.Status != http.StatusUnsupportedMediaType,
+	size, status := of.info.Size, problem.Of(err).Status
+	switch asked := own != (request.Transform{}); {
+	case status >= http.StatusInternalServerError,
+		asked && status != http.StatusUnsupportedMediaType,
 		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.Memory/16):
 		return nil, err
 	}
 	p.metrics.untransformed.WithLabelValues(of.info.ContentType).Inc()
 	return of.body, nil
+}
+
+// apply returns the result of a transformation, with the color profile of the original.
+func (p *Pipeline) apply(ctx context.Context, client string, of *held, t request.Transform) ([]byte, error) {
+	if of.info.Format != "" {
+		t = p.Rules.Resolve(t, of.info.Size)
+	}
+	if t == (request.Transform{}) {
+		return of.body, nil
+	}
+	made, err := p.transformed(ctx, client, of, t)
+	if err != nil {
+		return nil, err
+	}
+	return original.WithProfile(made, original.Profile(of.body)), nil
 }
 
 // transformed returns the result of a transformation. A problem with status 415 means that the
@@ -72,6 +90,7 @@ func (p *Pipeline) prepare(ctx context.Context, client string, of *held, plan pr
 	}
 	pixels.mu.Lock()
 	defer pixels.mu.Unlock()
+	defer func(start time.Time) { timing.Add(ctx, "prepare", time.Since(start)) }(time.Now())
 	return plan.Do(pixels.image, of.info, result)
 }
 
@@ -87,7 +106,7 @@ func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info ori
 		return nil, err
 	}
 	defer release(0)
-	measure := since(p.metrics.transforms)
+	measure := since(ctx, "transform", p.metrics.transforms)
 	made, err := p.transformer.Transform(ctx, body, t.Query())
 	measure(err)
 	return made, err

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // queues bound what is worked on. A request passes them in the order of the fields and
@@ -61,6 +62,10 @@ type queue struct {
 }
 
 func (q queue) acquire(ctx context.Context, client string, weight int64) (admission.Release, error) {
-	defer func(start time.Time) { q.waits.Observe(time.Since(start).Seconds()) }(time.Now())
+	defer func(start time.Time) {
+		took := time.Since(start)
+		timing.Add(ctx, "queue", took)
+		q.waits.Observe(took.Seconds())
+	}(time.Now())
 	return q.Acquire(ctx, client, weight)
 }

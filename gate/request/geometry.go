@@ -1,6 +1,7 @@
 package request
 
 import (
+	"math"
 	"net/http"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -14,6 +15,28 @@ type Size struct{ Width, Height int }
 
 // Pixels returns the number of pixels.
 func (s Size) Pixels() int64 { return int64(s.Width) * int64(s.Height) }
+
+// Resolve returns the transformation of an original of this size as Darkroom knows it: without DPR,
+// which is reduced to what the limits allow, and with a Fit of Darkroom.
+func (r Rules) Resolve(t Transform, original Size) Transform {
+	if t.DPR > 1 {
+		density := min(t.DPR, float64(r.MaxWidth)/float64(max(t.Width, 1)), float64(r.MaxHeight)/float64(max(t.Height, 1)))
+		t.Width, t.Height = int(math.Round(float64(t.Width)*density)), int(math.Round(float64(t.Height)*density))
+	}
+	t.DPR = 0
+	switch t.Fit {
+	case FitMax:
+		t.Fit = ""
+		if scaled := t.Scaled(original); scaled.Width >= original.Width && scaled.Height >= original.Height {
+			t.Width, t.Height = 0, 0
+		}
+	case FitMin:
+		t.Fit = FitCrop
+		part := min(1, float64(original.Width)/float64(t.Width), float64(original.Height)/float64(t.Height))
+		t.Width, t.Height = max(1, int(math.Round(float64(t.Width)*part))), max(1, int(math.Round(float64(t.Height)*part)))
+	}
+	return t
+}
 
 // Scaled returns the size that Darkroom scales an image to: the size of the result, or
 // with FitCrop that of the image from which the result is cropped.

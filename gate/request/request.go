@@ -3,6 +3,7 @@
 package request
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -72,13 +73,20 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	return Request{Path: clean, Transform: transform}, err
 }
 
-// Default returns the transformation of requests without parameters.
-func (r Rules) Default() Transform {
-	t, err := r.parseTransform(r.Defaults)
+// Own returns what remains of a transformation without the values of the default parameters. It is
+// zero for the transformation of a request without parameters.
+func (r Rules) Own(t Transform) Transform {
+	defaults, err := r.parseTransform(r.Defaults)
 	if err != nil {
-		return Transform{}
+		return t
 	}
-	return t
+	params, inherited := t.values(), defaults.values()
+	maps.DeleteFunc(params, func(name, value string) bool { return inherited[name] == value })
+	own, err := r.parseTransform(params)
+	if err != nil {
+		return t
+	}
+	return own
 }
 
 // Validate returns an error for a default parameter that no request could have.

@@ -46,6 +46,11 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 		"/a%253F":                               "/a%253F?",
 		"/%C3%A9 b.jpg":                         "/%C3%A9%20b.jpg?",
 		"/a.jpg?mono=000000":                    "/a.jpg?mono=000000",
+		"/a.jpg?dpr=2&ixlib=js":                 "/a.jpg?",
+		"/a.jpg?w=10&dpr=1":                     "/a.jpg?w=10",
+		"/a.jpg?w=10&dpr=2.0&fit=clip":          "/a.jpg?dpr=2&fit=max&w=10",
+		"/a.jpg?w=10&fit=min&crop=top":          "/a.jpg?fit=max&w=10",
+		"/a.jpg?fit=max":                        "/a.jpg?",
 	} {
 		target = strings.ReplaceAll(target, " ", "%20")
 		r, err := parse(t, rules, target)
@@ -72,8 +77,10 @@ func TestRefusalsNameParameterAndBound(t *testing.T) {
 		{rules, "/a?w=1&w=2", 400, "parameter w is given 2 times"},
 		{rules, "/a?blur=999", 400, "parameter blur must be a number from 0 to 100"},
 		{rules, "/a?blur=NaN", 400, "parameter blur must be a number from 0 to 100"},
+		{rules, "/a?w=1&dpr=0", 400, "parameter dpr must be a number from 1 to 5"},
+		{rules, "/a?w=1&dpr=6", 400, "parameter dpr must be a number from 1 to 5"},
 		{rules, "/a?rot=361", 400, "parameter rot must be a number from 0 to 360"},
-		{rules, "/a?fit=contain", 400, "parameter fit must be one of: crop; scale"},
+		{rules, "/a?fit=contain", 400, "parameter fit must be one of: crop; scale; max; min; clip"},
 		{rules, "/a?fit=scale&w=1", 400, "parameter fit=scale requires w and h"},
 		{rules, "/a?mono=ff0000", 400, "parameter mono must be one of: 000000"},
 		{rules, "/a?auto=webp", 400, "parameter auto must be one of: compress; format"},
@@ -162,6 +169,27 @@ func TestResultsThatTheOriginalMakesTooLargeAreRefused(t *testing.T) {
 		}
 		if err := rules.Check(r.Transform, test.original, 50_000_000); (err != nil) != test.refused {
 			t.Errorf("%s of %v: %v", test.query, test.original, err)
+		}
+	}
+}
+
+func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
+	limited := Rules{MaxWidth: 500, MaxHeight: 400}
+	for query, want := range map[string]string{
+		"w=100&h=50&dpr=3":            "h=150&w=300",
+		"w=100&dpr=1.5":               "w=150",
+		"w=250&h=250&dpr=5":           "h=400&w=400", // the shape remains
+		"w=300&fit=max":               "w=300",
+		"w=400&h=300&fit=max":         "",
+		"w=150&dpr=2&fit=clip&blur=1": "blur=1&w=300",
+		"w=200&dpr=2&fit=clip&blur=1": "blur=1",
+		"w=100&h=50&fit=min&crop=top": "crop=top&fit=crop&h=50&w=100",
+		"w=500&h=400&fit=min":         "fit=crop&h=240&w=300",
+		"w=500&h=1&fit=min":           "fit=crop&h=1&w=400",
+	} {
+		r, err := parse(t, limited, "/a?"+query)
+		if got := limited.Resolve(r.Transform, Size{400, 240}).Query(); err != nil || got != want {
+			t.Errorf("%s: %s %v, want %s", query, got, err, want)
 		}
 	}
 }

@@ -12,25 +12,32 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// Parameters are the URL parameters of Darkroom v0.4.
-var Parameters = []string{"auto", "blur", "crop", "fit", "flip", "h", "mono", "rot", "w"}
+// Parameters are the URL parameters of Darkroom v0.4, and dpr, which client libraries add.
+var Parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "rot", "w"}
+
+// maxDPR bounds the density of a screen.
+const maxDPR = 5
 
 // MaxBlur bounds the radius of a blur, in pixels. The cost of a blur grows with it.
 const MaxBlur = 100
 
-// Values of Transform.Fit.
+// Values of Transform.Fit. Darkroom knows the first two.
 const (
 	FitCrop  = "crop"
 	FitScale = "scale"
+	FitMax   = "max" // into width and height, but never larger than the original
+	FitMin   = "min" // FitCrop, but never larger than the original
 )
 
 // Transform lists the operations on an image. The zero value leaves it unchanged.
 type Transform struct {
 	// Width and Height are in pixels; zero means not given.
 	Width, Height int
-	// Fit is empty (the result fits into width and height), FitCrop or FitScale.
+	// DPR multiplies width and height; zero means 1.
+	DPR float64
+	// Fit is empty (the result fits into width and height) or one of the constants.
 	Fit string
-	// Crop is the part to keep with FitCrop; empty means the center.
+	// Crop is the part to keep with FitCrop and FitMin; empty means the center.
 	Crop string
 	// Mono converts to shades of gray.
 	Mono bool
@@ -46,15 +53,24 @@ type Transform struct {
 
 // Query returns the transformation as a query string of Darkroom, sorted by name.
 func (t Transform) Query() string {
-	values := url.Values{
-		"auto": {t.Auto}, "blur": {formatFloat(t.Blur)}, "crop": {t.Crop}, "fit": {t.Fit}, "flip": {t.Flip},
-		"h": {strconv.Itoa(t.Height)}, "rot": {formatFloat(t.Rotate)}, "w": {strconv.Itoa(t.Width)},
+	query := url.Values{}
+	for name, value := range t.values() {
+		query.Set(name, value)
 	}
-	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" || v[0] == "0" })
+	return query.Encode()
+}
+
+// values returns the parameters that change something, by name.
+func (t Transform) values() map[string]string {
+	values := map[string]string{
+		"auto": t.Auto, "blur": formatFloat(t.Blur), "crop": t.Crop, "fit": t.Fit, "flip": t.Flip,
+		"dpr": formatFloat(t.DPR), "h": strconv.Itoa(t.Height), "rot": formatFloat(t.Rotate), "w": strconv.Itoa(t.Width),
+	}
+	maps.DeleteFunc(values, func(_, value string) bool { return value == "" || value == "0" })
 	if t.Mono {
-		values.Set("mono", "000000")
+		values["mono"] = "000000"
 	}
-	return values.Encode()
+	return values
 }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
@@ -75,7 +91,10 @@ func (r Rules) parseParameters(params map[string]string) (t Transform, err error
 		case "h":
 			t.Height, err = parseSize(name, value, r.MaxHeight)
 		case "fit":
-			t.Fit, err = parseChoice(name, value, FitCrop, FitScale)
+			t.Fit, err = parseChoice(name, value, FitCrop, FitScale, FitMax, FitMin, "clip")
+			t.Fit = strings.ReplaceAll(t.Fit, "clip", FitMax)
+		case "dpr":
+			t.DPR, err = parseNumber(name, value, 1, maxDPR)
 		case "crop":
 			t.Crop, err = parseChoice(name, value, "top", "bottom", "left", "right",
 				"top,left", "top,right", "bottom,left", "bottom,right")
@@ -83,12 +102,12 @@ func (r Rules) parseParameters(params map[string]string) (t Transform, err error
 			_, err = parseChoice(name, value, "000000")
 			t.Mono = true
 		case "blur":
-			t.Blur, err = parseNumber(name, value, MaxBlur)
+			t.Blur, err = parseNumber(name, value, 0, MaxBlur)
 		case "flip":
 			t.Flip, err = parseChoice(name, strings.ToLower(value), "h", "v", "hv", "vh")
 			t.Flip = strings.ReplaceAll(t.Flip, "vh", "hv")
 		case "rot":
-			t.Rotate, err = parseNumber(name, value, 360)
+			t.Rotate, err = parseNumber(name, value, 0, 360)
 			t.Rotate = math.Mod(t.Rotate, 360)
 		case "auto":
 			t.Auto, err = parseAuto(value)
@@ -106,10 +125,18 @@ func (t Transform) simplify() (Transform, error) {
 	if t.Fit == FitScale && partial {
 		return Transform{}, problem.New(http.StatusBadRequest, "parameter fit=scale requires w and h")
 	}
-	if partial {
+	switch whole := t.Width == 0 && t.Height == 0; {
+	case whole:
+		t.Fit, t.DPR = "", 0
+	case partial && t.Fit == FitMin:
+		t.Fit = FitMax
+	case partial && t.Fit == FitCrop:
 		t.Fit = "" // Darkroom resizes if there is nothing to crop
 	}
-	if t.Fit != FitCrop {
+	if t.DPR == 1 {
+		t.DPR = 0
+	}
+	if t.Fit != FitCrop && t.Fit != FitMin {
 		t.Crop = ""
 	}
 	return t, nil
@@ -123,10 +150,10 @@ func parseSize(name, value string, most int) (int, error) {
 	return n, nil
 }
 
-func parseNumber(name, value string, most float64) (float64, error) {
+func parseNumber(name, value string, least, most float64) (float64, error) {
 	f, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(f >= 0 && f <= most) {
-		return 0, problem.New(http.StatusBadRequest, "parameter %s must be a number from 0 to %g", name, most)
+	if err != nil || !(f >= least && f <= most) {
+		return 0, problem.New(http.StatusBadRequest, "parameter %s must be a number from %g to %g", name, least, most)
 	}
 	// Two digits are enough for pixels and degrees, and bound the number of variants.
 	return math.Round(f*100) / 100, nil

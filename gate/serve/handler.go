@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +18,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/signing"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // Handler is the public face.
@@ -24,8 +28,12 @@ type Handler struct {
 	Pipeline *pipeline.Pipeline
 	// ID is the name of the gate among proxies; see source.Loop.
 	ID string
+	// Signing verifies URLs; nil serves all.
+	Signing *signing.Verifier
 	// CacheTTL is the time for which browsers and CDNs may keep an image.
 	CacheTTL time.Duration
+	// ServerTiming tells browsers how long the parts of a request take.
+	ServerTiming bool
 	// AccessLog logs each request.
 	AccessLog bool
 	Log       *slog.Logger
@@ -40,6 +48,9 @@ const (
 	minRate = 16 << 10
 )
 
+// traceparent is the trace of a client, by W3C Trace Context.
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}`)
+
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var state pipeline.State
 	response := httpsnoop.CaptureMetricsFn(w, func(w http.ResponseWriter) {
@@ -53,7 +64,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
 			slog.Int("status", response.Code), slog.Int64("bytes", response.Written), slog.String("cache", string(state)),
-			slog.Duration("duration", response.Duration), slog.String("client", clientOf(r)))
+			slog.Duration("duration", response.Duration), slog.String("client", clientOf(r)),
+			slog.String("traceparent", traceparent.FindString(r.Header.Get("Traceparent"))))
 	}
 }
 
@@ -67,6 +79,10 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 		_, _ = w.Write([]byte("pong"))
 		return pipeline.None, nil
 	}
+	maxAge, err := h.verify(r.URL)
+	if err != nil {
+		return pipeline.None, err
+	}
 	parsed, err := h.Pipeline.Rules.Parse(r.URL)
 	if err != nil {
 		return pipeline.None, err
@@ -76,7 +92,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 		return pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
 	}
 	client := clientOf(r)
-	entry, state, err := h.Pipeline.Get(source.Via(r.Context(), via), client, parsed)
+	ctx, record := timing.With(source.Via(r.Context(), via))
+	start := time.Now()
+	entry, state, err := h.Pipeline.Get(ctx, client, parsed)
+	if timing.Add(ctx, "total", time.Since(start)); h.ServerTiming {
+		w.Header().Set("Server-Timing", record.Header(string(state)))
+	}
 	if err != nil {
 		return state, err
 	}
@@ -90,13 +111,25 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 	header := w.Header()
 	header.Set("Content-Type", entry.ContentType)
 	header.Set("ETag", entry.ETag)
-	header.Set("Cache-Control", cacheControl(entry, state, h.CacheTTL))
+	header.Set("Cache-Control", cacheControl(entry, state, maxAge))
 	header.Set("X-Content-Type-Options", "nosniff")
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body)) // ranges, conditional requests and HEAD
 	return state, nil
+}
+
+// verify checks the signature of a URL, and returns the time for which responses may be kept.
+func (h *Handler) verify(u *url.URL) (maxAge time.Duration, err error) {
+	if h.Signing == nil {
+		return h.CacheTTL, nil
+	}
+	expires, err := h.Signing.Verify(u)
+	if expires.IsZero() {
+		return h.CacheTTL, err
+	}
+	return min(h.CacheTTL, max(time.Until(expires), 0)), err
 }
 
 // cacheControl returns what browsers and CDNs may do with a response: no more than the source allows,

@@ -1,6 +1,9 @@
 package serve
 
 import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -55,6 +58,22 @@ func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 	} {
 		if got := cacheControl(&cache.Entry{Control: test.control}, test.state, ttl); got != test.want {
 			t.Errorf("%+v %s: %q, want %q", test.control, test.state, got, test.want)
+		}
+	}
+}
+
+func TestTheAccessLogHasTheTraceOfTheClient(t *testing.T) {
+	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for given, want := range map[string]string{trace: trace, trace + "-more": trace, "": "", "00-x\n": ""} {
+		var log bytes.Buffer
+		h := newHandler(t, 10, 32<<20, "", 0)
+		h.AccessLog, h.Log = true, slog.New(slog.NewJSONHandler(&log, nil))
+		r := httptest.NewRequest("GET", "/a.png", nil)
+		r.Header.Set("Traceparent", given)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		var line struct{ Path, Traceparent string }
+		if err := json.Unmarshal(log.Bytes(), &line); err != nil || line.Path != "/a.png" || line.Traceparent != want {
+			t.Errorf("%q: %s %v", given, log.Bytes(), err)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -38,9 +39,9 @@ const (
 	imageTimeout = 15 * time.Second
 )
 
-// imageInput has the parameters of Darkroom for images, with limits: an image of 9999×9999
+// ImageInput has the parameters of Darkroom for images, with limits: an image of 9999×9999
 // pixels takes more than a gigabyte of its memory.
-type imageInput struct {
+type ImageInput struct {
 	PathInput
 	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the image, for example /images/cat.jpg"`
 	Width  int    `query:"w" minimum:"1" maximum:"2000" doc:"Width in pixels"`
@@ -54,7 +55,7 @@ type imageInput struct {
 	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; format never yields WebP in any released version of Darkroom"`
 }
 
-func (in *imageInput) query() url.Values {
+func (in *ImageInput) query() url.Values {
 	out := url.Values{}
 	for name, value := range map[string]string{
 		"w": positive(in.Width), "h": positive(in.Height), "fit": in.Fit, "crop": in.Crop, "mono": in.Mono,
@@ -68,7 +69,7 @@ func (in *imageInput) query() url.Values {
 }
 
 // bounds checks the limits of numbers that the patterns do not.
-func (in *imageInput) bounds() error {
+func (in *ImageInput) bounds() error {
 	for _, parameter := range []struct {
 		name, value string
 		most        float64
@@ -114,8 +115,9 @@ type imageOutput struct {
 
 // image fetches an image from the running Darkroom, through the proxy of the Kubernetes API
 // with the caller's token, so that the caller needs permission to use the proxy.
-func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error) {
-	if _, err := s.readable(ctx, in.key()); err != nil {
+func (s *Server) image(ctx context.Context, in *ImageInput) (*imageOutput, error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
 		return nil, err
 	}
 	wanted, err := imagePath(in.Path)
@@ -129,7 +131,7 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 	if err != nil {
 		return nil, err
 	}
-	body, contentType, err := s.fetchImage(ctx, in, wanted)
+	body, contentType, err := s.fetchImage(ctx, darkroom, wanted, in.query().Encode())
 	if err != nil {
 		leave()
 		return nil, err
@@ -146,11 +148,18 @@ func (s *Server) image(ctx context.Context, in *imageInput) (*imageOutput, error
 	}}, nil
 }
 
-// fetchImage returns an image and its media type.
-func (s *Server) fetchImage(ctx context.Context, in *imageInput, wanted string) (body []byte, contentType string, err error) {
-	target := s.auth.Clients.Core.Get().Namespace(in.Namespace).Resource("services").Name("http:" + in.Name + ":http").SubResource("proxy").URL()
+// fetchImage returns an image and its media type. If URLs are signed, the caller must be able to sign.
+func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query string) (body []byte, contentType string, err error) {
+	if needsSignature(&darkroom.Spec, wanted, query) {
+		signed, err := s.sign(ctx, darkroom, url.URL{Path: wanted, RawQuery: query}, time.Time{})
+		if err != nil {
+			return nil, "", err
+		}
+		query = signed.RawQuery
+	}
+	target := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("services").Name("http:" + darkroom.Name + ":http").SubResource("proxy").URL()
 	target.Path += wanted
-	target.RawQuery = in.query().Encode()
+	target.RawQuery = query
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return nil, "", fmt.Errorf("create request for an image: %w", err)

@@ -238,8 +238,10 @@ func secretsOf(darkroom *v1alpha1.Darkroom) neededSecrets {
 	var needed neededSecrets
 	spec := &darkroom.Spec
 	needed.add("body.source.credentialsSecretRef", values.CredentialsSecret(&spec.Source), values.CredentialsKeys(&spec.Source)...)
-	if kind, name, key := values.CABundle(&spec.Source); kind == v1alpha1.CABundleSecret {
-		needed.add("body.source.caBundleRef", name, key)
+	for _, file := range values.Files(spec) {
+		if file.Kind == "Secret" {
+			needed.add("body."+file.Field, file.Name, file.Key)
+		}
 	}
 	if spec.Ingress != nil {
 		needed.add("body.ingress.tlsSecretName", spec.Ingress.TLSSecretName, corev1.TLSCertKey, corev1.TLSPrivateKeyKey)

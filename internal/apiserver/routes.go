@@ -191,6 +191,11 @@ func (s *Server) registerRelated(api huma.API) {
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
+		OperationID: "signURL", Method: http.MethodGet, Path: onePath + "/signed-url", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Sign the URL of an image", Errors: ofOne,
+		Description: "Requires permission to get the Secret of gate.signing. Without gate.signing the URL has no signature.",
+	}, s.signURL)
+	huma.Register(api, huma.Operation{
 		OperationID: "streamEvents", Method: http.MethodGet, Path: streamPath, Tags: []string{"Live events"},
 		Summary: "Watch Darkrooms", Errors: ofOne, Metadata: map[string]any{streaming: true},
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +

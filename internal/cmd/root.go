@@ -41,7 +41,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetContext(context.Background())
-	root.AddCommand(newManager(), newTemplate(), newAPIServer())
+	root.AddCommand(newManager(), newTemplate(), newSign(), newAPIServer())
 	for _, command := range root.Commands() {
 		nameEnvironment(command.Flags())
 	}

@@ -320,7 +320,7 @@ func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []cli
 	pods := &corev1.PodList{}
 	err := r.Live.List(ctx, pods, selected...)
 	if o.Problem = DetermineProblem(pods.Items); err == nil && o.Problem == nil {
-		o.Problem, err = r.missingCABundle(ctx, o.Darkroom)
+		o.Problem, err = r.missingFile(ctx, o.Darkroom)
 	}
 	return pods.Items, err
 }

@@ -57,37 +57,35 @@ func missingKey(o Observation, keys []string) string {
 	return ""
 }
 
-// missingCABundle returns the problem that the certificates of private authorities do not
-// exist; nil if they do, or none are referenced. Pods that cannot mount them do not report it. It
-// reads the object past the caches, and is called only while pods do not start.
-func (r *Reconciler) missingCABundle(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Problem, error) {
-	kind, name, key := values.CABundle(&darkroom.Spec.Source)
-	if name == "" {
-		return nil, nil //nolint:nilnil // no problem
-	}
-	at := types.NamespacedName{Namespace: darkroom.Namespace, Name: name}
-	var found bool
-	var err error
-	if kind == v1alpha1.CABundleSecret {
-		secret := &corev1.Secret{}
-		err = r.Live.Get(ctx, at, secret)
-		_, found = secret.Data[key]
-	} else {
-		configMap := &corev1.ConfigMap{}
-		err = r.Live.Get(ctx, at, configMap)
-		_, text := configMap.Data[key]
-		_, binary := configMap.BinaryData[key]
-		found = text || binary
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf(
-			"%s %s does not exist in namespace %s: create it with the key %q, or change source.caBundleRef.", kind, name, darkroom.Namespace, key)}, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s %s: %w", kind, at, err)
-	case !found:
-		return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf(
-			"%s %s has no key %q: add it, or name another in source.caBundleRef.", kind, name, key)}, nil
+// missingFile returns the problem that a file that the pods mount does not exist; nil if all do. Pods
+// that cannot mount it do not report it. It reads the objects past the caches, and is called only
+// while pods do not start.
+func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Problem, error) {
+	for _, file := range values.Files(&darkroom.Spec) {
+		at := types.NamespacedName{Namespace: darkroom.Namespace, Name: file.Name}
+		var found bool
+		var err error
+		if file.Kind == "Secret" {
+			secret := &corev1.Secret{}
+			err = r.Live.Get(ctx, at, secret)
+			_, found = secret.Data[file.Key]
+		} else {
+			configMap := &corev1.ConfigMap{}
+			err = r.Live.Get(ctx, at, configMap)
+			_, text := configMap.Data[file.Key]
+			_, binary := configMap.BinaryData[file.Key]
+			found = text || binary
+		}
+		switch {
+		case apierrors.IsNotFound(err):
+			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("%s %s does not exist in namespace %s: create it with the key %q, or change %s.",
+				file.Kind, file.Name, darkroom.Namespace, file.Key, file.Field)}, nil
+		case err != nil:
+			return nil, fmt.Errorf("read %s %s: %w", file.Kind, at, err)
+		case !found:
+			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("%s %s has no key %q: add it, or name another in %s.",
+				file.Kind, file.Name, file.Key, file.Field)}, nil
+		}
 	}
 	return nil, nil //nolint:nilnil // no problem
 }

@@ -52,7 +52,10 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 					},
 					Presets:     map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
 					Cache:       &v1alpha1.GateCache{StaleIfErrorSeconds: ptr.To(int32(3600))},
-					ShrinkFirst: ptr.To(false), AccessLog: true,
+					ShrinkFirst: ptr.To(false), ServerTiming: ptr.To(false), AccessLog: true,
+					Signing: &v1alpha1.GateSigning{
+						SecretRef: v1alpha1.SigningSecretRef{Name: "signing", Key: "urls"}, Mode: v1alpha1.SigningRequire, Scheme: v1alpha1.SigningImgix,
+					},
 					Resources: &corev1.ResourceRequirements{
 						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 						Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},

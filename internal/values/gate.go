@@ -43,6 +43,12 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	for name, parameters := range gate.Presets {
 		b.set(string(parameters), "gate", "presets", name)
 	}
+	if name, key := SigningSecret(gate); name != "" {
+		b.set(name, "gate", "signing", "secret", "name")
+		b.set(key, "gate", "signing", "secret", "key")
+		setNonZero(b, string(gate.Signing.Mode), "gate", "signing", "mode")
+		setNonZero(b, string(gate.Signing.Scheme), "gate", "signing", "scheme")
+	}
 	setNonZero(b, gate.OnlyPresets, "gate", "onlyPresets")
 	if cache := gate.Cache; cache != nil {
 		if cache.Disk != nil {
@@ -52,6 +58,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 		setGiven(b, cache.StaleIfErrorSeconds, "gate", "cache", "staleIfErrorSeconds")
 	}
 	setGiven(b, gate.ShrinkFirst, "gate", "shrinkFirst")
+	setGiven(b, gate.ServerTiming, "gate", "serverTiming")
 	setNonZero(b, gate.AccessLog, "gate", "accessLog")
 	if gate.Resources != nil {
 		b.containerResources(path.Child("resources"), gate.Resources, gateMemoryLimit, "gate", "resources")
@@ -66,4 +73,32 @@ func CABundle(source *v1alpha1.Source) (kind v1alpha1.CABundleKind, name, key st
 		return "", "", ""
 	}
 	return cmp.Or(ref.Kind, v1alpha1.CABundleConfigMap), ref.Name, cmp.Or(ref.Key, "ca.crt")
+}
+
+// SigningSecret returns where the keys of signed URLs are, after defaults; an empty name if URLs are
+// not signed.
+func SigningSecret(gate *v1alpha1.Gate) (name, key string) {
+	if gate == nil || gate.Signing == nil {
+		return "", ""
+	}
+	ref := gate.Signing.SecretRef
+	return ref.Name, cmp.Or(ref.Key, "keys")
+}
+
+// File is a key of a ConfigMap or a Secret that pods mount, and do not start without.
+type File struct {
+	Kind, Name, Key string
+	// Field refers to it.
+	Field string
+}
+
+// Files returns the files of a Darkroom.
+func Files(spec *v1alpha1.DarkroomSpec) (files []File) {
+	if kind, name, key := CABundle(&spec.Source); name != "" {
+		files = append(files, File{string(kind), name, key, "source.caBundleRef"})
+	}
+	if name, key := SigningSecret(spec.Gate); name != "" {
+		files = append(files, File{"Secret", name, key, "gate.signing.secretRef"})
+	}
+	return files
 }

@@ -123,6 +123,8 @@ var notRun = map[string]string{
 	readme + "#Installing/1":                     "TestKustomize in test/olm runs the two targets",
 	install + "#Helm/1":                          helmInTestOLM,
 	install + "#Helm/2":                          helmInTestOLM,
+	"docs/gate.md#Signed URLs/1":                "TestSignedURLs in test/e2e creates such a Secret",
+	"docs/gate.md#Signed URLs/3":                "internal/cmd/sign_test.go signs with keys of the standard input",
 	"docs/operations.md#Rolling back/1":          "TestHelm in test/olm rolls back",
 	install + "#Helm/3":                          helmInTestOLM,
 	installing + "/1":                            "needs a container engine and a registry; a job of ci.yaml builds the images",

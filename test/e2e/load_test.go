@@ -23,7 +23,9 @@ const (
 // load is a steady, bounded load of requests for an image.
 type load struct {
 	// next returns the host of the next request and the URL of the server it is sent to.
-	next    func() (url, host string)
+	next func() (url, host string)
+	// get sends a request; servesThrough unless it is replaced.
+	get     func(ctx context.Context, url, host string, width int) error
 	stop    chan struct{}
 	clients sync.WaitGroup
 
@@ -38,8 +40,11 @@ func startLoad(host string) *load {
 	return startLoadOf(func() (string, string) { return ingressURL, host })
 }
 
-func startLoadOf(next func() (url, host string)) *load {
-	l := &load{next: next, stop: make(chan struct{})}
+func startLoadOf(next func() (url, host string)) *load { return startLoadBy(next, servesThrough) }
+
+// startLoadBy starts a load whose requests are sent by get.
+func startLoadBy(next func() (url, host string), get func(ctx context.Context, url, host string, width int) error) *load {
+	l := &load{next: next, get: get, stop: make(chan struct{})}
 	for range loadClients {
 		l.clients.Go(l.client)
 	}
@@ -62,7 +67,7 @@ func (l *load) client() {
 		}
 		started := time.Now()
 		url, host := l.next()
-		err := servesThrough(context.Background(), url, host, width)
+		err := l.get(context.Background(), url, host, width)
 		l.mu.Lock()
 		l.requests++
 		if err != nil {

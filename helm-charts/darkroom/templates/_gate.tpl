@@ -17,6 +17,15 @@ GATE_PARAMETERS: {{ join "," . | quote }}
 {{- with .presets }}
 GATE_PRESETS: {{ toJson . | quote }}
 {{- end }}
+{{- if .signing.secret.name }}
+GATE_SIGNING_KEYS_FILE: /signing/keys
+GATE_SIGNING_MODE: {{ .signing.mode | quote }}
+GATE_SIGNING_SCHEME: {{ .signing.scheme | quote }}
+{{- with $.Values.probe.path }}
+# What darkroom.imageProbe and the operator request.
+GATE_PUBLIC_REQUEST: {{ printf "%s?w=16" . | quote }}
+{{- end }}
+{{- end }}
 GATE_ONLY_PRESETS: {{ .onlyPresets | toString | quote }}
 {{- with .cache.diskBytes | int64 }}
 GATE_CACHE_FOLDER: /cache
@@ -31,6 +40,7 @@ GATE_WORKLOAD_IDENTITY: "true"
 GATE_REVALIDATE_SECONDS: {{ .cache.revalidateSeconds | int64 | quote }}
 GATE_STALE_IF_ERROR_SECONDS: {{ .cache.staleIfErrorSeconds | int64 | quote }}
 GATE_SHRINK_FIRST: {{ .shrinkFirst | toString | quote }}
+GATE_SERVER_TIMING: {{ .serverTiming | toString | quote }}
 GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
 {{- end }}
 {{- end -}}
@@ -143,8 +153,13 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- if or .Values.gate.cache.diskBytes .Values.source.caBundle.name .Values.extraVolumeMounts }}
+  {{- if or .Values.gate.cache.diskBytes .Values.source.caBundle.name .Values.gate.signing.secret.name .Values.extraVolumeMounts }}
   volumeMounts:
+    {{- if .Values.gate.signing.secret.name }}
+    - name: gate-signing
+      mountPath: /signing
+      readOnly: true
+    {{- end }}
     {{- if .Values.source.caBundle.name }}
     - name: source-ca
       mountPath: /source-ca

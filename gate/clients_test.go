@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"image"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// testdata/clients.txt has URLs that client libraries build, and the sizes that they promise to pages.
+func TestClientLibrariesGetTheSizesThatTheyPromise(t *testing.T) {
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte("the first key, 0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := newOrigin(t)
+	open := start(t, o.url, nil)
+	signed := start(t, o.url, map[string]string{"GATE_SIGNING_KEYS_FILE": keys, "GATE_SIGNING_SCHEME": "imgix"})
+	recorded, err := os.ReadFile("testdata/clients.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(recorded)) {
+		client, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		size, url, _ := strings.Cut(rest, " ")
+		g := open
+		if client == "imgix-signed" {
+			g = signed
+			signed.expect(strings.Replace(url, "&s=", "&s=0", 1), http.StatusForbidden)
+		}
+		got := g.expect(url, http.StatusOK)
+		config, _, err := image.DecodeConfig(bytes.NewReader(got.body))
+		if found := fmt.Sprintf("%dx%d", config.Width, config.Height); err != nil || !strings.HasPrefix(found, size) {
+			t.Errorf("%s %s: %s, want %s: %v", client, url, found, size, err)
+		}
+	}
+}
+
+func TestABrowserIsToldWhatTakesTime(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, nil)
+	for _, want := range []string{
+		`^cache;desc=miss, queue;dur=[0-9.]+, fetch;dur=[0-9.]+, transform;dur=[0-9.]+, total;dur=[0-9.]+$`,
+		`^cache;desc=hit, total;dur=[0-9.]+$`,
+	} {
+		if got := g.expect("/photo.jpg?w=20", http.StatusOK).header.Get("Server-Timing"); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%q does not match %s", got, want)
+		}
+	}
+	if got := g.expect("/none.jpg", http.StatusNotFound).header.Get("Server-Timing"); !strings.Contains(got, "fetch;dur=") {
+		t.Errorf("a missing image: %q", got)
+	}
+	silent := start(t, o.url, map[string]string{"GATE_SERVER_TIMING": "false"})
+	if got := silent.expect("/photo.jpg?w=20", http.StatusOK).header; got.Get("Server-Timing") != "" {
+		t.Errorf("although it is off: %v", got)
+	}
+}
+
+func TestSignedURLsAreKeptUntilTheyExpire(t *testing.T) {
+	keys := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(keys, []byte("the first key, 0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := start(t, newOrigin(t).url, map[string]string{"GATE_SIGNING_KEYS_FILE": keys, "GATE_PUBLIC_REQUEST": "/photo.jpg?w=16"})
+	// Of testdata/signatures.txt, which another program has written.
+	g.expect("/a.jpg?expires=4102444800&w=20&s=9c12fbf807b155f79a798fbebf614338515143d1568085a06b527bd7e060fd6a", http.StatusNotFound)
+	g.expect("/photo.jpg?w=16", http.StatusOK)
+	if got := g.expect("/photo.jpg?w=17", http.StatusForbidden); got.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a refusal may be kept: %v", got.header)
+	}
+	expires := fmt.Sprintf("expires=%d", time.Now().Add(100*time.Second).Unix())
+	hash := hmac.New(sha256.New, []byte("the first key, 0123456789"))
+	hash.Write([]byte("/photo.jpg?" + expires + "&w=20"))
+	got := g.expect(fmt.Sprintf("/photo.jpg?w=20&%s&s=%x", expires, hash.Sum(nil)), http.StatusOK)
+	var maxAge int
+	if _, err := fmt.Sscanf(got.header.Get("Cache-Control"), "public, max-age=%d", &maxAge); err != nil || maxAge > 100 {
+		t.Errorf("a URL that expires may be kept: %v", got.header)
+	}
+	g.url = g.metrics
+	if counted := string(g.expect("/metrics", http.StatusOK).body); !strings.Contains(counted, `darkroom_gate_signatures_total{result="missing"} 1`) {
+		t.Error(counted)
+	}
+}

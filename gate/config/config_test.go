@@ -1,0 +1,80 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// readme returns the variables of the table in the README, with their defaults.
+func readme(t *testing.T) map[string]string {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\| (\x60GATE_[^|]*?) \| ([^|]*?) \|`).FindAllStringSubmatch(string(text), -1) {
+		names, values := strings.Split(row[1], ", "), strings.Split(row[2], ", ")
+		for i, name := range names {
+			value := strings.Trim(values[min(i, len(values)-1)], "`")
+			if n := 0; strings.HasSuffix(value, "iB") {
+				unit := ""
+				_, _ = fmt.Sscanf(value, "%d %s", &n, &unit)
+				value = fmt.Sprint(n << map[string]int{"MiB": 20, "GiB": 30}[unit])
+			}
+			if value == "none" || value == "all" {
+				value = ""
+			}
+			found[strings.Trim(name, "`")] = value
+		}
+	}
+	return found
+}
+
+// chart returns the variables that the chart sets by default.
+func chart(t *testing.T) map[string]string {
+	text, err := os.ReadFile("../../helm-charts/testdata/golden/gate-default.diff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^\+  (GATE_\w+): "(.*)"$`).FindAllStringSubmatch(string(text), -1) {
+		found[line[1]] = line[2]
+	}
+	return found
+}
+
+// The defaults of the variables are in this package; those of the README and of the chart are the
+// same, and the README has all variables.
+func TestDefaultsAreTheSameEverywhere(t *testing.T) {
+	read := map[string]bool{}
+	want, err := Read(func(name string) string {
+		read[name] = true
+		return ""
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, environ := range map[string]map[string]string{"README": readme(t), "chart": chart(t)} {
+		if len(environ) < 5 {
+			t.Errorf("%s has only %v", place, environ)
+		}
+		if got, err := Read(func(name string) string { return environ[name] }); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v\n%+v, want\n%+v", place, err, got, want)
+		}
+	}
+	documented := readme(t)
+	for name := range read {
+		if _, ok := documented[name]; !ok && strings.HasPrefix(name, "GATE_") {
+			t.Errorf("the README has no %s", name)
+		}
+	}
+	for name := range documented {
+		if !read[name] {
+			t.Errorf("%s of the README is not read", name)
+		}
+	}
+}

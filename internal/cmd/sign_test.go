@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func runSign(stdin string, args ...string) (string, error) {
+	command := newSign()
+	var out bytes.Buffer
+	command.SetArgs(args)
+	command.SetIn(strings.NewReader(stdin))
+	command.SetOut(&out)
+	command.SetErr(&out)
+	err := command.Execute()
+	return out.String(), err
+}
+
+func TestURLsAreSignedWithTheFirstKey(t *testing.T) {
+	const keys = "\nthe first key, 0123456789\nthe second key, 0123456789\n"
+	file := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Of gate/testdata/signatures.txt.
+	const want = "https://a.example.com/a.jpg?s=14289c89fd5f9cd6b753350748fd2c7f6d27bf90d6eebe7decdff2e486fc0e7a&w=300\n"
+	for _, args := range [][]string{{"--keys", file}, {"--keys", "-"}} {
+		got, err := runSign(keys, append(args, "https://a.example.com/a.jpg?w=300", "https://a.example.com/a.jpg?w=300")...)
+		if err != nil || got != want+want {
+			t.Errorf("%v: %s %v", args, got, err)
+		}
+	}
+	if got, err := runSign(keys, "--keys", "-", "--expires", "1h", "/a.jpg"); err != nil || !strings.HasPrefix(got, "/a.jpg?expires=") {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
+func TestWhatCannotBeSignedIsNamed(t *testing.T) {
+	for reason, args := range map[string][]string{
+		"--keys is required":      {"/a.jpg"},
+		"16 characters":           {"--keys", "-", "/a.jpg"},
+		"read keys":               {"--keys", "missing", "/a.jpg"},
+		"requires at least 1 arg": {"--keys", "-"},
+	} {
+		if got, err := runSign("short-key", args...); err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "short-key") {
+			t.Errorf("%v: %v, want %s", args, err, reason)
+		}
+	}
+	if _, err := runSign("the first key, 0123456789", "--keys", "-", "https://a.example.com"); err == nil || !strings.Contains(err.Error(), "not the URL of an image") {
+		t.Errorf("no image: %v", err)
+	}
+}
