@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ import (
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -44,6 +46,8 @@ const (
 var (
 	cluster *rest.Config
 	kube    client.WithWatch
+	// asOperator is the identity of operators. The guard limits what they write.
+	asOperator *rest.Config
 )
 
 func TestMain(m *testing.M) {
@@ -60,7 +64,10 @@ func TestMain(m *testing.M) {
 		if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 			return err
 		}
-		kube, err = client.NewWithWatch(cluster, client.Options{Scheme: scheme})
+		if kube, err = client.NewWithWatch(cluster, client.Options{Scheme: scheme}); err != nil {
+			return err
+		}
+		asOperator, err = access.NewGuardedOperator(context.Background(), cluster, filepath.Join("..", ".."))
 		return err
 	}))
 }
@@ -140,7 +147,7 @@ func startOperator(t testing.TB, namespace string, options ...operatorOption) *o
 func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOption) *operator {
 	t.Helper()
 	o := &operator{t: t, ended: make(chan error, 1)}
-	s := &settings{Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(cluster), darkrooms: labels.Everything(), add: controller.Add}
+	s := &settings{Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(asOperator), darkrooms: labels.Everything(), add: controller.Add}
 	s.kubeconfig.Wrap(o.record)
 	for _, option := range options {
 		option(s)

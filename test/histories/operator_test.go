@@ -27,8 +27,6 @@ import (
 const (
 	mainInstallation  = controller.DefaultInstallation
 	otherInstallation = "other"
-	// operatorUser is the user whose requests policies can deny.
-	operatorUser = "darkroom-operator"
 )
 
 // domains are the base domains of the installations.
@@ -41,20 +39,13 @@ type operator struct {
 	traffic *traffic
 }
 
-// asOperator is a connection of the operators' user.
-func asOperator() *rest.Config {
-	kubeconfig := rest.CopyConfig(cluster)
-	kubeconfig.Impersonate = rest.ImpersonationConfig{UserName: operatorUser, Groups: []string{"system:masters"}}
-	return kubeconfig
-}
-
 // start starts the operator of an installation.
 func (w *world) start(installation string) error {
 	if w.operators[installation] != nil {
 		return errNothingToDo
 	}
 	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline}}
-	kubeconfig := asOperator()
+	kubeconfig := rest.CopyConfig(asOperator)
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.inject)
 	controller.BoundRequests(kubeconfig)

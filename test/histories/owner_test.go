@@ -209,6 +209,19 @@ var ownersSteps = []kind{
 		d.Spec.Template.Spec.Containers[0].Image = "example.com/another:v1"
 		return nil
 	}),
+	careless(1, "kubectl edit deployment NAME: a privileged container that mounts the node", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
+		pod := &d.Spec.Template.Spec
+		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}})
+		pod.Containers = append(pod.Containers, corev1.Container{
+			Name: "debug", Image: "example.com/debug:v1", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
+			VolumeMounts: []corev1.VolumeMount{{Name: "node", MountPath: "/node"}},
+		})
+		return nil
+	}),
+	careless(1, "kubectl edit service NAME: an address of another", &corev1.Service{}, func(_ *world, s *corev1.Service) error {
+		s.Spec.ExternalIPs = []string{"192.0.2.1"}
+		return nil
+	}),
 	careless(1, "kubectl rollout restart deployment NAME", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
 		return annotate(&d.Spec.Template.ObjectMeta, "kubectl.kubernetes.io/restartedAt", "2026-11-21T00:00:00Z")
 	}),

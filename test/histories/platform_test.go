@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
@@ -95,7 +96,7 @@ func (w *world) deny(resource string, reason metav1.StatusReason) error {
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 				RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{admissionv1.OperationAll}, Rule: rule},
 			}}},
-			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username == %q", operatorUser)}},
+			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username == %q", access.OperatorUser)}},
 			Validations:     []admissionv1.Validation{{Expression: "false", Message: denial, Reason: &reason}},
 		},
 	}
@@ -120,7 +121,7 @@ func (w *world) deny(resource string, reason metav1.StatusReason) error {
 
 // awaitPolicy waits until the API server enforces a new policy, which takes it about a second.
 func (w *world) awaitPolicy(resource string) error {
-	denied, err := client.New(asOperator(), client.Options{Scheme: kube.Scheme()})
+	denied, err := client.New(asOperator, client.Options{Scheme: kube.Scheme()})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
@@ -40,16 +42,19 @@ const (
 )
 
 var (
-	cluster *rest.Config
-	kube    client.WithWatch
-	logs    logBuffer
+	kube client.WithWatch
+	logs logBuffer
+	// asOperator is the identity of operators, which the guard limits and policies can deny.
+	asOperator *rest.Config
 )
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(&logs), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
 	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
-		cluster = administrator
-		kube, err = client.NewWithWatch(cluster, client.Options{Scheme: controller.NewScheme()})
+		if kube, err = client.NewWithWatch(administrator, client.Options{Scheme: controller.NewScheme()}); err != nil {
+			return err
+		}
+		asOperator, err = access.NewGuardedOperator(context.Background(), administrator, filepath.Join("..", ".."))
 		return err
 	}))
 }

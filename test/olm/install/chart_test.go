@@ -104,11 +104,11 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 		{"overlays/with-apiserver", "apiserver: {enabled: true}"},
 		{"overlays/with-oidc-impersonation", "apiserver: {enabled: true, impersonation: {enabled: true, groups: [sso:photographers]}}"},
 		{"overlays/namespaced", "rbac: {namespaced: true}"},
-		{"base+network-policy", "networkPolicy: {enabled: true}"},
+		{"base+guard+network-policy", "networkPolicy: {enabled: true}"},
 		{"overlays/with-probe-via-apiserver", "manager: {probeVia: apiserver}"},
-		{"base+prometheus+grafana", "serviceMonitor: {enabled: true}\ndashboards: {enabled: true}"},
+		{"base+prometheus+grafana", "guard: {enabled: false}\nserviceMonitor: {enabled: true}\ndashboards: {enabled: true}"},
 		{"overlays/with-policies", "policies: {enabled: true}"},
-		{"base+guard+admission", "admission: {enabled: true}\nguard: {enabled: true}"},
+		{"base+guard+admission", "admission: {enabled: true}"},
 	} {
 		t.Run(pair.overlay, func(t *testing.T) {
 			ours, theirs := mustRender(t, pair.values), byName(kustomizeBuild(t, pair.overlay))

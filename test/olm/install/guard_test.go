@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
@@ -73,7 +74,8 @@ spec:
     metadata: {labels: {a: b}}
     spec:
       automountServiceAccountToken: false
-      containers: [{name: c, image: i, securityContext: {allowPrivilegeEscalation: false%s}}]
+      securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+      containers: [{name: c, image: i, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}%s}}]
       %s`, container, pod)
 }
 
@@ -125,29 +127,31 @@ spec: {type: ExternalName, externalName: kubernetes.default.svc}`,
 	"the memory of the node":        pod("hostIPC: true", ""),
 	"privileges":                    strings.ReplaceAll(pod("", ", privileged: true"), "allowPrivilegeEscalation: false, ", ""),
 	"escalation":                    strings.ReplaceAll(pod("", ""), "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true"),
-	"a capability":                  pod("", ", capabilities: {add: [SYS_ADMIN]}"),
+	"a capability":                  strings.ReplaceAll(pod("", ""), "drop: [ALL]", "drop: [ALL], add: [SYS_ADMIN]"),
 	"an init container with all":    pod("initContainers: [{name: i, image: i, securityContext: {privileged: true}}]", ""),
 	"a container without a context": pod("initContainers: [{name: i, image: i}]", ""),
 }
 
-// guardedOperator installs the operator, and returns a client that is it.
+// guardedOperator installs config/default without its Deployment, and returns a client with a token of
+// the operator's ServiceAccount.
 func guardedOperator(t *testing.T) (kube, operator client.Client) {
 	t.Helper()
 	kube, _ = connect(t)
-	for _, object := range kustomizeBuild(t, "base+guard") {
+	for _, object := range kustomizeBuild(t, "default") {
+		if object.GetKind() == "Deployment" {
+			continue
+		}
 		apply(t, kube, object)
 		if kind := object.GetKind(); strings.HasPrefix(kind, "ValidatingAdmission") {
 			deleteLater(t, kube, object)
 		}
 	}
-	config := rest.CopyConfig(administrator)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:darkroom-system:darkroom-operator-controller-manager",
-		Groups:   []string{"system:serviceaccounts", "system:authenticated"},
-	}
-	own, err := client.New(config, client.Options{})
+	config, err := access.As(t.Context(), administrator, client.ObjectKey{Namespace: "darkroom-system", Name: "darkroom-operator-controller-manager"})
 	must(t, err)
-	return kube, own
+	operator, err = client.New(config, client.Options{})
+	must(t, err)
+	eventually(t, func(ctx context.Context) error { return access.IsGuarded(ctx, operator) })
+	return kube, operator
 }
 
 func TestTheGuardRefusesEachEscape(t *testing.T) {
@@ -160,19 +164,15 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 		return object
 	}
 	refused := func(err error) error {
+		if err == nil {
+			return errors.New("it is accepted")
+		}
 		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "guard") {
 			return fmt.Errorf("the answer is %w", err)
 		}
 		return nil
 	}
 	nobodys := parsed(escapes["a Secret of nobody"])
-	eventually(t, func(ctx context.Context) error {
-		err := operator.Create(ctx, nobodys.DeepCopy(), client.DryRunAll)
-		if err == nil {
-			return errors.New("nothing is refused")
-		}
-		return refused(err)
-	})
 	for name, text := range escapes {
 		if err := operator.Create(t.Context(), parsed(text), client.DryRunAll); err == nil {
 			t.Errorf("%s is created", name)
@@ -182,6 +182,22 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 		// Others may.
 		if err := kube.Create(t.Context(), parsed(text), client.DryRunAll); err != nil {
 			t.Errorf("%s is refused to the administrator: %v", name, err)
+		}
+	}
+	safe := parsed(pod("", ""))
+	safe.SetName("safe")
+	must(t, kube.Create(t.Context(), safe))
+	deleteLater(t, kube, safe)
+	for name, text := range escapes {
+		if unsafe := parsed(text); unsafe.GetKind() == "Deployment" {
+			if _, found, _ := unstructured.NestedFieldNoCopy(unsafe.Object, "spec", "template", "spec", "automountServiceAccountToken"); !found {
+				must(t, unstructured.SetNestedField(unsafe.Object, nil, "spec", "template", "spec", "automountServiceAccountToken"))
+			}
+			patch, err := json.Marshal(map[string]any{"spec": unsafe.Object["spec"]})
+			must(t, err)
+			if err := refused(operator.Patch(t.Context(), safe.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.DryRunAll)); err != nil {
+				t.Errorf("%s is added: %v", name, err)
+			}
 		}
 	}
 	// What belongs to nobody stays, whatever it is made.
@@ -216,7 +232,7 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 func TestTheGuardKnowsTheOperatorOfTheChart(t *testing.T) {
 	var accounts []string
 	condition := ""
-	for _, object := range mustRender(t, "guard: {enabled: true}") {
+	for _, object := range mustRender(t, "") {
 		switch object.GetKind() {
 		case "ServiceAccount":
 			accounts = append(accounts, convert[corev1.ServiceAccount](t, object).Name)
@@ -224,7 +240,7 @@ func TestTheGuardKnowsTheOperatorOfTheChart(t *testing.T) {
 			condition = convert[admissionv1.ValidatingAdmissionPolicy](t, object).Spec.MatchConditions[0].Expression
 		}
 	}
-	if len(accounts) != 1 || !strings.HasSuffix(condition, ":"+accounts[0]+`"`) {
+	if len(accounts) != 1 || !strings.Contains(condition, ":"+accounts[0]+"$") {
 		t.Errorf("the ServiceAccounts are %q, and the condition is %s", accounts, condition)
 	}
 }

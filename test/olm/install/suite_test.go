@@ -56,12 +56,19 @@ func combined(t *testing.T, folders []string) string {
 	config, err := filepath.Abs(filepath.Join(repository, "config"))
 	must(t, err)
 	directory := t.TempDir()
-	text := "namePrefix: darkroom-operator-\nresources:\n"
+	resources, components := "resources:\n", "components:\n"
 	for _, folder := range folders {
 		relative, err := filepath.Rel(directory, filepath.Join(config, folder))
 		must(t, err)
-		text += "- " + relative + "\n"
+		kustomization, err := os.ReadFile(filepath.Join(config, folder, "kustomization.yaml"))
+		must(t, err)
+		if bytes.Contains(kustomization, []byte("kind: Component")) {
+			components += "- " + relative + "\n"
+		} else {
+			resources += "- " + relative + "\n"
+		}
 	}
+	text := "namePrefix: darkroom-operator-\n" + resources + components
 	must(t, os.WriteFile(filepath.Join(directory, "kustomization.yaml"), []byte(text), 0o600))
 	return directory
 }
