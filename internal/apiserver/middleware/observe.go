@@ -67,9 +67,12 @@ func SetUser(ctx context.Context, name string) { recordOf(ctx).user = name }
 // disclose.
 func SetError(ctx context.Context, err error) { recordOf(ctx).err = err }
 
+// WriteLogged is the message of the log entry of a write. Loggers must not drop it when there are many.
+const WriteLogged = "Write"
+
 // Observe counts and logs each request with its caller, route and result. It omits bodies,
-// queries and headers, which may contain secrets. Reads are logged at debug level, writes
-// always.
+// queries and headers, which may contain secrets. Reads are logged at debug level, and writes of
+// known callers with the message WriteLogged.
 func Observe(log logr.Logger, metrics *Metrics, routes Routes, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -85,11 +88,15 @@ func Observe(log logr.Logger, metrics *Metrics, routes Routes, next http.Handler
 			if seen.err != nil {
 				log.Error(seen.err, "Request failed", "method", r.Method, "path", r.URL.Path, "user", seen.user)
 			}
-			level := 0
-			if seen.route == routes.Ready || status < http.StatusInternalServerError && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+			level, message := 0, "Request"
+			switch {
+			case seen.route == routes.Ready, isRead && status < http.StatusInternalServerError:
 				level = 1
+			case !isRead && seen.user != "":
+				message = WriteLogged
 			}
-			log.V(level).Info("Request", "method", r.Method, "path", r.URL.Path, "status", status, "user", seen.user,
+			log.V(level).Info(message, "method", r.Method, "path", r.URL.Path, "status", status, "user", seen.user,
 				"milliseconds", time.Since(start).Milliseconds())
 		}()
 		next.ServeHTTP(recorder, r.WithContext(context.WithValue(r.Context(), recordKey{}, seen)))
