@@ -13,7 +13,8 @@ COPY web/package.json web/package-lock.json web/.npmrc ./
 RUN npm ci
 COPY web/ ./
 COPY config/crd/ ../config/crd/
-RUN npm run build
+COPY hack/notices.mjs ../hack/
+RUN npm run build && node ../hack/notices.mjs . > /notices-page.txt
 
 # Runs on the machine that builds, and cross-compiles for the platform that is asked for.
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
@@ -28,6 +29,8 @@ COPY internal/ internal/
 COPY helm-charts/ helm-charts/
 COPY web/embed.go web/
 COPY --from=page /workspace/web/dist/ web/dist/
+COPY gate/notices.sh gate/
+RUN gate/notices.sh . > /notices.txt
 ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION=0.1.0-dev
@@ -49,6 +52,8 @@ LABEL org.opencontainers.image.title="Darkroom Operator" \
 # The watches file names its chart relative to the working directory.
 WORKDIR /
 COPY LICENSE /licenses/LICENSE
+COPY --from=builder /notices.txt /licenses/modules.txt
+COPY --from=page /notices-page.txt /licenses/page.txt
 COPY watches.yaml /watches.yaml
 COPY helm-charts/darkroom/ /helm-charts/darkroom/
 COPY --from=builder /darkroom-operator /darkroom-operator

@@ -10,7 +10,7 @@ BUNDLE_IMG ?= $(IMAGE_BASE)-bundle:v$(BUNDLE_VERSION)
 CATALOG_IMG ?= $(IMAGE_BASE)-catalog:latest
 # The image of the gate, which has a version of its own.
 GATE_IMG ?= ghcr.io/darkroom-operator/darkroom-gate:v$(shell cat gate/VERSION)
-# The folder with the bundle/ and catalog/ of these images: bin/pinned in releases.
+# The folder with the bundle/ and catalog/ of these images: bin/pinned in releases (hack/images.sh).
 OLM_DIR ?= .
 # Platforms of docker-push, and the commit in the labels of images.
 PLATFORMS ?= linux/amd64,linux/arm64
@@ -83,8 +83,8 @@ SHELL := /usr/bin/env bash -o pipefail
 .NOTPARALLEL:
 .PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz fuzz-corpus histories chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
-	release-snapshot clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
-	catalog-push demo demo-stop deploy undeploy tools release-tools $(CLUSTER_TOOL)
+	release-snapshot release-rehearsal clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
+	catalog-push demo demo-stop deploy undeploy tools publish-tools release-tools $(CLUSTER_TOOL)
 
 ##@ Development
 
@@ -106,7 +106,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) $(MISSPELL) ## Run golangci-lint, go mod ti
 	@echo "misspell: American English" && $(git) ls-files | grep -vE '\.(png|svg|sum)$$|package-lock.json' | xargs $(MISSPELL) -error -locale US
 	@echo "actionlint: .github/workflows" && $(ACTIONLINT) .github/workflows/*.yaml
 	@if ! command -v shellcheck > /dev/null; then echo "shellcheck is not installed: shell scripts are not checked"; \
-		else echo "shellcheck: .ci/run hack" && shellcheck --external-sources .ci/run hack/*.sh; fi
+		else echo "shellcheck: .ci/run hack gate" && shellcheck --external-sources .ci/run hack/*.sh gate/*.sh; fi
 	@failed=; for module in $(MODULES); do \
 		echo "go mod tidy: $$module" && go -C $$module mod tidy -diff || failed="$$failed $$module"; done; \
 	for module in . $(TEST_MODULES); do \
@@ -324,6 +324,9 @@ build-installer: $(KUSTOMIZE) ## Write the manifests of deploy to dist/install.y
 release-snapshot: release-tools $(KUSTOMIZE) ## Build and check a release in bin/release without publishing it; needs npm.
 	@hack/snapshot.sh $(BUNDLE_VERSION)
 
+release-rehearsal: build testdata $(addprefix $(TOOLS)/,cosign crane helm kustomize) $(OPERATOR_SDK) $(OPM) ## Publish, sign and verify a release in a registry on this machine.
+	@hack/rehearse.sh $(BUNDLE_VERSION)
+
 clean: ## Remove build output. (Keeps the Go build cache.)
 	@test ! -d .demo || { echo "a demo is running: make demo-stop"; exit 1; }
 	rm -rf $(BIN) dist/install.yaml dist/*.tgz web/node_modules web/dist/*
@@ -372,7 +375,9 @@ undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD
 
 tools: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) $(GOLANGCI_LINT) $(GOTESTSUM) ## Build all tools.
 
-release-tools: $(addprefix $(TOOLS)/,cosign goreleaser syft)
+# The first line is what publishes a release, and the second what builds it.
+publish-tools: $(addprefix $(TOOLS)/,cosign crane helm)
+release-tools: $(addprefix $(TOOLS)/,cosign crane goreleaser syft)
 
 include hack/tools.mk
 $(TOOLS)/%: hack/tools.mk

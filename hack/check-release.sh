@@ -37,6 +37,9 @@ for archive in "$work"/files/darkroom-operator_*.tar.gz; do
   # The manager reads these when it is started in this folder.
   same helm-charts/darkroom "$folder/helm-charts/darkroom"
   same watches.yaml "$folder/watches.yaml"
+  for word in k8s.io/client-go @patternfly/react-core; do
+    grep -q "^==== $word " "$folder/NOTICES" || fail "the notices of $(basename "$archive") lack $word"
+  done
   grep -qF "$script" "$folder/darkroom-operator" || fail "the program in $(basename "$archive") has no page"
   for word in '"spdxVersion"' k8s.io/client-go; do
     grep -qF "$word" "$archive.sbom.json" || fail "the SBOM of $(basename "$archive") does not have $word"

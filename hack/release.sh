@@ -40,4 +40,6 @@ for chart in darkroom-operator:charts/darkroom-operator darkroom:helm-charts/dar
     --exclude=ci --exclude=kustomization.yaml --exclude=references.yaml \
     --transform "s|^$folder|$chart|" -czf "$files/$chart-chart-$number.tgz" "$folder"
 done
+# The licenses of what the programs are made of, for their archives.
+{ gate/notices.sh .; node hack/notices.mjs web; } > bin/NOTICES
 echo "made $(find "$files" -type f | wc -l) files in $files"

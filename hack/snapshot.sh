@@ -13,4 +13,5 @@ cosign generate-key-pair --output-key-prefix "$keys/cosign" 2> "$keys/log" || { 
 
 # The version is that of the next release: there may be no tag to take it from.
 NEXT_VERSION=$1 goreleaser release --snapshot --clean
+hack/sign.sh file bin/release/checksums.txt
 hack/check-release.sh "$1-snapshot" --key "$keys/cosign.pub" --insecure-ignore-tlog

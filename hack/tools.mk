@@ -3,6 +3,7 @@
 # the versions by hand: Dependabot does not read this file.
 tool.actionlint := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 tool.controller-gen := sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
+tool.crane := github.com/google/go-containerregistry/cmd/crane@v0.22.1
 tool.cosign := github.com/sigstore/cosign/v3/cmd/cosign@v3.0.6
 tool.golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 tool.goreleaser := github.com/goreleaser/goreleaser/v2@v2.16.0
