@@ -50,6 +50,9 @@ func (w *world) start(installation string) error {
 	kubeconfig.Wrap(w.faults.inject)
 	controller.BoundRequests(kubeconfig)
 	manager, options, err := w.manager(kubeconfig, installation)
+	if err != nil && w.faults.current() != "" {
+		return errNothingToDo // it waits until it knows what the cluster serves
+	}
 	if err != nil {
 		return err
 	}
