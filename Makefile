@@ -131,13 +131,19 @@ test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffl
 
 # test/prometheus has no code of its own that runs concurrently, and Prometheus is slow to
 # build with the race detector.
-go-test = $(if $(RACE),go test $$(test $$module = test/prometheus || echo $(RACE)),CGO_ENABLED=0 go test $(compiler-flags))
+go-test = $(if $(RACE),go test $$(test $$module = test/prometheus || echo $(RACE)),$(plain-test))
+plain-test = CGO_ENABLED=0 go test $(compiler-flags)
+
+# PACKAGES limits the tests of the main module to packages whose path contains it, and EXCEPT to the others.
+PACKAGES ?=
+EXCEPT ?=
+module-packages = $(list-packages) | if test $$module = .; then grep -e '$(PACKAGES)' | grep -v -e '$(or $(EXCEPT),/test/e2e)'; else cat; fi
 
 test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each.
 	@failed=; for module in . $(TEST_MODULES); do \
 		echo "go test: $$module"; \
 		(cd $$module && KUBEBUILDER_ASSETS=$(K8S) $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
-			env $(go-test) -json $(test-flags) $$($(list-packages))) || failed="$$failed $$module"; \
+			env $(go-test) -json $(test-flags) $$($(module-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
 
 test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit tests; needs npm.
@@ -199,7 +205,7 @@ ifeq ($(ARCH),arm64)
 	@chmod +x $(BIN)/arm64/darkroom-operator
 endif
 	BIN_DIR=$(BIN)$(and $(ARCH),/$(ARCH)) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
+		env $(plain-test) -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
 
 # The cluster of e2e: kind (Linux), own (a node on this machine; root, Linux), or existing, which needs
 # KUBECONFIG, INGRESS_URL and LOAD, the command that loads the archive of an image (CONTRIBUTING.md).
@@ -214,7 +220,7 @@ with-existing = PATH=$(K8S):$$PATH
 e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on kind, on a node of this machine (root, Linux), or with CLUSTER=existing.
 	@$(CLUSTER_TOOL) build kubectl traefik
 	E2E=1 BIN_DIR=$(BIN) $(with-$(e2e-cluster)) $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
+		env $(plain-test) -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
 
 screenshots: ## Take the screenshots of the documents into docs/images (root, Linux; needs npm and chromium).
 	$(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'
@@ -227,12 +233,12 @@ e2e-olm: build testdata $(HELM) $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(G
 		$(IMAGE_BASE):v$$(cat ../version)=$(BIN)/previous/darkroom-operator
 	@$(CLUSTER_TOOL) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
 	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
+		env $(plain-test) -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
 test-docs: build testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
 	@$(CLUSTER_TOOL) image --output $(BIN)/image.tar $(image-flags) registry.example.com/darkroom-operator:v0.1.0=$(BIN)/darkroom-operator
 	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
-		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
+		env $(plain-test) -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # The image of the Dockerfile for the tests' clusters, which pull nothing.
 image-flags = --user 65532:65532 --command manager --file /helm-charts/darkroom=helm-charts/darkroom \
