@@ -143,6 +143,31 @@ func removeDefinition(t *testing.T) string {
 	return fmt.Sprintf("%d uninstalled, and %d installed again by the same process", fleet, fleet)
 }
 
+// outage is for how long the API server does not respond: as long as one that is restarted on its node.
+const outage = 30 * time.Second
+
+// TestALeaderOutlivesAnOutageOfTheAPIServer stops the API server without ending its connections: requests hang. The
+// leader has the durations that it has by default.
+func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
+	create(t, namespace("chaos"))
+	o := start(t, "patient", "--leader-elect", "--leader-election-namespace", operatorNamespace)
+	defer end(t, o, syscall.SIGTERM) // which releases the lease
+	holder := leaderIs(t, "")
+	createFleet(t)
+	eventually(t, "the fleet is ready", wrong)
+	upgradeAll(t)
+	pid := component(t, "kube-apiserver")
+	must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	time.Sleep(outage)
+	must(t, syscall.Kill(pid, syscall.SIGCONT))
+	took := eventually(t, "all is as it should be", wrong)
+	must(t, o.Ended())
+	if now := leaderIs(t, ""); now != holder {
+		t.Errorf("%s leads after the outage, and not %s", now, holder)
+	}
+	printTable([]string{fmt.Sprintf("| API server stopped for %.0f s during upgrades of all | the leader stayed the leader | %.1f s | 0 |", outage.Seconds(), took.Seconds())})
+}
+
 // TestTheLeadIsTaken has two operators stand for election. The one that leads is
 // first stopped, then killed, each time while all Darkrooms are upgraded.
 func TestTheLeadIsTaken(t *testing.T) {
