@@ -10,6 +10,8 @@ package claims
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 // Refusal is the reason why a host that a Darkroom claims is not routed to it.
@@ -93,4 +95,23 @@ func decide(me claimant, v view) (Refusal, bool) {
 		return Refusal{Host: v.host, Owner: other.NamespacedName, Leaving: other.known}, true
 	}
 	return Refusal{}, false
+}
+
+// Refused returns the hosts of each Darkroom that belong to an older one, once every host has changed hands.
+func Refused(darkrooms []*v1alpha1.Darkroom, hosts func(*v1alpha1.Darkroom) []string) map[types.NamespacedName][]string {
+	claimants := map[string][]claimant{}
+	for _, darkroom := range darkrooms {
+		for _, host := range hosts(darkroom) {
+			claimants[host] = append(claimants[host], claimantOf(darkroom))
+		}
+	}
+	refused := map[types.NamespacedName][]string{}
+	for _, darkroom := range darkrooms {
+		for _, host := range hosts(darkroom) {
+			if _, isRefused := decide(claimantOf(darkroom), view{host: host, claimants: claimants[host]}); isRefused {
+				refused[keyOf(darkroom)] = append(refused[keyOf(darkroom)], host)
+			}
+		}
+	}
+	return refused
 }

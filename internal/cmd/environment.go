@@ -44,10 +44,10 @@ func nameEnvironment(flags *pflag.FlagSet) {
 
 // setFromEnvironment sets the flags that the arguments leave out and the environment has. An
 // empty variable counts as unset.
-func setFromEnvironment(flags *pflag.FlagSet) error {
+func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var failure error
 	flags.VisitAll(func(flag *pflag.Flag) {
-		value := os.Getenv(environmentOf(flag))
+		value := getenv(environmentOf(flag))
 		if flag.Changed || value == "" || failure != nil {
 			return
 		}

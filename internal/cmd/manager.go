@@ -124,7 +124,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if leftOut := o.translation.resolve(); len(leftOut) > 0 {
+	if leftOut := o.translation.resolve(os.Getenv); len(leftOut) > 0 {
 		log.Info("Not passing on proxies whose URLs have credentials: set them in the Darkrooms' extraEnvFrom", "variables", leftOut)
 	}
 	if err := o.validate(); err != nil {

@@ -55,6 +55,10 @@ func TestBadCommandLinesAreRefused(t *testing.T) {
 		// A container with a wrong argument must fail, and not print the help and succeed.
 		"templat": `unknown command "templat" for "darkroom-operator"`,
 
+		"plan":                                      "KUBECONFIG=" + missing + ": no such file",
+		"plan --output=yaml":                        "--output=yaml: must be one of text, json, markdown",
+		"plan --selector=team=(":                    "--selector=team=(: must be a label selector such as team=shop",
+		"plan -A -n cats":                           "--all-namespaces and --namespace exclude each other",
 		"apiserver":                                 "KUBECONFIG=" + missing + ": no such file",
 		"apiserver --auth=none":                     `auth "none": must be token or kubeconfig`,
 		"apiserver --auth=kubeconfig":               "bind address :5000: with auth kubeconfig it must be a loopback address",

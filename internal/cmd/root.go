@@ -3,6 +3,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -15,12 +16,22 @@ import (
 // it to, and returns its exit code.
 func Main() int {
 	ctx := ctrl.SetupSignalHandler()
-	if err := newRoot().ExecuteContext(ctx); err != nil {
+	err := newRoot().ExecuteContext(ctx)
+	var code exitCode
+	switch {
+	case errors.As(err, &code):
+		return int(code)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		return 1
 	}
 	return 0
 }
+
+// exitCode ends the program with a code, without a message.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -30,11 +41,11 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		Version:       version(),
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
-			return setFromEnvironment(command.Flags())
+			return setFromEnvironment(command.Flags(), os.Getenv)
 		},
 	}
 	root.SetContext(context.Background())
-	root.AddCommand(newManager(), newTemplate(), newSign(), newAPIServer())
+	root.AddCommand(newManager(), newTemplate(), newPlan(), newSign(), newAPIServer())
 	for _, command := range root.Commands() {
 		nameEnvironment(command.Flags())
 	}

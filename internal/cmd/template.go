@@ -139,7 +139,7 @@ type preview struct {
 
 // preview returns the preview for a cluster that serves some API versions.
 func (t *translation) preview(apiVersions []string) (*preview, error) {
-	t.resolve()
+	t.resolve(os.Getenv)
 	translator, err := values.New(t.options)
 	if err != nil {
 		return nil, err
@@ -285,9 +285,9 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 
 // resolve completes the options when the flags have been parsed. It returns the names of
 // proxy variables that are not passed on, because they have credentials.
-func (t *translation) resolve() (leftOut []string) {
+func (t *translation) resolve(getenv func(string) string) (leftOut []string) {
 	if t.passProxy {
-		t.options.Proxy, leftOut = values.ProxyOf(os.Getenv)
+		t.options.Proxy, leftOut = values.ProxyOf(getenv)
 	}
 	return leftOut
 }

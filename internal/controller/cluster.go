@@ -129,8 +129,8 @@ func (c *Cluster) kinds() []caches.Kind {
 	return kinds
 }
 
-// managed returns the names of these kinds.
-func (c *Cluster) managed() []schema.GroupVersionKind {
+// Managed returns the names of the kinds of managed objects that the cluster serves.
+func (c *Cluster) Managed() []schema.GroupVersionKind {
 	var names []schema.GroupVersionKind
 	for _, kind := range c.kinds() {
 		names = append(names, kind.GroupVersionKind)
@@ -149,8 +149,8 @@ func CacheOptions(cluster *Cluster, namespaces []string, darkrooms labels.Select
 	return caches.Options(cluster.kinds(), namespaces, darkrooms)
 }
 
-// capabilities are those that the chart is rendered with.
-func (c *Cluster) capabilities() *chartutil.Capabilities {
+// Capabilities are those that the chart is rendered with.
+func (c *Cluster) Capabilities() *chartutil.Capabilities {
 	capabilities := &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{Version: c.version.GitVersion, Major: c.version.Major, Minor: c.version.Minor},
 		HelmVersion: chartutil.DefaultCapabilities.HelmVersion,

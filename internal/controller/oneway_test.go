@@ -7,14 +7,19 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
 	"helm.sh/helm/v3/pkg/action"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/plan"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -72,7 +77,20 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		said, was := planOf(t, namespace, settings), templatesOf(t, namespace)
+		unchanged := map[string]map[string]string{}
+		for _, darkroom := range fleet {
+			if !said[darkroom.Name].Changes() {
+				unchanged[darkroom.Name] = before[darkroom.Name]
+			}
+		}
 		running = startOperator(t, namespace, withValues(settings))
+		for _, darkroom := range fleet {
+			_, err := translator.Values(darkroom)
+			if refused := said[darkroom.Name].Refused != ""; refused != (err != nil) {
+				t.Errorf("settings %+v: the plan refuses %s: %t (%s); the translator: %v", settings, darkroom.Name, refused, said[darkroom.Name].Refused, err)
+			}
+		}
 		for _, darkroom := range fleet {
 			if want, err := translator.Values(darkroom); err == nil {
 				eventually(t, "the new translation of "+darkroom.Name, translated(t, darkroom, want))
@@ -86,8 +104,53 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 			if was, refused := before[darkroom.Name]; refused && !maps.Equal(was, versionsOf(t, darkroom)) {
 				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v", settings, darkroom.Spec, was, versionsOf(t, darkroom))
 			}
+			if was, promised := unchanged[darkroom.Name]; promised && !maps.Equal(was, versionsOf(t, darkroom)) {
+				t.Errorf("settings %+v: the plan said that nothing changes of %+v, and its objects were %v and are %v", settings, darkroom.Spec, was, versionsOf(t, darkroom))
+			}
+		}
+		is := templatesOf(t, namespace)
+		for name := range was {
+			if rolled := !reflect.DeepEqual(was[name], is[name]); rolled != said[name].Rolls {
+				t.Errorf("settings %+v: the pods of %s are replaced: %t, and the plan said %+v", settings, name, rolled, said[name])
+			}
 		}
 	}
+}
+
+// planOf returns what a plan for the operator of a namespace says of each of its Darkrooms.
+func planOf(t *testing.T, namespace string, settings values.Options) map[string]plan.Darkroom {
+	t.Helper()
+	served, err := controller.Discover(t.Context(), discoveryClient(t, cluster))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := translating(t, []string{namespace})
+	made, err := plan.Planner{
+		Client: kube, Chart: options.Chart, Values: settings, Capabilities: served.Capabilities(), Kinds: served.Managed(),
+		Installation: controller.DefaultInstallation, Namespaces: options.Namespaces, Selector: labels.Everything(),
+	}.Make(t.Context(), namespace, labels.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]plan.Darkroom{}
+	for _, darkroom := range made.Darkrooms {
+		said[darkroom.Name] = darkroom
+	}
+	return said
+}
+
+// templatesOf returns the templates of the pods of all Darkrooms of a namespace.
+func templatesOf(t *testing.T, namespace string) map[string]corev1.PodTemplateSpec {
+	t.Helper()
+	list := &appsv1.DeploymentList{}
+	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	templates := map[string]corev1.PodTemplateSpec{}
+	for _, deployment := range list.Items {
+		templates[deployment.Name] = deployment.Spec.Template
+	}
+	return templates
 }
 
 // translated returns an error unless the deployed release of a Darkroom has some values.
@@ -120,6 +183,9 @@ func randomDarkroom(random *rand.Rand, namespace, name string) *v1alpha1.Darkroo
 		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains, name+"."+strings.Repeat("a", 60)+"."+strings.Repeat("b", 60))
 	}
 	darkroom.Spec.LogLevel = []v1alpha1.LogLevel{"info", "warn", "error"}[random.IntN(3)]
+	if random.IntN(2) == 0 {
+		darkroom.Labels = map[string]string{"team": "shop"}
+	}
 	return darkroom
 }
 
@@ -132,6 +198,8 @@ func randomSettings(random *rand.Rand) values.Options {
 		AllowedAnnotations: [][]string{nil, {}, {"*"}, {"example.com/*"}}[random.IntN(4)],
 		ImagePullSecrets:   [][]string{nil, {"registry"}, {"registry", "registry"}}[random.IntN(3)],
 		IngressClassName:   []string{"", "nginx"}[random.IntN(2)],
+		Image:              []string{"", "registry.example.com/darkroom:v0.4.1", "registry.example.com/darkroom:v0.4.2"}[random.IntN(3)],
+		InheritLabels:      [][]string{nil, {"team"}}[random.IntN(2)],
 	}
 }
 

@@ -217,7 +217,7 @@ func newLedger(ctx context.Context, mgr manager.Manager, options Options) (*clai
 // newReleases returns the releases of all Darkrooms.
 func newReleases(mgr manager.Manager, options Options, others cache.Cache, clientset *kubernetes.Clientset, recorder release.Recorder, counters *metrics.Metrics) (*release.Releases, error) {
 	cluster := options.Cluster
-	renderer, err := render.NewRenderer(options.Chart, cluster.capabilities())
+	renderer, err := render.NewRenderer(options.Chart, cluster.Capabilities())
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func newReleases(mgr manager.Manager, options Options, others cache.Cache, clien
 		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
 		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:   renderer,
-		Kinds:      cluster.managed(),
+		Kinds:      cluster.Managed(),
 		Recorder:   recorder,
 		Metrics:    counters,
 		Clock:      clock.RealClock{},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -98,4 +100,15 @@ func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 		return nil
 	}
 	return apierrors.NewInvalid(v1alpha1.GroupVersionKind.GroupKind(), darkroom.Name, errs)
+}
+
+// Read returns a Darkroom of any version of the CRD as the API server would return it with this one, and the fields that
+// would be dropped. It changes the object.
+func (d *Definition) Read(object map[string]any) (darkroom *v1alpha1.Darkroom, dropped []string, err error) {
+	dropped = pruning.PruneWithOptions(object, d.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	dropped = slices.DeleteFunc(dropped, func(path string) bool { return strings.HasPrefix(path, "status.") })
+	defaulting.Default(object, d.structural)
+	darkroom = &v1alpha1.Darkroom{}
+	err = runtime.DefaultUnstructuredConverter.FromUnstructured(object, darkroom)
+	return darkroom, dropped, err
 }

@@ -158,7 +158,7 @@ func (a *applier) writeOverAdditions(ctx context.Context, object *unstructured.U
 // write applies an object that must have a UID, or must not exist if uid is empty. It
 // returns the object as it came back.
 func (a *applier) write(ctx context.Context, object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
-	live := a.marked(object)
+	live := Marked(a.darkroom, object)
 	if uid == "" {
 		live.SetResourceVersion(absent)
 	} else {
@@ -176,15 +176,15 @@ func (a *applier) write(ctx context.Context, object *unstructured.Unstructured, 
 	return live, nil
 }
 
-// marked returns a copy of an object with Helm's marks and the owner reference.
-func (a *applier) marked(object *unstructured.Unstructured) *unstructured.Unstructured {
+// Marked returns a copy of an object of a Darkroom's release as it is applied: with Helm's marks and the owner reference.
+func Marked(darkroom client.Object, object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := object.DeepCopy()
 	out.SetLabels(with(out.GetLabels(), map[string]string{ownership.LabelManagedBy: ownership.ManagedByHelm}))
 	out.SetAnnotations(with(out.GetAnnotations(), map[string]string{
-		ownership.AnnotationReleaseName:      a.key.Name,
-		ownership.AnnotationReleaseNamespace: a.key.Namespace,
+		ownership.AnnotationReleaseName:      darkroom.GetName(),
+		ownership.AnnotationReleaseNamespace: darkroom.GetNamespace(),
 	}))
-	out.SetOwnerReferences([]metav1.OwnerReference{ownership.Reference(a.darkroom)})
+	out.SetOwnerReferences([]metav1.OwnerReference{ownership.Reference(darkroom)})
 	return out
 }
 

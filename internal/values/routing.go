@@ -61,6 +61,15 @@ func Host(subDomain, baseDomain string) string {
 	return subDomain + "." + baseDomain
 }
 
+// Hosts returns the hosts that a Darkroom claims.
+func (t *Translator) Hosts(darkroom *v1alpha1.Darkroom) []string {
+	hosts := make([]string, 0, len(darkroom.Spec.SubDomains))
+	for _, subDomain := range darkroom.Spec.SubDomains {
+		hosts = append(hosts, Host(subDomain, t.options.BaseDomain))
+	}
+	return hosts
+}
+
 // reserves reports whether no Darkroom may have a host.
 func (o Options) reserves(host string) bool {
 	return slices.ContainsFunc(o.ReservedHosts, func(reserved string) bool {

@@ -61,6 +61,8 @@ var scenarios = []scenario{
 		{quick + "/5", nil},
 		{"the README's Darkroom", applyReadme},
 		{readme + "#A Darkroom explained/2", nil},
+		{"docs/operations.md#Upgrading/1", nil},
+		{"docs/operations.md#Upgrading/2", nil},
 		{first + "#Images in S3", nil},
 		{"docs/runbooks.md", nil},
 		{install + "#kubectl/2", nil},

@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// readManager returns the options of an operator that is deployed, as NAMESPACE/deployment/NAME. Flags that were set on the
+// command line take precedence.
+func readManager(ctx context.Context, cluster client.Client, reference string, set *pflag.FlagSet) (*managerOptions, error) {
+	parts := strings.Split(reference, "/")
+	if len(parts) != 3 || !slices.Contains([]string{"deployment", "deployments", "deploy"}, parts[1]) {
+		return nil, errors.New("must be NAMESPACE/deployment/NAME, such as darkroom-system/deployment/darkroom-operator-controller-manager")
+	}
+	deployment := &appsv1.Deployment{}
+	if err := cluster.Get(ctx, types.NamespacedName{Namespace: parts[0], Name: parts[2]}, deployment); err != nil {
+		return nil, err
+	}
+	options, err := managerOf(deployment)
+	if err != nil {
+		return nil, err
+	}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&options.installation, "installation", options.installation, "")
+	withImages(flags, options)
+	set.Visit(func(flag *pflag.Flag) {
+		if flag.Value.Type() == "stringSlice" && flags.Lookup(flag.Name) != nil {
+			value := flag.Value.(pflag.SliceValue).GetSlice() //nolint:forcetypeassert // its type says so
+			err = errors.Join(err, flags.Lookup(flag.Name).Value.(pflag.SliceValue).Replace(value))
+		} else if flags.Lookup(flag.Name) != nil {
+			err = errors.Join(err, flags.Set(flag.Name, flag.Value.String()))
+		}
+	})
+	return options, err
+}
+
+// withImages adds the flags of the translation, and those of plan for images, with the values that the options have.
+func withImages(flags *pflag.FlagSet, options *managerOptions) {
+	is := options.translation
+	options.translation.addFlags(flags)
+	options.translation = is
+	flags.StringVar(&options.translation.options.Image, "image", is.options.Image, "")
+	flags.StringVar(&options.translation.options.GateImage, "gate-image", is.options.GateImage, "")
+}
+
+// managerOf returns the options of the manager in a Deployment: its arguments, and the environment that they leave out.
+func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
+	for _, container := range deployment.Spec.Template.Spec.Containers {
+		line := append(slices.Clone(container.Command), container.Args...)
+		at := slices.Index(line, "manager")
+		if at < 0 {
+			continue
+		}
+		environment := environmentIn(container, deployment)
+		getenv := func(name string) string { return environment[name] }
+		options := &managerOptions{}
+		flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+		options.addFlags(flags)
+		options.installation, options.watchNamespaces = deployment.Namespace, split(environment[envWatchNamespace])
+		options.translation.options.Image, options.translation.options.GateImage = environment[envImage], environment[envGateImage]
+		if err := flags.Parse(line[at+1:]); err != nil {
+			return nil, fmt.Errorf("this version would not start with the arguments of %s: %w: remove it before the upgrade", deployment.Name, err)
+		}
+		if err := setFromEnvironment(flags, getenv); err != nil {
+			return nil, err
+		}
+		options.translation.resolve(getenv)
+		return options, nil
+	}
+	return nil, errors.New("no container of the Deployment runs the manager")
+}
+
+// environmentIn returns the variables of a container whose values the Deployment has.
+func environmentIn(container corev1.Container, deployment *appsv1.Deployment) map[string]string {
+	environment := map[string]string{}
+	for _, variable := range container.Env {
+		environment[variable.Name] = variable.Value
+		if from := variable.ValueFrom; from != nil && from.FieldRef != nil {
+			// OLM sets WATCH_NAMESPACE so.
+			key, isAnnotation := strings.CutPrefix(from.FieldRef.FieldPath, "metadata.annotations['")
+			if isAnnotation {
+				environment[variable.Name] = deployment.Spec.Template.Annotations[strings.TrimSuffix(key, "']")]
+			}
+		}
+	}
+	return environment
+}

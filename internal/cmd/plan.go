@@ -1,0 +1,208 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/plan"
+)
+
+// planChanges is the exit code of plan --exit-code if something would change.
+const planChanges = exitCode(2)
+
+// planOptions are the flags of plan.
+type planOptions struct {
+	namespace    string
+	all          bool
+	selector     string
+	output       string
+	exitCode     bool
+	flagsFrom    string
+	installation string
+	translation  translation
+}
+
+func newPlan() *cobra.Command {
+	options := &planOptions{}
+	command := &cobra.Command{
+		Use:   "plan",
+		Short: "Prints what an operator of this version would change in the cluster",
+		Long: `Renders each Darkroom of the cluster with the chart of this version and the flags of an operator,
+and prints what differs from what is deployed: what replaces pods and which field does it, what changes
+without that, what would be refused, which fields the CRD of this version drops, and which hosts move.
+
+It changes nothing: it asks the API server how objects would look, in requests that are not persisted
+(dry run). For that you need the operator's permissions to read and patch the objects of Darkrooms. The
+data of Secrets is neither read nor printed.
+
+--flags-from takes the flags of an operator that runs, the images that OLM or Helm set included; flags of
+the command line take precedence. The exit code is 0, with --exit-code 2 if something would change, and 1
+after an error.`,
+		Example: `  # before an upgrade, with the new version
+  darkroom-operator plan --flags-from darkroom-system/deployment/darkroom-operator-controller-manager
+  # for a pull request, and failing if pods are replaced or anything else changes
+  darkroom-operator plan -o markdown --exit-code
+  # what another base domain does to the Darkrooms of one team
+  darkroom-operator plan -n team-a --base-domain img.example.com`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return options.run(cmd.Context(), cmd.Flags(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&options.namespace, "namespace", "n", "", "namespace of the Darkrooms; empty means all")
+	flags.BoolVarP(&options.all, "all-namespaces", "A", false, "Darkrooms of all namespaces, which is the default")
+	flags.StringVarP(&options.selector, "selector", "l", "", "label selector of the Darkrooms")
+	flags.StringVarP(&options.output, "output", "o", plan.Formats[0], "format: "+strings.Join(plan.Formats, ", "))
+	flags.BoolVar(&options.exitCode, "exit-code", false, "end with the exit code 2 if something would change")
+	flags.StringVar(&options.flagsFrom, "flags-from", "", "the operator whose flags and images to use: NAMESPACE/deployment/NAME")
+	flags.StringVar(&options.installation, "installation", "", "name of the operator's installation: Darkrooms of others are left out")
+	options.translation.addFlags(flags)
+	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
+	flags.StringVar(&options.translation.options.GateImage, "gate-image", os.Getenv(envGateImage), "image of the gate. The default is the value of "+envGateImage)
+	return command
+}
+
+func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progress io.Writer) error {
+	selector, err := labels.Parse(o.selector)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--selector=%s: must be a label selector such as team=shop: %w", o.selector, err)
+	case !slices.Contains(plan.Formats, o.output):
+		return fmt.Errorf("--output=%s: must be one of %s", o.output, strings.Join(plan.Formats, ", "))
+	case o.all && o.namespace != "":
+		return errors.New("--all-namespaces and --namespace exclude each other")
+	}
+	kubeconfig, err := clusterConfig()
+	if err != nil {
+		return err
+	}
+	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
+	kubeconfig.WarningHandler = rest.NoWarnings{}
+	rest.AddUserAgent(kubeconfig, "darkroom-operator-plan/"+version())
+	cluster, err := client.New(kubeconfig, client.Options{Scheme: controller.NewScheme()})
+	if err != nil {
+		return fmt.Errorf("connect to the cluster: %w", err)
+	}
+	planner, err := o.planner(ctx, cluster, flags)
+	if err != nil {
+		return err
+	}
+	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	if err != nil {
+		return fmt.Errorf("make discovery client: %w", err)
+	}
+	served, err := controller.Discover(ctx, api)
+	if err != nil {
+		return err
+	}
+	planner.Capabilities, planner.Kinds = served.Capabilities(), served.Managed()
+	planner.Progress = showProgress(progress)
+	made, err := planner.Make(ctx, o.namespace, selector)
+	if err != nil {
+		return err
+	}
+	if err := made.Write(out, o.output); err != nil {
+		return err
+	}
+	if o.exitCode && made.Changes() {
+		return planChanges
+	}
+	return nil
+}
+
+// planner returns a planner with the settings of an operator.
+func (o *planOptions) planner(ctx context.Context, cluster client.Client, flags *pflag.FlagSet) (*plan.Planner, error) {
+	deployed := &managerOptions{installation: o.installation, translation: o.translation}
+	if o.flagsFrom != "" {
+		var err error
+		if deployed, err = readManager(ctx, cluster, o.flagsFrom, flags); err != nil {
+			return nil, fmt.Errorf("--flags-from=%s: %w", o.flagsFrom, err)
+		}
+	} else {
+		deployed.translation.resolve(os.Getenv)
+	}
+	if err := deployed.translation.options.Validate(); err != nil {
+		return nil, err
+	}
+	shard, err := labels.Parse(deployed.selector)
+	if err != nil {
+		return nil, fmt.Errorf("--selector=%s of the operator: %w", deployed.selector, err)
+	}
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		return nil, err
+	}
+	if deployed.installation == "" {
+		if deployed.installation, err = onlyInstallation(ctx, cluster); err != nil {
+			return nil, err
+		}
+	}
+	return &plan.Planner{
+		Client: cluster, Chart: chrt, Values: deployed.translation.options,
+		Installation: deployed.installation, Namespaces: deployed.watchNamespaces, Selector: shard,
+	}, nil
+}
+
+// onlyInstallation returns the installation that handles Darkrooms of the cluster.
+func onlyInstallation(ctx context.Context, cluster client.Client) (string, error) {
+	list := &v1alpha1.DarkroomList{}
+	if err := cluster.List(ctx, list); err != nil {
+		return "", fmt.Errorf("list Darkrooms: %w", err)
+	}
+	var found []string
+	for i := range list.Items {
+		if name := list.Items[i].Annotations[v1alpha1.AnnotationInstallation]; name != "" && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return controller.DefaultInstallation, nil
+	case 1:
+		return found[0], nil
+	}
+	slices.Sort(found)
+	return "", fmt.Errorf("the installations %s handle Darkrooms: choose one by --installation or --flags-from", strings.Join(found, ", "))
+}
+
+// showProgress writes progress to a terminal, and to nothing else, twice a second and after a second.
+func showProgress(out io.Writer) func(done, total int) {
+	file, isFile := out.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	var mu sync.Mutex
+	next := time.Now().Add(time.Second)
+	var written bool
+	return func(done, total int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done == total && written {
+			fmt.Fprint(out, "\r\033[K")
+		}
+		if done == total || time.Now().Before(next) {
+			return
+		}
+		written, next = true, time.Now().Add(500*time.Millisecond)
+		fmt.Fprintf(out, "\r%d of %d Darkrooms compared", done, total)
+	}
+}

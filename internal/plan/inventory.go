@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+// objects are those of one Darkroom.
+type objects map[manifest.Key]*unstructured.Unstructured
+
+// inventory are the live objects of each Darkroom, by its UID, without what no plan needs.
+type inventory map[types.UID]objects
+
+// pageSize bounds the objects of one answer.
+const pageSize = 250
+
+// inventory reads the objects of all Darkrooms of a namespace, or of all; of Secrets the names only.
+func (p Planner) inventory(ctx context.Context, namespace string) (inventory, error) {
+	out := inventory{}
+	for _, kind := range p.Kinds {
+		for next := ""; ; {
+			var list client.ObjectList = &unstructured.UnstructuredList{}
+			if kind.Kind == "Secret" {
+				list = &metav1.PartialObjectMetadataList{}
+			}
+			list.GetObjectKind().SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			err := p.Client.List(ctx, list, client.HasLabels{v1alpha1.LabelDarkroom}, client.InNamespace(namespace),
+				client.Limit(pageSize), client.Continue(next))
+			if err == nil {
+				err = meta.EachListItem(list, out.add)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("list each %s of a Darkroom: %w", kind.Kind, err)
+			}
+			if next = list.GetContinue(); next == "" {
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+func (i inventory) add(item runtime.Object) error {
+	object, isFull := item.(*unstructured.Unstructured)
+	if !isFull {
+		secret, isMetadata := item.(*metav1.PartialObjectMetadata)
+		if !isMetadata {
+			return errors.New("a list has an item of another type")
+		}
+		if secret.Labels["owner"] == "helm" {
+			return nil // a revision of the release
+		}
+		object = &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret"}}
+		object.SetName(secret.Name)
+		object.SetNamespace(secret.Namespace)
+		object.SetUID(secret.UID)
+		object.SetLabels(secret.Labels)
+		object.SetOwnerReferences(secret.OwnerReferences)
+	}
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil || owner.Kind != v1alpha1.Kind || owner.Name != object.GetLabels()[v1alpha1.LabelDarkroom] {
+		return nil
+	}
+	prune(object)
+	if i[owner.UID] == nil {
+		i[owner.UID] = objects{}
+	}
+	i[owner.UID][manifest.KeyOf(object)] = object
+	return nil
+}
+
+// of returns the objects of a Darkroom.
+func (i inventory) of(darkroom *v1alpha1.Darkroom) objects { return i[darkroom.UID] }
+
+// prune removes what changes without the operator.
+func prune(object *unstructured.Unstructured) {
+	object.SetManagedFields(nil)
+	object.SetResourceVersion("")
+	object.SetGeneration(0)
+	unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
+	delete(object.Object, "status")
+}
+
+// isPolicy reports whether an error is that of an admission policy, and not of a missing permission.
+func isPolicy(err error) bool {
+	return strings.Contains(err.Error(), "admission") || strings.Contains(err.Error(), "denied")
+}

@@ -1,0 +1,233 @@
+// Package plan says what an operator with this chart and these settings would change in a cluster: it renders each
+// Darkroom, and asks the API server how the objects would look after an apply, in requests that are not persisted.
+//
+// What is applied is what the operator applies (package release), so the answer is that of the API server, with its
+// defaults and policies, and no model of it. Secrets are compared by name: their names contain a digest of their data.
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/definition"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// parallelism bounds the Darkrooms that are compared at once.
+const parallelism = 8
+
+// Planner makes plans. It changes nothing in the cluster.
+type Planner struct {
+	// Client reads the cluster, and sends applies that are not persisted.
+	Client client.Client
+	// Chart, Values, Capabilities, Kinds, Installation, Namespaces and Selector are those of the operator. No
+	// namespaces means all.
+	Chart        *chart.Chart
+	Values       values.Options
+	Capabilities *chartutil.Capabilities
+	Kinds        []schema.GroupVersionKind
+	Installation string
+	Namespaces   []string
+	Selector     labels.Selector
+	// Progress is called after each Darkroom, by several goroutines.
+	Progress func(done, total int)
+}
+
+// comparison is what the Darkrooms of one plan share.
+type comparison struct {
+	Planner
+
+	translator *values.Translator
+	renderer   *render.Renderer
+	rules      *definition.Definition
+	// refused are the hosts of each Darkroom that belong to others.
+	refused map[types.NamespacedName][]string
+	live    inventory
+}
+
+// Make compares the Darkrooms of a namespace that match a selector; of all namespaces if it is empty.
+func (p Planner) Make(ctx context.Context, namespace string, selector labels.Selector) (*Plan, error) {
+	c := &comparison{Planner: p}
+	var err error
+	if c.translator, err = values.New(p.Values); err != nil {
+		return nil, err
+	}
+	if c.renderer, err = render.NewRenderer(p.Chart, p.Capabilities); err != nil {
+		return nil, err
+	}
+	if c.rules, err = definition.New(); err != nil {
+		return nil, err
+	}
+	all, err := c.darkrooms(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.refused = claims.Refused(handled(all), c.translator.Hosts)
+	chosen := slices.DeleteFunc(all, func(s subject) bool {
+		return namespace != "" && s.darkroom.Namespace != namespace || !selector.Matches(labels.Set(s.darkroom.Labels)) ||
+			!p.Selector.Matches(labels.Set(s.darkroom.Labels)) || len(p.Namespaces) > 0 && !slices.Contains(p.Namespaces, s.darkroom.Namespace)
+	})
+	if c.live, err = p.inventory(ctx, namespace); err != nil {
+		return nil, err
+	}
+	plan := &Plan{Darkrooms: make([]Darkroom, len(chosen))}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelism)
+	var done atomic.Int64
+	for i := range chosen {
+		group.Go(func() (err error) {
+			plan.Darkrooms[i], err = c.compare(groupCtx, chosen[i])
+			if p.Progress != nil {
+				p.Progress(int(done.Add(1)), len(chosen))
+			}
+			return err
+		})
+	}
+	return plan, group.Wait()
+}
+
+// subject is a Darkroom as this version reads it.
+type subject struct {
+	darkroom *v1alpha1.Darkroom
+	// dropped are the fields that its CRD lacks, and skipped says why the operator would leave it alone.
+	dropped []string
+	skipped string
+}
+
+// darkrooms reads all Darkrooms: those of other namespaces may claim the same hosts.
+func (c *comparison) darkrooms(ctx context.Context) ([]subject, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.Kind + "List"))
+	if err := c.Client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("list Darkrooms of all namespaces, which may claim the same hosts: %w", err)
+	}
+	subjects := make([]subject, 0, len(list.Items))
+	for i := range list.Items {
+		darkroom, dropped, err := c.rules.Read(list.Items[i].Object)
+		if err != nil {
+			return nil, fmt.Errorf("read Darkroom %s: %w", client.ObjectKeyFromObject(&list.Items[i]), err)
+		}
+		s := subject{darkroom: darkroom, dropped: dropped}
+		switch {
+		case darkroom.DeletionTimestamp != nil:
+			s.skipped = "it is being deleted"
+		case !v1alpha1.MayBeHandledBy(c.Installation, darkroom):
+			s.skipped = "installation " + darkroom.Annotations[v1alpha1.AnnotationInstallation] + " handles it"
+		case v1alpha1.IsPaused(darkroom):
+			s.skipped = "it is paused"
+		}
+		subjects = append(subjects, s)
+	}
+	return subjects, nil
+}
+
+// handled are the Darkrooms whose claims count.
+func handled(subjects []subject) []*v1alpha1.Darkroom {
+	var out []*v1alpha1.Darkroom
+	for _, s := range subjects {
+		if s.skipped == "" || v1alpha1.IsPaused(s.darkroom) {
+			out = append(out, s.darkroom)
+		}
+	}
+	return out
+}
+
+// compare returns what would change for one Darkroom. The error is one of the whole plan.
+func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
+	out := Darkroom{Namespace: s.darkroom.Namespace, Name: s.darkroom.Name, Skipped: s.skipped, Dropped: s.dropped}
+	if s.skipped != "" {
+		out.Dropped = nil
+		return out, nil
+	}
+	live := c.live.of(s.darkroom)
+	desired, err := c.render(s.darkroom, live)
+	if err != nil {
+		out.Refused = values.Redact(s.darkroom, err.Error())
+		return out, nil
+	}
+	after := map[manifest.Key]*unstructured.Unstructured{}
+	for _, object := range desired {
+		key := manifest.KeyOf(object)
+		before := live[key]
+		if after[key], err = c.dryRun(ctx, s.darkroom, object, before); err == nil {
+			continue
+		}
+		if apierrors.IsForbidden(err) && before != nil && ctx.Err() == nil && !isPolicy(err) {
+			return out, fmt.Errorf("ask the API server how %s would look: %w: you need the permissions of the operator to apply "+
+				"(patch); the requests are not persisted", key, err)
+		}
+		if ctx.Err() != nil || !isAnswer(err) {
+			return out, fmt.Errorf("ask the API server how %s of Darkroom %s/%s would look: %w", key, out.Namespace, out.Name, err)
+		}
+		out.Refused = values.Redact(s.darkroom, err.Error())
+		return out, nil
+	}
+	out.fill(s.darkroom, live, after)
+	return out, nil
+}
+
+// render returns the objects of a Darkroom. A referenced Secret is not read: its version is that of the pods.
+func (c *comparison) render(darkroom *v1alpha1.Darkroom, live objects) ([]*unstructured.Unstructured, error) {
+	state := values.ClusterState{RefusedHosts: c.refused[client.ObjectKeyFromObject(darkroom)]}
+	if values.CredentialsSecret(&darkroom.Spec.Source) != "" {
+		for key, object := range live {
+			if key.Kind == "Deployment" {
+				state.CredentialsVersion, _, _ = unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", values.AnnotationCredentials)
+			}
+		}
+	}
+	vals, err := c.translator.ValuesIn(darkroom, state)
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := c.renderer.Render(client.ObjectKeyFromObject(darkroom), vals)
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Parse(rendered.Manifest, darkroom.Namespace)
+}
+
+// dryRun returns an object as it would be after an apply. New objects and Secrets are returned as they were rendered.
+func (c *comparison) dryRun(ctx context.Context, darkroom *v1alpha1.Darkroom, object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if live == nil || object.GetKind() == "Secret" {
+		return object, nil
+	}
+	out := release.Marked(darkroom, object)
+	out.SetUID(live.GetUID())
+	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
+		client.FieldOwner(release.FieldManager), client.ForceOwnership, client.DryRunAll)
+	if err != nil {
+		return nil, err
+	}
+	prune(out)
+	if _, set, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "replicas"); !set && out.GetKind() == "Deployment" {
+		// The operator leaves the number of pods to the autoscaler.
+		replicas, _, _ := unstructured.NestedFieldCopy(live.Object, "spec", "replicas")
+		err = unstructured.SetNestedField(out.Object, replicas, "spec", "replicas")
+	}
+	return out, err
+}
+
+// isAnswer reports whether an error is the API server's decision on an object, and not a failure to ask it.
+func isAnswer(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !apierrors.IsServerTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsInternalError(err)
+}

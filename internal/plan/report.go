@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Plan is what would change.
+type Plan struct {
+	// Darkrooms are all that were compared.
+	Darkrooms []Darkroom `json:"darkrooms"`
+}
+
+// Darkroom is what would change for one Darkroom.
+type Darkroom struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Skipped says why the operator would leave it alone; empty if it would not.
+	Skipped string `json:"skipped,omitempty"`
+	// Refused says why the Darkroom could not be applied: what serves would stay as it is.
+	Refused string `json:"refused,omitempty"`
+	// Rolls is set if the pods would be replaced.
+	Rolls bool `json:"rolls,omitempty"`
+	// Fields are the fields of its objects that would change.
+	Fields []Field `json:"fields,omitempty"`
+	// Created and Deleted are the objects that would appear and go.
+	Created []string `json:"created,omitempty"`
+	Deleted []string `json:"deleted,omitempty"`
+	// LosesHosts and GetsHosts are the hosts that would not be routed to it any more, and from then on.
+	LosesHosts []string `json:"losesHosts,omitempty"`
+	GetsHosts  []string `json:"getsHosts,omitempty"`
+	// Dropped are the fields of the Darkroom that the CRD of this version lacks.
+	Dropped []string `json:"dropped,omitempty"`
+}
+
+// Field is a field of an object that would change. A value that may be secret is an ellipsis; an absent one is empty.
+type Field struct {
+	Object string `json:"object"`
+	Path   string `json:"path"`
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+}
+
+func (f Field) String() string {
+	if f.From == f.To {
+		return f.Object + " " + f.Path
+	}
+	return fmt.Sprintf("%s %s: %s → %s", f.Object, f.Path, cmp.Or(f.From, "(none)"), cmp.Or(f.To, "(none)"))
+}
+
+// ofPods reports whether the field is one of the pods, or of the configuration that they read.
+func (f Field) ofPods() bool {
+	return f.Object == "Deployment" && strings.HasPrefix(f.Path, "spec.template") || f.Object == "ConfigMap" || f.Object == "Secret"
+}
+
+// Changes reports whether anything would change for the Darkroom.
+func (d Darkroom) Changes() bool {
+	return d.Refused != "" || d.Rolls || len(d.Fields)+len(d.Created)+len(d.Deleted)+len(d.Dropped) > 0
+}
+
+// Changes reports whether anything would change.
+func (p *Plan) Changes() bool { return slices.ContainsFunc(p.Darkrooms, Darkroom.Changes) }
+
+// section are the Darkrooms that something holds for, by what it is.
+type section struct {
+	title string
+	lines map[string][]string
+}
+
+func (s *section) add(line string, d Darkroom) {
+	if s.lines == nil {
+		s.lines = map[string][]string{}
+	}
+	if at := s.lines[line]; !slices.Contains(at, d.Namespace+"/"+d.Name) {
+		s.lines[line] = append(at, d.Namespace+"/"+d.Name)
+	}
+}
+
+// sections groups the changes of all Darkrooms.
+func (p *Plan) sections() []section {
+	refused, rolls := section{title: "Refused: what serves stays as it is"}, section{title: "Replaces pods"}
+	changes, hosts := section{title: "Changes without replacing pods"}, section{title: "Hosts"}
+	drops, skipped := section{title: "Fields that the CRD of this version drops"}, section{title: "Left alone"}
+	for _, d := range p.Darkrooms {
+		if d.Skipped != "" {
+			skipped.add(d.Skipped, d)
+		}
+		if d.Refused != "" {
+			refused.add(d.Refused, d)
+		}
+		for _, field := range d.Fields {
+			if d.Rolls && field.ofPods() {
+				rolls.add(field.String(), d)
+			} else {
+				changes.add(field.String(), d)
+			}
+		}
+		d.addObjects(&changes)
+		for _, host := range d.LosesHosts {
+			hosts.add("loses "+host, d)
+		}
+		for _, host := range d.GetsHosts {
+			hosts.add("gets "+host, d)
+		}
+		for _, field := range d.Dropped {
+			drops.add(field, d)
+		}
+	}
+	all := []section{refused, rolls, changes, hosts, drops, skipped}
+	return slices.DeleteFunc(all, func(s section) bool { return len(s.lines) == 0 })
+}
+
+// addObjects adds objects that appear and go. ConfigMaps and Secrets are replaced with each change of theirs.
+func (d Darkroom) addObjects(to *section) {
+	for verb, names := range map[string][]string{"creates": d.Created, "deletes": d.Deleted} {
+		for _, name := range names {
+			kind, _, _ := strings.Cut(name, " ")
+			to.add(verb+" "+kind, d)
+		}
+	}
+}
+
+// lines of a section, those of most Darkrooms first.
+func (s section) sorted() []string {
+	lines := make([]string, 0, len(s.lines))
+	for line := range s.lines {
+		lines = append(lines, line)
+	}
+	slices.SortFunc(lines, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(s.lines[b]), len(s.lines[a])), strings.Compare(a, b))
+	})
+	return lines
+}
+
+// shown is how many Darkrooms of a line are named.
+const shown = 3
+
+func named(darkrooms []string) string {
+	if more := len(darkrooms) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(darkrooms[:shown], ", "), more)
+	}
+	return strings.Join(darkrooms, ", ")
+}
+
+// summary is the plan in a sentence.
+func (p *Plan) summary() string {
+	var change, roll, refused int
+	for _, d := range p.Darkrooms {
+		for count, is := range map[*int]bool{&change: d.Changes(), &roll: d.Rolls, &refused: d.Refused != ""} {
+			if is {
+				*count++
+			}
+		}
+	}
+	if change == 0 {
+		return fmt.Sprintf("%s: nothing changes.", plural(len(p.Darkrooms)))
+	}
+	return fmt.Sprintf("%s: %d would change, %d of them with new pods; %d would be refused.", plural(len(p.Darkrooms)), change, roll, refused)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 Darkroom"
+	}
+	return fmt.Sprintf("%d Darkrooms", n)
+}
+
+// Formats are the formats of Write.
+var Formats = []string{"text", "json", "markdown"}
+
+// Write writes the plan in one of Formats.
+func (p *Plan) Write(out io.Writer, format string) error {
+	if format == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(p)
+	}
+	heading, item := "\n%s:\n", "  %s: %s\n    %s\n"
+	if format == "markdown" {
+		heading, item = "\n### %s\n\n", "- **%s**: `%s`  \n  %s\n"
+	}
+	var b strings.Builder
+	b.WriteString(p.summary() + "\n")
+	for _, section := range p.sections() {
+		fmt.Fprintf(&b, heading, section.title)
+		for _, line := range section.sorted() {
+			shown := line
+			if format == "markdown" {
+				shown = strings.NewReplacer("`", "'", "\n", " ").Replace(line)
+			}
+			fmt.Fprintf(&b, item, plural(len(section.lines[line])), shown, named(section.lines[line]))
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
