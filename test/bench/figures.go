@@ -27,7 +27,9 @@ const (
 	restartRequests = "restart: API requests each"
 	restartWrites   = "restart: of these writes"
 	restartCPU      = "restart: CPU each, ms"
-	// A default of the operator has changed.
+	// A default of the operator is about to change, or has changed.
+	planTime         = "plan of a changed default, s"
+	planRSS          = "plan of a changed default: RSS at most, MiB"
 	defaultsTime     = "changed default: all upgraded, s"
 	defaultsRequests = "changed default: API requests each"
 	defaultsCPU      = "changed default: CPU each, ms"
@@ -40,7 +42,7 @@ const (
 var figureNames = []string{
 	burst, cpuPerInstall, serverCPU, requestsInstall, reconciles, statusWrites, createToIngress, changeToConfig, serviceBack,
 	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
-	defaultsTime, defaultsRequests, defaultsCPU, defaultsRSS,
+	planTime, planRSS, defaultsTime, defaultsRequests, defaultsCPU, defaultsRSS,
 	besideTrouble, besideTroubleWorst,
 }
 

@@ -75,7 +75,7 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		r.begin, r.burst, r.latencies, r.resync, r.restart, r.defaults, r.tenants,
+		r.begin, r.burst, r.latencies, r.resync, r.restart, r.plan, r.defaults, r.tenants,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
