@@ -24,6 +24,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY main.go ./
 COPY api/ api/
+COPY docs/conditions.go docs/conditions.md docs/
 COPY config/crd/ config/crd/
 COPY internal/ internal/
 COPY helm-charts/ helm-charts/

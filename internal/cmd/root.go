@@ -16,7 +16,11 @@ import (
 // it to, and returns its exit code.
 func Main() int {
 	ctx := ctrl.SetupSignalHandler()
-	err := newRoot().ExecuteContext(ctx)
+	root := newRoot()
+	if isPlugin(os.Args[0]) {
+		root = newPlugin()
+	}
+	err := root.ExecuteContext(ctx)
 	var code exitCode
 	switch {
 	case errors.As(err, &code):
@@ -34,9 +38,19 @@ type exitCode int
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 func newRoot() *cobra.Command {
+	root := newRootNamed("darkroom-operator", "Runs Darkroom image proxies on Kubernetes")
+	root.AddCommand(newManager(), newTemplate(), newPlan(), newSign(), newAPIServer())
+	for _, command := range root.Commands() {
+		nameEnvironment(command.Flags())
+	}
+	return root
+}
+
+// newRootNamed returns a program without commands.
+func newRootNamed(name, short string) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "darkroom-operator",
-		Short:         "Runs Darkroom image proxies on Kubernetes",
+		Use:           name,
+		Short:         short,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
@@ -45,10 +59,6 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetContext(context.Background())
-	root.AddCommand(newManager(), newTemplate(), newPlan(), newSign(), newAPIServer())
-	for _, command := range root.Commands() {
-		nameEnvironment(command.Flags())
-	}
 	return root
 }
 

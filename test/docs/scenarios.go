@@ -63,6 +63,8 @@ var scenarios = []scenario{
 		{readme + "#A Darkroom explained/2", nil},
 		{"docs/operations.md#Upgrading/1", nil},
 		{"docs/operations.md#Upgrading/2", nil},
+		{"docs/operations.md#kubectl darkroom/1", nil},
+		{"docs/operations.md#kubectl darkroom/2", nil},
 		{first + "#Images in S3", nil},
 		{"docs/runbooks.md", nil},
 		{install + "#kubectl/2", nil},

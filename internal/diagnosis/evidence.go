@@ -1,0 +1,102 @@
+package diagnosis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Evidence is what the cluster has on one Darkroom.
+type Evidence struct {
+	Darkroom *v1alpha1.Darkroom
+	Pods     []corev1.Pod
+	// Events are those on the Darkroom and its pods, the latest last.
+	Events []corev1.Event
+	// Objects are those that belong to the Darkroom, except Secrets, whose data is never read.
+	Objects []unstructured.Unstructured
+	// Unread are the kinds that the caller may not read.
+	Unread []string
+}
+
+// kinds are those of the objects of a Darkroom.
+var kinds = []schema.GroupVersionKind{
+	{Version: "v1", Kind: "ConfigMap"},
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
+	{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+}
+
+// Gather reads what there is on a Darkroom, with its objects if they are wanted. What the caller may not read is left out.
+func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName, withObjects bool) (*Evidence, error) {
+	e := &Evidence{Darkroom: &v1alpha1.Darkroom{}}
+	if err := cluster.Get(ctx, key, e.Darkroom); err != nil {
+		return nil, err
+	}
+	e.Darkroom.SetGroupVersionKind(v1alpha1.GroupVersionKind)
+	mine := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}}
+	pods := &corev1.PodList{}
+	if err := e.list(ctx, cluster, "Pod", pods, mine...); err != nil {
+		return nil, err
+	}
+	e.Pods = pods.Items
+	if err := e.gatherEvents(ctx, cluster); err != nil || !withObjects {
+		return e, err
+	}
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := e.list(ctx, cluster, kind.Kind, list, mine...); err != nil {
+			return nil, err
+		}
+		e.Objects = append(e.Objects, list.Items...)
+	}
+	return e, nil
+}
+
+// list reads a list, and takes note if the caller may not.
+func (e *Evidence) list(ctx context.Context, cluster client.Client, kind string, list client.ObjectList, options ...client.ListOption) error {
+	switch err := cluster.List(ctx, list, options...); {
+	case apierrors.IsForbidden(err):
+		e.Unread = append(e.Unread, kind)
+	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err):
+		return fmt.Errorf("list each %s of the Darkroom: %w", kind, err)
+	}
+	return nil
+}
+
+func (e *Evidence) gatherEvents(ctx context.Context, cluster client.Client) error {
+	involved := []client.Object{e.Darkroom}
+	for i := range e.Pods {
+		involved = append(involved, &e.Pods[i])
+	}
+	for _, object := range involved {
+		events := &corev1.EventList{}
+		selector := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID()))}
+		if err := e.list(ctx, cluster, "Event", events, client.InNamespace(object.GetNamespace()), selector); err != nil {
+			return err
+		}
+		e.Events = append(e.Events, events.Items...)
+	}
+	slices.SortStableFunc(e.Events, func(a, b corev1.Event) int { return lastSeen(&a).Compare(lastSeen(&b)) })
+	slices.Sort(e.Unread)
+	e.Unread = slices.Compact(e.Unread)
+	return nil
+}

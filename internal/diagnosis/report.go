@@ -1,0 +1,135 @@
+package diagnosis
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// lastApplied is a copy of the whole object, credentials included.
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// Report writes what a bug report needs, as YAML documents: the Darkroom, its objects, pods and events. The values of variables and all
+// credentials are left out; of Secrets nothing but the names in other objects is there.
+func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time) error {
+	// The redaction of texts needs the values that the Darkroom loses here.
+	original := e.Darkroom.DeepCopy()
+	shown := e.Darkroom.DeepCopy()
+	wire.Conceal(shown)
+	documents := []any{map[string]any{
+		"report": now.UTC().Format(time.RFC3339), "versions": versions, "notReadable": strings.Join(e.Unread, ", "),
+	}}
+	objects := []client.Object{shown}
+	for i := range e.Objects {
+		objects = append(objects, e.Objects[i].DeepCopy())
+	}
+	for i := range e.Pods {
+		pod := e.Pods[i].DeepCopy()
+		pod.APIVersion, pod.Kind = "v1", "Pod"
+		objects = append(objects, pod)
+	}
+	for _, object := range objects {
+		plain, err := plainObject(object)
+		if err != nil {
+			return err
+		}
+		documents = append(documents, plain)
+	}
+	events := []any{}
+	for i := range e.Events {
+		event := &e.Events[i]
+		events = append(events, fmt.Sprintf("%s %s %s %s/%s: %s", lastSeen(event).UTC().Format(time.RFC3339), event.Type, event.Reason,
+			event.InvolvedObject.Kind, event.InvolvedObject.Name, event.Message))
+	}
+	documents = append(documents, map[string]any{"events": events})
+	var b strings.Builder
+	for _, document := range documents {
+		// Text by text: YAML breaks long ones into lines.
+		raw, err := yaml.Marshal(eachText(document, func(text string) string { return values.Redact(original, text) }))
+		if err != nil {
+			return fmt.Errorf("encode report: %w", err)
+		}
+		b.WriteString("---\n" + string(raw))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// eachText returns a document with each of its texts replaced, keys of maps included.
+func eachText(value any, replace func(string) string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for key, field := range value {
+			out[replace(key)] = eachText(field, replace)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, item := range value {
+			out[i] = eachText(item, replace)
+		}
+		return out
+	case string:
+		return replace(value)
+	}
+	return value
+}
+
+// plainObject returns the fields of an object without managed fields, copies of the whole object, and values of variables.
+func plainObject(object client.Object) (map[string]any, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, fmt.Errorf("convert %s: %w", object.GetName(), err)
+	}
+	plain := &unstructured.Unstructured{Object: fields}
+	plain.SetManagedFields(nil)
+	annotations := plain.GetAnnotations()
+	delete(annotations, lastApplied)
+	if len(annotations) == 0 {
+		annotations = nil
+	}
+	plain.SetAnnotations(annotations)
+	if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom {
+		hideVariables(plain.Object)
+	}
+	// Numbers as they were, and nothing that is shared with the caches.
+	raw, err := json.Marshal(plain.Object)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", object.GetName(), err)
+	}
+	out := map[string]any{}
+	return out, yaml.Unmarshal(raw, &out)
+}
+
+// hideVariables replaces the values of all variables in an object.
+func hideVariables(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if variables, isList := value["env"].([]any); isList {
+			for _, variable := range variables {
+				if fields, ok := variable.(map[string]any); ok && fields["value"] != nil {
+					fields["value"] = wire.Redacted
+				}
+			}
+		}
+		for _, field := range value {
+			hideVariables(field)
+		}
+	case []any:
+		for _, item := range value {
+			hideVariables(item)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package diagnosis
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	documents "github.com/darkroom-operator/darkroom-operator/docs"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// shownEvents is how many events fit on a screen besides the rest.
+const shownEvents = 8
+
+func lastSeen(event *corev1.Event) time.Time {
+	for _, at := range []time.Time{event.LastTimestamp.Time, event.EventTime.Time} {
+		if !at.IsZero() {
+			return at
+		}
+	}
+	return event.CreationTimestamp.Time
+}
+
+// Ready reports whether the Darkroom is ready in its current generation.
+func (e *Evidence) Ready() bool {
+	ready := v1alpha1.FindCondition(e.Darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == e.Darkroom.Generation
+}
+
+// Screen writes why a Darkroom is as it is, and what to do about it.
+func (e *Evidence) Screen(out io.Writer, now time.Time) error {
+	var b strings.Builder
+	d := e.Darkroom
+	fmt.Fprintf(&b, "Darkroom %s/%s: %s\n", d.Namespace, d.Name, cmp.Or(string(d.Status.Phase), "no operator has seen it yet"))
+	if d.Status.Message != "" {
+		fmt.Fprintf(&b, "  %s\n", d.Status.Message)
+	}
+	for _, advice := range e.advice() {
+		fmt.Fprintf(&b, "  → %s\n", advice)
+	}
+	if d.Status.ObservedGeneration != d.Generation {
+		fmt.Fprintf(&b, "  The status is that of generation %d; the operator has not handled %d yet.\n", d.Status.ObservedGeneration, d.Generation)
+	}
+	e.table(&b, "Conditions", func(row func(...any)) {
+		for _, c := range d.Status.Conditions {
+			row(c.Type, c.Status, c.Reason, age(now, c.LastTransitionTime.Time), c.Message)
+		}
+	})
+	e.table(&b, "Pods", func(row func(...any)) {
+		for i := range e.Pods {
+			describePod(row, &e.Pods[i], now)
+		}
+	})
+	e.table(&b, "Hosts", func(row func(...any)) {
+		for _, host := range d.Status.Domains {
+			row(host, "routed")
+		}
+		if domains := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionDomainsReady); domains != nil && domains.Status != metav1.ConditionTrue {
+			row("others", domains.Reason)
+		}
+	})
+	e.table(&b, "Source", func(row func(...any)) {
+		source := &d.Spec.Source
+		row(cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host))
+	})
+	e.table(&b, "Events", func(row func(...any)) {
+		for _, event := range e.Events[max(0, len(e.Events)-shownEvents):] {
+			row(age(now, lastSeen(&event)), event.Type, event.Reason, event.InvolvedObject.Kind+" "+event.InvolvedObject.Name, event.Message)
+		}
+	})
+	if len(e.Unread) > 0 {
+		fmt.Fprintf(&b, "\nYou may not read: %s\n", strings.Join(e.Unread, ", "))
+	}
+	_, err := io.WriteString(out, values.Redact(d, b.String()))
+	return err
+}
+
+// advice says what to do about a Darkroom that is not ready.
+func (e *Evidence) advice() []string {
+	if e.Ready() {
+		return nil
+	}
+	var found []string
+	add := func(reason string) {
+		if advice := documents.Advice(reason); advice != "" && !slices.Contains(found, advice) && !strings.HasPrefix(advice, "See ") {
+			found = append(found, advice)
+		}
+	}
+	ready := v1alpha1.FindCondition(e.Darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	if ready != nil {
+		add(ready.Reason)
+	}
+	if len(found) == 0 {
+		add(string(cmp.Or(e.Darkroom.Status.Phase, v1alpha1.PhasePending)))
+	}
+	return found
+}
+
+// table writes a heading and rows; nothing without a row.
+func (*Evidence) table(b *strings.Builder, heading string, rows func(row func(...any))) {
+	var written int
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	rows(func(cells ...any) {
+		if written == 0 {
+			fmt.Fprintf(b, "\n%s\n", heading)
+		}
+		written++
+		for _, cell := range cells {
+			fmt.Fprintf(w, "  %v\t", strings.Join(strings.Fields(fmt.Sprint(cell)), " "))
+		}
+		fmt.Fprintln(w)
+	})
+	w.Flush() //nolint:errcheck,gosec // a builder does not fail
+}
+
+func age(now, then time.Time) string {
+	if then.IsZero() {
+		return "?"
+	}
+	return duration.HumanDuration(now.Sub(then))
+}
+
+func describePod(row func(...any), pod *corev1.Pod, now time.Time) {
+	state, ready := string(pod.Status.Phase), 0
+	var restarts int32
+	for _, container := range pod.Status.ContainerStatuses {
+		restarts += container.RestartCount
+		if container.Ready {
+			ready++
+		}
+		if waiting := container.State.Waiting; waiting != nil && waiting.Reason != "" {
+			state = waiting.Reason
+		}
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			state = condition.Reason + ": " + condition.Message
+		}
+	}
+	if pod.DeletionTimestamp != nil {
+		state = "Terminating"
+	}
+	row(pod.Name, fmt.Sprintf("%d/%d ready", ready, len(pod.Spec.Containers)), fmt.Sprintf("%d restarts", restarts), age(now, pod.CreationTimestamp.Time), state)
+}
