@@ -68,6 +68,8 @@ func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after obje
 		replaced, replacing := only(before, after, kind), only(after, before, kind)
 		for i := range min(len(replaced), len(replacing)) {
 			renamed[replaced[i].Name] = replacing[i].Name
+			d.Deleted = slices.DeleteFunc(d.Deleted, func(name string) bool { return name == replaced[i].String() })
+			d.Created = slices.DeleteFunc(d.Created, func(name string) bool { return name == replacing[i].String() })
 			d.differ(darkroom, kind, before[replaced[i]].Object["data"], after[replacing[i]].Object["data"], "data")
 			if kind == "Secret" {
 				d.Fields = append(d.Fields, Field{Object: kind, Path: "data"})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,9 +90,4 @@ func prune(object *unstructured.Unstructured) {
 	object.SetGeneration(0)
 	unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
 	delete(object.Object, "status")
-}
-
-// isPolicy reports whether an error is that of an admission policy, and not of a missing permission.
-func isPolicy(err error) bool {
-	return strings.Contains(err.Error(), "admission") || strings.Contains(err.Error(), "denied")
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -170,10 +171,6 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 		if after[key], err = c.dryRun(ctx, s.darkroom, object, before); err == nil {
 			continue
 		}
-		if apierrors.IsForbidden(err) && before != nil && ctx.Err() == nil && !isPolicy(err) {
-			return out, fmt.Errorf("ask the API server how %s would look: %w: you need the permissions of the operator to apply "+
-				"(patch); the requests are not persisted", key, err)
-		}
 		if ctx.Err() != nil || !isAnswer(err) {
 			return out, fmt.Errorf("ask the API server how %s of Darkroom %s/%s would look: %w", key, out.Namespace, out.Name, err)
 		}
@@ -226,8 +223,10 @@ func (c *comparison) dryRun(ctx context.Context, darkroom *v1alpha1.Darkroom, ob
 	return out, err
 }
 
-// isAnswer reports whether an error is the API server's decision on an object, and not a failure to ask it.
+// isAnswer reports whether an error is the API server's decision on an object, such as that of a policy or quota, and not a failure to
+// ask it, such as a permission that the caller lacks.
 func isAnswer(err error) bool {
 	var status apierrors.APIStatus
-	return errors.As(err, &status) && !apierrors.IsServerTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsInternalError(err)
+	lacksPermission := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot patch resource")
+	return errors.As(err, &status) && !lacksPermission && !apierrors.IsServerTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsInternalError(err)
 }

@@ -114,7 +114,7 @@ func (p *Plan) sections() []section {
 	return slices.DeleteFunc(all, func(s section) bool { return len(s.lines) == 0 })
 }
 
-// addObjects adds objects that appear and go. ConfigMaps and Secrets are replaced with each change of theirs.
+// addObjects adds objects that appear and go.
 func (d Darkroom) addObjects(to *section) {
 	for verb, names := range map[string][]string{"creates": d.Created, "deletes": d.Deleted} {
 		for _, name := range names {

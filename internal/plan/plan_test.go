@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+const (
+	from = "gojektech/darkroom:v0.4.1"
+	to   = "gojektech/darkroom:v0.4.2"
+)
+
+// objectsOf are a Deployment with an image, a variable and a ConfigMap, whose name contains a digest of its data.
+func objectsOf(image, token, cacheTime string) objects {
+	out := objects{}
+	name := "photos-" + cacheTime
+	for _, object := range []*unstructured.Unstructured{
+		{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": map[string]any{"CACHE_TIME": cacheTime}}},
+		{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "photos"}, "spec": map[string]any{
+			"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+				"name": "darkroom", "image": image,
+				"env":     []any{map[string]any{"name": "TOKEN", "value": token}},
+				"envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": name}}},
+			}}}},
+		}}},
+	} {
+		out[manifest.KeyOf(object)] = object
+	}
+	return out
+}
+
+func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
+	p := &Plan{}
+	for i := range 5 {
+		d := Darkroom{Namespace: fmt.Sprintf("team-%d", i), Name: "photos"}
+		d.fill(darkrooms.New("photos", d.Namespace).Obj(), objectsOf(from, "old secret", "10"), objectsOf(to, "new secret", "20"))
+		p.Darkrooms = append(p.Darkrooms, d)
+	}
+	p.Darkrooms = append(p.Darkrooms,
+		Darkroom{Namespace: "team-9", Name: "same"},
+		Darkroom{Namespace: "team-9", Name: "away", Skipped: "it is paused"},
+		Darkroom{Namespace: "team-9", Name: "wrong", Refused: "spec.baseDomain: is not offered"},
+		Darkroom{Namespace: "team-9", Name: "moves", LosesHosts: []string{"a.example.com"}, GetsHosts: []string{"b.example.com"}, Dropped: []string{"spec.old"},
+			Fields: []Field{{Object: "Ingress", Path: "spec.ingressClassName", To: "nginx"}}},
+	)
+	var b strings.Builder
+	if err := p.Write(&b, "text"); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for _, want := range []string{
+		"9 Darkrooms: 7 would change, 5 of them with new pods; 1 would be refused.",
+		"Refused: what serves stays as it is:\n  1 Darkroom: spec.baseDomain: is not offered\n    team-9/wrong\n",
+		"Replaces pods:\n",
+		"  5 Darkrooms: Deployment spec.template.spec.containers[darkroom].image: " + from + " → " + to + "\n    team-0/photos, team-1/photos, team-2/photos and 2 more\n",
+		"  5 Darkrooms: ConfigMap data.CACHE_TIME: 10 → 20\n",
+		"Changes without replacing pods:\n",
+		"  1 Darkroom: Ingress spec.ingressClassName: (none) → nginx\n",
+		"  1 Darkroom: loses a.example.com\n", "  1 Darkroom: gets b.example.com\n",
+		"Fields that the CRD of this version drops:\n  1 Darkroom: spec.old\n",
+		"Left alone:\n  1 Darkroom: it is paused\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the plan lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "secret") || strings.Contains(text, "configMapRef") || strings.Contains(text, "creates") {
+		t.Errorf("the plan shows the value of a variable, or a digest:\n%s", text)
+	}
+}
+
+func TestAPlanWithoutAChangeSaysSo(t *testing.T) {
+	d := Darkroom{Namespace: "team-a", Name: "photos"}
+	d.fill(darkrooms.New("photos", "team-a").Obj(), objectsOf(to, "a", "10"), objectsOf(to, "a", "10"))
+	p := &Plan{Darkrooms: []Darkroom{d}}
+	var b strings.Builder
+	if err := p.Write(&b, "markdown"); err != nil || p.Changes() || b.String() != "1 Darkroom: nothing changes.\n" {
+		t.Errorf("got %q (%v)", b.String(), err)
+	}
+}
