@@ -85,6 +85,13 @@ type DarkroomSpec struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be a DNS name: labels of lower-case letters, digits and '-', joined by dots, for example photos or img.photos"
 	SubDomains []string `json:"subDomains"`
 
+	// baseDomain is the domain that is appended to each sub-domain: one of those that the operator offers, as it is
+	// there or with the namespace in place of {namespace}. Empty means the first of them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([{]namespace[}]|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be a DNS name in lower case, for example img.example.com or {namespace}.img.example.com"
+	BaseDomain string `json:"baseDomain,omitempty"`
+
 	// replicas is the desired number of pods. It is ignored with autoscaling.
 	// +optional
 	// +default=1
@@ -334,13 +341,13 @@ type Ingress struct {
 
 // Gateway configures the HTTPRoute that routes the hosts.
 type Gateway struct {
-	// parentRefs are the Gateways that the route is attached to. References to the
-	// same Gateway must have different sectionNames.
+	// parentRefs are the Gateways and ListenerSets that the route is attached to. References to the
+	// same one must have different sectionNames.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="a Gateway is referenced more than once: remove the duplicate, or name a different listener in the sectionName of each reference"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.kind) && a.kind == 'ListenerSet') == (has(b.kind) && b.kind == 'ListenerSet') && has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="a Gateway is referenced more than once: remove the duplicate, or name a different listener in the sectionName of each reference"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// annotations are added to the HTTPRoute. The administrator configures which are
@@ -366,15 +373,21 @@ type GatewayTimeouts struct {
 	Request string `json:"request,omitempty"`
 }
 
-// ParentRef is a reference to a Gateway, or to one of its listeners.
+// ParentRef is a reference to a Gateway or ListenerSet, or to one of its listeners.
 type ParentRef struct {
-	// name is the name of the Gateway.
+	// kind is Gateway, which is the default, or ListenerSet: listeners that a Gateway delegates to a namespace
+	// (Gateway API 1.5 and later).
+	// +optional
+	// +kubebuilder:validation:Enum=Gateway;ListenerSet
+	Kind string `json:"kind,omitempty"`
+
+	// name is the name of the Gateway or ListenerSet.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// namespace is the namespace of the Gateway. Defaults to that of the Darkroom.
+	// namespace is its namespace. Defaults to that of the Darkroom.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`

@@ -26,6 +26,15 @@ type DarkroomStatus struct {
 	// +listType=atomic
 	Domains []string `json:"domains,omitempty"`
 
+	// baseDomain is what was appended to the subDomains of this generation. It stays until the spec changes, also
+	// if the default of the operator does.
+	// +optional
+	BaseDomain string `json:"baseDomain,omitempty"`
+
+	// installation is the installation of the operator that chose it.
+	// +optional
+	Installation string `json:"installation,omitempty"`
+
 	// url is the URL of the first domain. Scheme and port are those of the operator's
 	// flags --url-scheme and --url-port. Without --url-scheme, the scheme is https if
 	// the Ingress has a certificate for the domain or a Gateway has accepted it at a

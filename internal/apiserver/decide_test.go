@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,8 +97,9 @@ func TestWhoGetsAHost(t *testing.T) {
 		if c.before != nil {
 			wanted.Annotations = c.before.Annotations
 		}
-		rival := oldestRivals(wanted, append(c.others, made("b", 5, "cats")))["cats"]
-		if got := hostState(c.before, rival, "cats"); got != c.want {
+		hosts := func(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains }
+		rival := oldestRivals(wanted, hosts(wanted), append(c.others, made("b", 5, "cats")), hosts)["cats"]
+		if got := hostState(c.before, rival, c.before != nil && slices.Contains(hosts(c.before), "cats")); got != c.want {
 			t.Errorf("%s: the host is %s, want %s", name, got, c.want)
 		}
 	}

@@ -40,8 +40,11 @@ type Options struct {
 	Page fs.FS
 	// ClusterName is shown on the page, so that users can tell clusters apart.
 	ClusterName string
-	// BaseDomain and DarkroomVersion are what forms are told of the operator.
+	// BaseDomain, the default, OtherBaseDomains and DarkroomVersion are what forms are told of the operator.
 	BaseDomain, DarkroomVersion string
+	OtherBaseDomains            []string
+	// Hosts returns the hosts that a Darkroom claims; default: below BaseDomain.
+	Hosts func(*v1alpha1.Darkroom) []string
 
 	// TokenTTL is the cache lifetime of TokenReviews; default 10 s.
 	TokenTTL time.Duration

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
@@ -154,14 +154,12 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*output[Review], 
 // owner is named to callers who may get it.
 func (s *Server) reviewHosts(ctx context.Context, proposal *proposal) ([]HostOutcome, error) {
 	all, _ := s.journal.All()
-	rivals := oldestRivals(proposal.wanted, all)
+	hosts, had := proposal.hosts(s.options.Hosts)
+	rivals := oldestRivals(proposal.wanted, hosts, all, s.options.Hosts)
 	out := []HostOutcome{}
-	for _, subDomain := range proposal.wanted.Spec.SubDomains {
-		rival := rivals[subDomain]
-		entry := HostOutcome{
-			Host:  values.Host(subDomain, cmp.Or(s.options.BaseDomain, values.DefaultBaseDomain)),
-			State: hostState(proposal.before, rival, subDomain),
-		}
+	for _, host := range hosts {
+		rival := rivals[host]
+		entry := HostOutcome{Host: host, State: hostState(proposal.before, rival, slices.Contains(had, host))}
 		if entry.State == hostTaken {
 			visible, err := s.auth.Access.May(ctx, auth.ToDarkrooms("get", rival.Namespace, rival.Name))
 			if err != nil {
@@ -176,18 +174,31 @@ func (s *Server) reviewHosts(ctx context.Context, proposal *proposal) ([]HostOut
 	return out, nil
 }
 
-// oldestRivals returns, for each sub-domain that another Darkroom claims, the one with
+// hosts returns the hosts that the Darkroom would claim, and those that it claims. Another spec gets another choice of the base
+// domain.
+func (p *proposal) hosts(of func(*v1alpha1.Darkroom) []string) (wanted, before []string) {
+	changed := p.wanted.DeepCopy()
+	if p.before == nil || !equality.Semantic.DeepEqual(p.before.Spec, changed.Spec) {
+		changed.Status.BaseDomain = ""
+	}
+	if p.before != nil {
+		before = of(p.before)
+	}
+	return of(changed), before
+}
+
+// oldestRivals returns, for each of the hosts that another Darkroom claims, the one with
 // the best claim among the others.
-func oldestRivals(wanted *v1alpha1.Darkroom, all []*v1alpha1.Darkroom) map[string]*v1alpha1.Darkroom {
-	asked := sets.New(wanted.Spec.SubDomains...)
+func oldestRivals(wanted *v1alpha1.Darkroom, hosts []string, all []*v1alpha1.Darkroom, of func(*v1alpha1.Darkroom) []string) map[string]*v1alpha1.Darkroom {
+	asked := sets.New(hosts...)
 	out := map[string]*v1alpha1.Darkroom{}
 	for _, other := range all {
 		if journal.KeyOf(other) == journal.KeyOf(wanted) || other.DeletionTimestamp != nil || !sameInstallation(other, wanted) {
 			continue
 		}
-		for _, subDomain := range other.Spec.SubDomains {
-			if asked.Has(subDomain) && (out[subDomain] == nil || claims.Precedes(other, out[subDomain])) {
-				out[subDomain] = other
+		for _, host := range of(other) {
+			if asked.Has(host) && (out[host] == nil || claims.Precedes(other, out[host])) {
+				out[host] = other
 			}
 		}
 	}
@@ -202,11 +213,11 @@ func sameInstallation(a, b *v1alpha1.Darkroom) bool {
 
 // hostState decides who gets a host, by the same order of claims as the operator. A new
 // Darkroom, without a before, is the youngest.
-func hostState(before, rival *v1alpha1.Darkroom, subDomain string) string {
+func hostState(before, rival *v1alpha1.Darkroom, had bool) string {
 	switch {
 	case rival != nil && (before == nil || claims.Precedes(rival, before)):
 		return hostTaken
-	case rival != nil, before != nil && slices.Contains(before.Spec.SubDomains, subDomain):
+	case rival != nil, had:
 		return hostOwn
 	}
 	return hostFree

@@ -25,6 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 const (
@@ -86,6 +87,13 @@ func New(options Options) (*Server, error) {
 	}
 	if err := options.Validate(); err != nil {
 		return nil, err
+	}
+	if options.Hosts == nil {
+		translator, err := values.New(values.Options{BaseDomain: options.BaseDomain, OtherBaseDomains: options.OtherBaseDomains})
+		if err != nil {
+			return nil, err
+		}
+		options.Hosts = translator.Hosts
 	}
 	own := rest.CopyConfig(options.Cluster)
 	own.QPS, own.Burst = ownQPS, ownBurst

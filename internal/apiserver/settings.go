@@ -9,7 +9,8 @@ import (
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
 	Cluster         string   `json:"cluster" doc:"Name of the cluster; empty if it has none"`
-	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>"`
+	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>, with the namespace of a Darkroom in place of {namespace}"`
+	BaseDomains     []string `json:"baseDomains" doc:"Base domains that spec.baseDomain may name; the first is the default"`
 	DarkroomVersion string   `json:"darkroomVersion" doc:"Default version of Darkroom"`
 	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`
 	Version         string   `json:"version" doc:"Version of this server"`
@@ -19,6 +20,7 @@ func (s *Server) settings(context.Context, *struct{}) (*output[ServerSettings], 
 	return &output[ServerSettings]{Body: ServerSettings{
 		Cluster:         s.options.ClusterName,
 		BaseDomain:      s.options.BaseDomain,
+		BaseDomains:     append([]string{s.options.BaseDomain}, s.options.OtherBaseDomains...),
 		DarkroomVersion: s.options.DarkroomVersion,
 		Namespaces:      append([]string{}, s.options.Namespaces...),
 		Version:         s.options.Version,

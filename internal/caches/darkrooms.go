@@ -45,7 +45,8 @@ func claimsOnly(object any) (any, error) {
 			metav1.SetMetaDataAnnotation(&narrow.ObjectMeta, key, text(value))
 		}
 	}
-	narrow.Spec.SubDomains = full.Spec.SubDomains
+	narrow.Spec.SubDomains, narrow.Spec.BaseDomain = full.Spec.SubDomains, text(full.Spec.BaseDomain)
 	narrow.Status.ObservedGeneration, narrow.Status.Domains = full.Status.ObservedGeneration, full.Status.Domains
+	narrow.Status.BaseDomain, narrow.Status.Installation = text(full.Status.BaseDomain), text(full.Status.Installation)
 	return narrow, nil
 }

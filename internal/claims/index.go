@@ -14,7 +14,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // indexHost is the index of Darkrooms, Ingresses and HTTPRoutes by their hosts. It makes
@@ -27,8 +26,8 @@ type Cache struct {
 	// Darkrooms reads from a cache of all Darkrooms, those of other shards included; Reader reads
 	// their routes from the caches, and Live past them.
 	Darkrooms, Reader, Live client.Reader
-	// BaseDomain is appended to each sub-domain.
-	BaseDomain string
+	// HostsOf returns the hosts that a Darkroom claims.
+	HostsOf func(*v1alpha1.Darkroom) []string
 	// Handles reports whether this installation handles a Darkroom, or will. The sub-domains of
 	// others may have another base domain.
 	Handles func(*v1alpha1.Darkroom) bool
@@ -63,9 +62,7 @@ func (c Cache) Hosts(object client.Object) []string {
 	var hosts []string
 	switch darkroom, isDarkroom := object.(*v1alpha1.Darkroom); {
 	case isDarkroom && darkroom.DeletionTimestamp == nil && c.Handles(darkroom):
-		for _, subDomain := range darkroom.Spec.SubDomains {
-			hosts = append(hosts, values.Host(subDomain, c.BaseDomain))
-		}
+		hosts = c.HostsOf(darkroom)
 	case !isDarkroom && isOwned(object):
 		hosts = gateway.Hosts(object)
 	}

@@ -100,7 +100,9 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.server.Preview = preview.manifest
-	o.server.BaseDomain, o.server.DarkroomVersion = o.translation.options.BaseDomain, preview.chart.AppVersion()
+	o.server.Hosts = preview.translator.Hosts
+	o.server.BaseDomain, o.server.OtherBaseDomains = o.translation.options.BaseDomain, o.translation.options.OtherBaseDomains
+	o.server.DarkroomVersion = preview.chart.AppVersion()
 	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
 	if err != nil {
 		return err

@@ -33,12 +33,15 @@ func readManager(ctx context.Context, cluster client.Client, reference string, s
 	flags.StringVar(&options.installation, "installation", options.installation, "")
 	withImages(flags, options)
 	set.Visit(func(flag *pflag.Flag) {
-		if flag.Value.Type() == "stringSlice" && flags.Lookup(flag.Name) != nil {
-			value := flag.Value.(pflag.SliceValue).GetSlice() //nolint:forcetypeassert // its type says so
-			err = errors.Join(err, flags.Lookup(flag.Name).Value.(pflag.SliceValue).Replace(value))
-		} else if flags.Lookup(flag.Name) != nil {
-			err = errors.Join(err, flags.Set(flag.Name, flag.Value.String()))
+		known := flags.Lookup(flag.Name)
+		if known == nil {
+			return
 		}
+		if list, isList := flag.Value.(pflag.SliceValue); isList {
+			err = errors.Join(err, known.Value.(pflag.SliceValue).Replace(list.GetSlice())) //nolint:forcetypeassert // the same flag
+			return
+		}
+		err = errors.Join(err, flags.Set(flag.Name, flag.Value.String()))
 	})
 	return options, err
 }

@@ -165,7 +165,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return err
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
-		"baseDomain", o.translation.options.BaseDomain, "namespaces", o.watchNamespaces, "selector", darkrooms.String())
+		"baseDomains", (*baseDomains)(&o.translation.options).GetSlice(), "namespaces", o.watchNamespaces, "selector", darkrooms.String())
 	if err := mgr.Start(ctx); err != nil && !errors.Is(err, controller.ErrClusterChanged) {
 		return fmt.Errorf("run manager: %w", err)
 	}

@@ -263,8 +263,10 @@ type translation struct {
 func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.Image = os.Getenv(envImage)
 	t.options.GateImage = os.Getenv(envGateImage)
-	flags.StringVar(&t.options.BaseDomain, "base-domain", values.DefaultBaseDomain,
-		"domain that is appended to each sub-domain")
+	t.options.BaseDomain = values.DefaultBaseDomain
+	flags.Var((*baseDomains)(&t.options), "base-domain",
+		"domains that may be appended to sub-domains, comma-separated: the first is the default, and spec.baseDomain chooses another. {namespace} in it stands for that of the Darkroom. "+
+			"A change moves no host of a Darkroom until its spec changes")
 	flags.StringSliceVar(&t.options.ReservedHosts, "reserved-hosts", nil,
 		"hosts that no Darkroom may have, comma-separated: names, and *.DOMAIN for all hosts below a domain")
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",

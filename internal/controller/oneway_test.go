@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -67,11 +68,19 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		all = append(all, randomSettings(random))
 	}
 	eventually(t, "rest", quiet(running))
+	var err error
 	for _, settings := range all {
 		running.kill()
+		// Some specs are changed meanwhile: only their hosts follow another base domain.
+		for _, i := range random.Perm(len(fleet))[:3] {
+			change(t, fleet[i], func(darkroom *v1alpha1.Darkroom) { darkroom.Spec.CacheTTLSeconds = ptr.To(random.Int64N(1e6)) })
+		}
 		before := map[string]map[string]string{}
-		for _, darkroom := range fleet {
+		for i, darkroom := range fleet {
 			before[darkroom.Name] = versionsOf(t, darkroom)
+			if fleet[i], err = get(t.Context(), &v1alpha1.Darkroom{}, namespace, darkroom.Name); err != nil {
+				t.Fatal(err)
+			}
 		}
 		translator, err := values.New(settings)
 		if err != nil {

@@ -150,7 +150,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
 		return nil, err
 	}
-	ledger, darkrooms, err := newLedger(ctx, mgr, *options)
+	ledger, darkrooms, err := newLedger(ctx, mgr, *options, pure)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 
 // newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will, and
 // the cache of all Darkrooms, those of other shards included.
-func newLedger(ctx context.Context, mgr manager.Manager, options Options) (*claims.Ledger, cache.Cache, error) {
+func newLedger(ctx context.Context, mgr manager.Manager, options Options, translator *values.Translator) (*claims.Ledger, cache.Cache, error) {
 	darkrooms := mgr.GetCache()
 	if options.Selector != nil && !options.Selector.Empty() {
 		var err error
@@ -204,12 +204,12 @@ func newLedger(ctx context.Context, mgr manager.Manager, options Options) (*clai
 		}
 	}
 	ledger := &claims.Ledger{Cache: claims.Cache{
-		Darkrooms:  darkrooms,
-		Reader:     mgr.GetClient(),
-		Live:       mgr.GetAPIReader(),
-		BaseDomain: options.Values.BaseDomain,
-		Handles:    func(darkroom *v1alpha1.Darkroom) bool { return v1alpha1.MayBeHandledBy(options.Installation, darkroom) },
-		Routes:     options.Cluster.served[resourceOf(httpRoute)],
+		Darkrooms: darkrooms,
+		Reader:    mgr.GetClient(),
+		Live:      mgr.GetAPIReader(),
+		HostsOf:   translator.Hosts,
+		Handles:   func(darkroom *v1alpha1.Darkroom) bool { return v1alpha1.MayBeHandledBy(options.Installation, darkroom) },
+		Routes:    options.Cluster.served[resourceOf(httpRoute)],
 	}}
 	return ledger, darkrooms, ledger.Index(ctx, darkrooms, mgr.GetCache())
 }
@@ -290,7 +290,8 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		},
 		Recorder:   parts.recorder,
 		Reports:    parts.helm.reports,
-		BaseDomain: options.Values.BaseDomain,
+		BaseDomain: parts.helm.values.BaseDomain,
+		Hosts:      parts.helm.values.Hosts,
 		Published:  options.Published,
 		Routes:     claims.Routes,
 		Clock:      clock.RealClock{},

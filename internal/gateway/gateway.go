@@ -44,33 +44,41 @@ const (
 	Refused
 )
 
-// Parent is a Gateway, or one listener of it, with the defaults of the Gateway API.
+// Kinds of parents.
+const (
+	KindGateway     = "Gateway"
+	KindListenerSet = "ListenerSet"
+)
+
+// Parent is a Gateway or ListenerSet, or one listener of it, with the defaults of the Gateway API.
 type Parent struct {
-	Namespace, Name string
+	Kind, Namespace, Name string
 	// Section is the name of the listener; empty means all.
 	Section string
 	// Port is that of the listener; 0 means any.
 	Port gatewayv1.PortNumber
 }
 
-// String names the Gateway in a message.
+// String names the parent in a message.
 func (p Parent) String() string {
-	gateway := fmt.Sprintf("Gateway %s/%s", p.Namespace, p.Name)
+	parent := fmt.Sprintf("%s %s/%s", p.Kind, p.Namespace, p.Name)
 	if p.Section != "" {
-		return fmt.Sprintf("Listener %s of %s", p.Section, gateway)
+		return fmt.Sprintf("Listener %s of %s", p.Section, parent)
 	}
-	return gateway
+	return parent
 }
 
-// ParentOf returns the Gateway that a route in a namespace references; false if the
+// ParentOf returns the Gateway or ListenerSet that a route in a namespace references; false if the
 // reference is of another kind.
 func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
+	kind := string(ptr.Deref(ref.Kind, KindGateway))
 	return Parent{
+		Kind:      kind,
 		Namespace: string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))),
 		Name:      string(ref.Name),
 		Section:   string(ptr.Deref(ref.SectionName, "")),
 		Port:      ptr.Deref(ref.Port, 0),
-	}, ptr.Deref(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName && ptr.Deref(ref.Kind, "Gateway") == "Gateway"
+	}, ptr.Deref(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName && (kind == KindGateway || kind == KindListenerSet)
 }
 
 // Judge returns the verdict of a Gateway on the current generation of a route, and the

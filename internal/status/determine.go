@@ -27,8 +27,9 @@ type Observation struct {
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
 	Route      *gatewayv1.HTTPRoute
-	// Hosts are those that the resource claims.
-	Hosts []string
+	// Hosts are those that the resource claims, below BaseDomain.
+	Hosts      []string
+	BaseDomain string
 	// Published describes their URLs.
 	Published Published
 	// Refused are those of them that belong to other Darkrooms.
@@ -95,6 +96,8 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		Phase:              verdict.phase,
 		Message:            verdict.message,
 		Domains:            hosts,
+		BaseDomain:         o.BaseDomain,
+		Installation:       o.Darkroom.Annotations[v1alpha1.AnnotationInstallation],
 		URL:                urlOf(hosts, o),
 		Conditions:         []v1alpha1.Condition{domains},
 	}

@@ -134,7 +134,7 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 		return worst, ""
 	}
 	for _, ref := range darkroom.Spec.Gateway.ParentRefs {
-		parent := gateway.Parent{Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName}
+		parent := gateway.Parent{Kind: cmp.Or(ref.Kind, gateway.KindGateway), Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName}
 		verdict, said := gateway.Judge(route, parent)
 		if verdict <= worst {
 			continue
@@ -142,8 +142,8 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 		worst = verdict
 		switch verdict {
 		case gateway.Awaiting:
-			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the Gateway exists, that its controller runs, "+
-				"and that its listeners allow routes from namespace %s.", parent, darkroom.Namespace)
+			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the %s exists, that its controller runs, "+
+				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)
 		case gateway.Unresolved:
 			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent, cause(said)))
 		case gateway.Refused:

@@ -250,6 +250,14 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			nil,
 			attachment{gateway.Awaiting, strings.Replace(awaitedWords, "Gateway team-a/public", "Listener https of Gateway gateways/public", 1)},
 		},
+		"a ListenerSet of another namespace accepts it": {
+			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public", Namespace: "gateways"}}, parents{listenerSet("gateways")}, attachment{},
+		},
+		"a Gateway of the name of the ListenerSet accepts it": {
+			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public"}}, parents{says("public", accepted, resolved)},
+			attachment{gateway.Awaiting, strings.ReplaceAll(awaitedWords, "Gateway", "ListenerSet")},
+		},
+		"a ListenerSet of the name of the Gateway accepts it": {nil, parents{listenerSet("team-a")}, awaited},
 		"of two, the one that refuses is named": {
 			[]v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
 			parents{says("internal", accepted, unresolved), says("public", notAccepted)},
@@ -270,6 +278,13 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listenerSet is the ListenerSet public of a namespace that accepts the route.
+func listenerSet(namespace string) gatewayv1.RouteParentStatus {
+	status := at(says("public", accepted, resolved), namespace, "")
+	status.ParentRef.Kind = ptr.To[gatewayv1.Kind](gateway.KindListenerSet)
+	return status
 }
 
 func refusedBy(host, namespace, name string) claims.Refusal {

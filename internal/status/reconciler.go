@@ -81,8 +81,9 @@ type Reconciler struct {
 		Remove(types.NamespacedName)
 		Result(types.NamespacedName) probe.Result
 	}
-	// BaseDomain is the operator's base domain.
-	BaseDomain string
+	// BaseDomain returns the base domain of a Darkroom, and Hosts the hosts that it claims.
+	BaseDomain func(*v1alpha1.Darkroom) string
+	Hosts      func(*v1alpha1.Darkroom) []string
 	// Published describes the URLs of hosts.
 	Published Published
 	// Reports are those of the Helm controller.
@@ -215,10 +216,7 @@ func (r *Reconciler) Waits(key types.NamespacedName) bool {
 
 // observe reads the live objects from the caches.
 func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
-	o := Observation{Darkroom: darkroom, Published: r.Published, Now: r.Clock.Now()}
-	for _, subDomain := range darkroom.Spec.SubDomains {
-		o.Hosts = append(o.Hosts, values.Host(subDomain, r.BaseDomain))
-	}
+	o := Observation{Darkroom: darkroom, Published: r.Published, Now: r.Clock.Now(), BaseDomain: r.BaseDomain(darkroom), Hosts: r.Hosts(darkroom)}
 	var err error
 	if o.Refused, err = r.Refusals(ctx, darkroom); err != nil {
 		return o, err

@@ -65,6 +65,7 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 			}).Obj(),
 		"presets": photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Gate = &v1alpha1.Gate{Presets: map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"}, OnlyPresets: true}
+			spec.BaseDomain = DefaultBaseDomain
 		}).Obj(),
 		"s3-keys": s3,
 		"s3-identity": photos().Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: "pictures", Region: "eu-west-2", Auth: v1alpha1.WorkloadIdentity}).
@@ -73,7 +74,7 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 		"gcs-public": photos().GoogleCloudStorage("pictures").Obj(),
 		"gateway": photos().CloudFront("d111111abcdef8.cloudfront.net").Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Gateway = &v1alpha1.Gateway{
-				ParentRefs:  []v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
+				ParentRefs:  []v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public", Namespace: "gateways", SectionName: "https"}},
 				Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
 				Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
 			}

@@ -1,8 +1,10 @@
 package values
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -13,8 +15,11 @@ const DefaultBaseDomain = "darkroom.example.com"
 
 // Options are the operator's settings for every Darkroom.
 type Options struct {
-	// BaseDomain is appended to each sub-domain. Empty means DefaultBaseDomain.
+	// BaseDomain is appended to each sub-domain of a Darkroom that names no other. Empty means DefaultBaseDomain.
+	// "{namespace}" in it stands for the namespace of the Darkroom.
 	BaseDomain string
+	// OtherBaseDomains are those that a Darkroom may name besides it.
+	OtherBaseDomains []string
 	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
 	// leaves it to the cluster's default class.
 	IngressClassName string
@@ -54,9 +59,15 @@ type Proxy struct {
 
 // Validate returns an error for an invalid option.
 func (o Options) Validate() error {
-	if o.BaseDomain != "" && (len(validation.IsDNS1123Subdomain(o.BaseDomain)) > 0 || !subDomainFormat.MatchString(o.BaseDomain)) {
-		return fmt.Errorf("base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined by dots",
-			o.BaseDomain, DefaultBaseDomain)
+	for _, domain := range append(slices.Clone(o.OtherBaseDomains), cmp.Or(o.BaseDomain, DefaultBaseDomain)) {
+		name := domain
+		if rest, divided := strings.CutPrefix(domain, placeholder+"."); divided {
+			name = "n." + rest
+		}
+		if len(validation.IsDNS1123Subdomain(name)) > 0 || !subDomainFormat.MatchString(name) {
+			return fmt.Errorf("base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined by dots; the first may be %s",
+				domain, DefaultBaseDomain, placeholder)
+		}
 	}
 	if problems := validation.IsDNS1123Subdomain(o.IngressClassName); o.IngressClassName != "" && len(problems) > 0 {
 		return fmt.Errorf("ingress class %q: must be the name of an IngressClass: %s",

@@ -56,20 +56,6 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 
 var subDomainFormat = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
 
-// Host returns the host of a sub-domain.
-func Host(subDomain, baseDomain string) string {
-	return subDomain + "." + baseDomain
-}
-
-// Hosts returns the hosts that a Darkroom claims.
-func (t *Translator) Hosts(darkroom *v1alpha1.Darkroom) []string {
-	hosts := make([]string, 0, len(darkroom.Spec.SubDomains))
-	for _, subDomain := range darkroom.Spec.SubDomains {
-		hosts = append(hosts, Host(subDomain, t.options.BaseDomain))
-	}
-	return hosts
-}
-
 // reserves reports whether no Darkroom may have a host.
 func (o Options) reserves(host string) bool {
 	return slices.ContainsFunc(o.ReservedHosts, func(reserved string) bool {
@@ -80,11 +66,19 @@ func (o Options) reserves(host string) bool {
 
 // hosts appends the base domain to the sub-domains. The result is sorted, because their
 // order must not change the release. Refused hosts are omitted.
-func (b *builder) hosts(subDomains []string, options Options, refused []string) {
-	path := specPath.Child("subDomains")
+func (b *builder) hosts(darkroom *v1alpha1.Darkroom, options Options, refused []string) {
+	domain, isOffered := options.baseDomainOf(darkroom)
+	if !isOffered {
+		b.invalid(specPath.Child("baseDomain"), darkroom.Spec.BaseDomain, "is not offered by the operator: choose one of "+strings.Join(options.offered(darkroom.Namespace), ", "))
+		return
+	}
+	path, subDomains := specPath.Child("subDomains"), darkroom.Spec.SubDomains
 	hosts := make([]string, 0, len(subDomains))
 	for i, subDomain := range subDomains {
-		host := Host(subDomain, options.BaseDomain)
+		host := hostOf(subDomain, domain)
+		if owner, isForeign := options.foreign(host, darkroom.Namespace); isForeign {
+			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is one of the namespace %s: choose another sub-domain", host, owner))
+		}
 		if options.reserves(host) {
 			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is reserved by the administrator (--reserved-hosts): choose another sub-domain", host))
 		}

@@ -70,7 +70,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.podMetadata(&darkroom.Spec, labels, annotations, state.CredentialsVersion)
 	b.image(&darkroom.Spec, t.options)
 	b.source(&darkroom.Spec.Source)
-	b.hosts(darkroom.Spec.SubDomains, t.options, state.RefusedHosts)
+	b.hosts(darkroom, t.options, state.RefusedHosts)
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources, darkroom.Spec.Autoscaling != nil)
 	b.serving(&darkroom.Spec)

@@ -71,6 +71,12 @@ var scenarios = []scenario{
 		{"remove the namespace", removePhotos},
 		{"nothing is left", nothingIsLeft},
 	}},
+	{"Teams", Node, []step{
+		{install + "#kubectl/1", nil},
+		{"docs/teams.md", nil},
+		{install + "#kubectl/2", nil},
+		{"nothing is left", nothingIsLeft},
+	}},
 	{"ChartOnly", Node, []step{
 		{readme + "#Installing/3", nil},
 		{"nothing is left", nothingIsLeft},

@@ -1,0 +1,87 @@
+package values
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// placeholder stands for the namespace of a Darkroom in a base domain.
+const placeholder = "{namespace}"
+
+func inNamespace(domain, namespace string) string {
+	return strings.ReplaceAll(domain, placeholder, namespace)
+}
+
+func hostOf(subDomain, domain string) string { return subDomain + "." + domain }
+
+// offered returns the base domains for Darkrooms of a namespace, the default first.
+func (o Options) offered(namespace string) []string {
+	domains := []string{inNamespace(cmp.Or(o.BaseDomain, DefaultBaseDomain), namespace)}
+	for _, domain := range o.OtherBaseDomains {
+		domains = append(domains, inNamespace(domain, namespace))
+	}
+	return domains
+}
+
+// baseDomainOf returns the base domain of a Darkroom, and whether the operator offers it. Hosts that were given to a spec stay:
+// a change of the options concerns Darkrooms that are made or changed afterwards. Another installation chooses again,
+// because claims are decided within one.
+func (o Options) baseDomainOf(darkroom *v1alpha1.Darkroom) (domain string, isOffered bool) {
+	offered, kept := o.offered(darkroom.Namespace), keptBaseDomain(darkroom)
+	if darkroom.Spec.BaseDomain == "" {
+		return cmp.Or(kept, offered[0]), true
+	}
+	wanted := inNamespace(darkroom.Spec.BaseDomain, darkroom.Namespace)
+	return wanted, wanted == kept || slices.Contains(offered, wanted)
+}
+
+// keptBaseDomain returns the base domain that was chosen for the current spec; empty if none was.
+func keptBaseDomain(darkroom *v1alpha1.Darkroom) string {
+	status := &darkroom.Status
+	if status.ObservedGeneration != darkroom.Generation || status.Installation != darkroom.Annotations[v1alpha1.AnnotationInstallation] {
+		return ""
+	}
+	return status.BaseDomain
+}
+
+// foreign returns the namespace whose hosts a host is among, if that is another one: only Darkrooms of that namespace may have
+// hosts below "<namespace>.<domain>" where the operator offers "{namespace}.<domain>".
+func (o Options) foreign(host, namespace string) (owner string, isForeign bool) {
+	for _, offered := range append([]string{o.BaseDomain}, o.OtherBaseDomains...) {
+		domain, divided := strings.CutPrefix(offered, placeholder)
+		below, isBelow := strings.CutSuffix(host, domain)
+		at := strings.LastIndex(below, ".")
+		if divided && isBelow && at > 0 && below[at+1:] != namespace {
+			return below[at+1:], true
+		}
+	}
+	return "", false
+}
+
+// BaseDomain returns the base domain of a Darkroom; empty if it names one that is not offered.
+func (t *Translator) BaseDomain(darkroom *v1alpha1.Darkroom) string {
+	domain, isOffered := t.options.baseDomainOf(darkroom)
+	if !isOffered {
+		return ""
+	}
+	return domain
+}
+
+// Hosts returns the hosts that a Darkroom claims: none below a base domain that is not offered, and none of another namespace.
+func (t *Translator) Hosts(darkroom *v1alpha1.Darkroom) []string {
+	domain := t.BaseDomain(darkroom)
+	if domain == "" {
+		return nil
+	}
+	hosts := make([]string, 0, len(darkroom.Spec.SubDomains))
+	for _, subDomain := range darkroom.Spec.SubDomains {
+		host := hostOf(subDomain, domain)
+		if _, isForeign := t.options.foreign(host, darkroom.Namespace); !isForeign {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}

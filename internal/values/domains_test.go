@@ -1,0 +1,112 @@
+package values
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+)
+
+var domainsOfTests = []string{"{namespace}.img.example.com", "img.example.com", "{namespace}.example.com", "example.com", "a.img.example.com"}
+
+// drawOptions draws one or more base domains.
+func drawOptions(t *rapid.T, name string) Options {
+	domains := rapid.SliceOfNDistinct(rapid.SampledFrom(domainsOfTests), 1, 3, rapid.ID[string]).Draw(t, name)
+	return Options{BaseDomain: domains[0], OtherBaseDomains: domains[1:]}
+}
+
+func drawDarkroom(t *rapid.T, name string) *v1alpha1.Darkroom {
+	namespace := rapid.SampledFrom([]string{"a", "b", "img"}).Draw(t, name+" namespace")
+	subDomains := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "x.a", "x.b", "x.a.img", "a.b"}), 1, 3, rapid.ID[string]).Draw(t, name+" sub-domains")
+	darkroom := darkrooms.New("photos", namespace).SubDomains(subDomains...).Annotation(v1alpha1.AnnotationInstallation, "one").Obj()
+	darkroom.Spec.BaseDomain = rapid.SampledFrom(append([]string{"", "", "other.example.org"}, domainsOfTests...)).Draw(t, name+" base domain")
+	return darkroom
+}
+
+// routed returns the hosts that are rendered; none if the Darkroom is refused.
+func routed(t *rapid.T, options Options, darkroom *v1alpha1.Darkroom) (hosts []string, refused bool) {
+	translator, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vals, err := translator.Values(darkroom)
+	if err != nil {
+		return nil, true
+	}
+	for _, host := range vals["hosts"].([]any) { //nolint:forcetypeassert // the test fails then
+		hosts = append(hosts, host.(string)) //nolint:forcetypeassert // the same
+	}
+	claimed := translator.Hosts(darkroom)
+	slices.Sort(claimed)
+	if !slices.Equal(claimed, hosts) {
+		t.Errorf("%+v: claims %q, and has %q", options, claimed, hosts)
+	}
+	return hosts, false
+}
+
+func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := drawOptions(t, "before"), drawOptions(t, "after")
+		darkroom := drawDarkroom(t, "Darkroom")
+		hosts, refused := routed(t, before, darkroom)
+		translator, err := New(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What the status controller writes.
+		darkroom.Status = v1alpha1.DarkroomStatus{ObservedGeneration: darkroom.Generation, Installation: "one", BaseDomain: translator.BaseDomain(darkroom)}
+		if again, _ := routed(t, before, darkroom); !slices.Equal(again, hosts) {
+			t.Errorf("%+v: hosts %q are %q when the status is known", before, hosts, again)
+		}
+		now, refusedNow := routed(t, after, darkroom)
+		if !refused && !refusedNow && !slices.Equal(now, hosts) {
+			t.Errorf("%+v → %+v: hosts move from %q to %q", before, after, hosts, now)
+		}
+		// The spec is changed, or another installation takes over: the new choice counts.
+		moved := darkroom.DeepCopy()
+		moved.Generation++
+		taken := darkroom.DeepCopy()
+		taken.Annotations[v1alpha1.AnnotationInstallation] = "two"
+		fresh := darkroom.DeepCopy()
+		fresh.Status = v1alpha1.DarkroomStatus{}
+		want, wantRefused := routed(t, after, fresh)
+		for name, changed := range map[string]*v1alpha1.Darkroom{"another spec": moved, "another installation": taken} {
+			if got, refused := routed(t, after, changed); refused != wantRefused || !slices.Equal(got, want) {
+				t.Errorf("%+v: %s: hosts are %q (refused: %t), want %q (refused: %t)", after, name, got, refused, want, wantRefused)
+			}
+		}
+	})
+}
+
+func TestHostsBelowADomainOfTheNamespaceCannotBeContested(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		options := drawOptions(t, "options")
+		one, other := drawDarkroom(t, "one"), drawDarkroom(t, "other")
+		hosts, _ := routed(t, options, one)
+		others, _ := routed(t, options, other)
+		for _, host := range hosts {
+			domain := inNamespace(options.BaseDomain, one.Namespace)
+			if domain != options.BaseDomain && strings.HasSuffix(host, "."+domain) && one.Namespace != other.Namespace && slices.Contains(others, host) {
+				t.Errorf("%+v: %s and %s both have %s", options, one.Namespace, other.Namespace, host)
+			}
+		}
+	})
+}
+
+func TestABaseDomainThatIsNotOfferedIsRefusedWithThoseThatAre(t *testing.T) {
+	options := Options{BaseDomain: "{namespace}.img.example.com", OtherBaseDomains: []string{"cdn.example.com"}}
+	translator, err := New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	darkroom := darkrooms.New("photos", "shop").Obj()
+	darkroom.Spec.BaseDomain = "example.org"
+	_, err = translator.Values(darkroom)
+	if want := "choose one of shop.img.example.com, cdn.example.com"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
