@@ -10,7 +10,7 @@ import (
 type ServerSettings struct {
 	Cluster         string   `json:"cluster" doc:"Name of the cluster; empty if it has none"`
 	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>, with the namespace of a Darkroom in place of {namespace}"`
-	BaseDomains     []string `json:"baseDomains" doc:"Base domains that spec.baseDomain may name; the first is the default"`
+	BaseDomains     []string `json:"baseDomains,omitempty" doc:"Base domains that spec.baseDomain may name; the first is the default"`
 	DarkroomVersion string   `json:"darkroomVersion" doc:"Default version of Darkroom"`
 	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`
 	Version         string   `json:"version" doc:"Version of this server"`
